@@ -1,0 +1,2 @@
+//! tfoci
+fn main() {}

@@ -1,0 +1,146 @@
+//! Platforms: the operating system and architecture that one package is built for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+/// An operating system and an architecture in Go's spelling, such as `linux_amd64`.
+///
+/// There is no variant: clients compare `os` and `architecture` byte for byte and ignore everything else
+/// (contract 0 and 1.4). Both spellings that the field uses are read, `linux_amd64` and OCI's `linux/amd64`;
+/// the first is printed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Platform {
+    os: String,
+    arch: String,
+}
+
+impl Platform {
+    /// Joins the two halves.
+    ///
+    /// # Errors
+    /// A half that is empty, longer than 32 characters, or holds anything but ASCII letters, digits, `.` and `-`: it would end
+    /// up in file names and could not be told from the other half.
+    pub fn new(os: &str, arch: &str) -> Result<Self, Error> {
+        let sound = |half: &str| {
+            half.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && half.len() <= 32
+                && half
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-')
+        };
+        if sound(os) && sound(arch) {
+            Ok(Self {
+                os: os.to_owned(),
+                arch: arch.to_owned(),
+            })
+        } else {
+            Err(Error {
+                text: format!("{os}_{arch}"),
+            })
+        }
+    }
+
+    /// The operating system as Go names it, such as `linux`.
+    pub fn os(&self) -> &str {
+        &self.os
+    }
+
+    /// The architecture as Go names it, such as `amd64`.
+    pub fn arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// The platform that this program runs on.
+    pub fn current() -> Self {
+        let os = match std::env::consts::OS {
+            "macos" => "darwin",
+            other => other,
+        };
+        let arch = match std::env::consts::ARCH {
+            "x86_64" => "amd64",
+            "aarch64" => "arm64",
+            "x86" => "386",
+            "powerpc64" => "ppc64",
+            "loongarch64" => "loong64",
+            other => other,
+        };
+        Self {
+            os: os.to_owned(),
+            arch: arch.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", self.os, self.arch)
+    }
+}
+
+impl FromStr for Platform {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let separators = |c: char| c == '_' || c == '/';
+        match text.split_once(separators) {
+            Some((os, arch)) if !arch.contains(separators) => {
+                Self::new(os, arch).map_err(|_| Error {
+                    text: text.to_owned(),
+                })
+            }
+            _ => Err(Error {
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+impl Serialize for Platform {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Text that is not a platform.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a platform: expected OS_ARCH, such as `linux_amd64`", crate::error::printable(.text))]
+pub struct Error {
+    /// What was given.
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_spellings_are_read_and_one_is_printed() {
+        for text in ["linux_amd64", "linux/amd64"] {
+            assert_eq!(
+                text.parse::<Platform>().map(|p| p.to_string()),
+                Ok("linux_amd64".to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn what_could_escape_or_confuse_is_refused() {
+        for text in [
+            "",
+            "linux",
+            "_",
+            "linux_",
+            "_amd64",
+            "linux_x86_64",
+            "linux/arm/v7",
+            "../_x",
+            "a b_c",
+            "li\u{0}_x",
+            "./_a",
+        ] {
+            assert!(text.parse::<Platform>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! A release: one version of one provider, with its packages and what proves them.
+//!
+//! Sources make releases; [`crate::trust`] turns a release into a verified one; journeys publish only those. `L` says where
+//! a package's bytes lie (a path, a URL, a blob of a store). Nothing here looks inside it.
+
+use serde::Serialize;
+
+use crate::address::ProviderAddr;
+use crate::digest::Digest;
+use crate::hash::PackageHash;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// One provider version as a source offers it. Nothing in it has been checked yet.
+#[derive(Clone, Debug)]
+pub struct Release<L> {
+    /// Whose it is.
+    pub provider: ProviderAddr,
+    /// Which one.
+    pub version: Version,
+    /// The plugin protocol versions that its manifest names.
+    pub protocols: Protocols,
+    /// The checksum document (`SHA256SUMS`), byte for byte: its signature covers exactly these bytes.
+    pub checksums: Option<Document>,
+    /// Detached signatures over the checksum document, in the order in which they are to be tried.
+    pub signatures: Vec<Document>,
+    /// Public keys offered along with the release.
+    pub keys: Vec<KeyRing>,
+    /// Its packages, at most one a platform.
+    pub packages: Vec<Package<L>>,
+    /// What the source noticed and let pass.
+    pub notes: Vec<Note>,
+}
+
+/// A file that came along with a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its file name, or another name that tells a person where it came from.
+    pub name: String,
+    /// Its content, unchanged.
+    pub bytes: Vec<u8>,
+}
+
+/// Public keys from one place: armoured or binary, one or many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRing {
+    /// Where the keys came from, for messages.
+    pub name: String,
+    /// The keys as they were found.
+    pub bytes: Vec<u8>,
+    /// The reason to believe them.
+    pub anchor: Anchor,
+}
+
+/// One provider zip for one platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package<L> {
+    /// What it is built for.
+    pub platform: Platform,
+    /// The file name that the origin gives it: its line in the checksum document is found by this name.
+    pub file_name: String,
+    /// The digest and size that the zip must have.
+    pub expected: Expected,
+    /// Where its bytes lie.
+    pub location: L,
+}
+
+/// What some bytes must turn out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Expected {
+    /// Their digest.
+    pub digest: Digest,
+    /// Their length in bytes.
+    pub size: u64,
+}
+
+impl Expected {
+    /// Describes bytes that are at hand.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self {
+            digest: Digest::of(bytes),
+            size: bytes.len() as u64,
+        }
+    }
+}
+
+impl<L> Package<L> {
+    /// The `zh:` hash of the zip; `None` only if its digest is no SHA-256, which every reader refuses.
+    pub fn zh(&self) -> Option<PackageHash> {
+        PackageHash::of_zip(&self.expected.digest)
+    }
+}
+
+/// The file name that a package has by convention: `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
+pub fn canonical_file_name(
+    provider: &ProviderAddr,
+    version: &Version,
+    platform: &Platform,
+) -> String {
+    format!(
+        "terraform-provider-{}_{version}_{platform}.zip",
+        provider.type_name()
+    )
+}
+
+/// The plugin protocol versions of a release, such as `5.0` and `6.0`, ascending and without repeats; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protocols(Vec<(u64, u64)>);
+
+impl Protocols {
+    /// Reads protocol versions as registries and manifests write them (`6.0`, `6`, `5.0.0`).
+    ///
+    /// # Errors
+    /// The first text that is no protocol version. An empty list is the default.
+    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ProtocolError> {
+        let mut all = Vec::new();
+        for text in texts {
+            let mut numbers = text.split('.').map(|part| part.parse::<u64>().ok());
+            let parsed = match (
+                numbers.next(),
+                numbers.next().unwrap_or(Some(0)),
+                numbers.next(),
+                numbers.next(),
+            ) {
+                (Some(Some(major)), Some(minor), None | Some(Some(_)), None) => (major, minor),
+                _ => {
+                    return Err(ProtocolError {
+                        text: text.to_owned(),
+                    });
+                }
+            };
+            all.push(parsed);
+        }
+        all.sort_unstable();
+        all.dedup();
+        Ok(if all.is_empty() {
+            Self::default()
+        } else {
+            Self(all)
+        })
+    }
+
+    /// Each as `MAJOR.MINOR`, ascending.
+    pub fn texts(&self) -> Vec<String> {
+        self.0
+            .iter()
+            .map(|(major, minor)| format!("{major}.{minor}"))
+            .collect()
+    }
+}
+
+/// `5.0`: what a release without a manifest speaks.
+impl Default for Protocols {
+    fn default() -> Self {
+        Self(vec![(5, 0)])
+    }
+}
+
+/// Text that is not a plugin protocol version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a plugin protocol version, such as `6.0`", crate::error::printable(.text))]
+pub struct ProtocolError {
+    /// What was given.
+    pub text: String,
+}
+
+/// What is known about who made a package, and why that is believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Authentication {
+    /// How far the proof goes.
+    pub status: Status,
+    /// The reason to believe the key; present when signed, or when a lock file vouches for the package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<Anchor>,
+    /// The fingerprint of the signing certificate's primary key, in upper-case hex.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// What was let pass on the way, in order, without repeats.
+    pub notes: Vec<Note>,
+}
+
+/// How far the proof of a package goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Nothing but the zip.
+    Unverified,
+    /// A checksum document names the zip, without a usable key or signature.
+    Checksum,
+    /// The checksum document has a good signature, and the zip is in it.
+    Signed,
+}
+
+/// The reason to believe a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Anchor {
+    /// The trust file, or `--key`, names it.
+    Pinned,
+    /// The origin served it just now, over TLS.
+    Origin,
+    /// It lies beside the artifact: consistent, and no more than that.
+    Embedded,
+    /// The package's `zh` stands in a lock file that was given.
+    Lock,
+}
+
+/// Something about a release that was let pass, and that its users may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Note {
+    /// The signing key is expired, now or already when it signed.
+    ExpiredKey,
+    /// The signing key is of a size or kind that is no longer recommended.
+    WeakKey,
+    /// The key's own certificate is held together by SHA-1.
+    WeakSelfSignature,
+    /// The signature over the checksum document uses SHA-1.
+    WeakDocument,
+    /// The signature declares a wrong length for one of its numbers; it was read with the right one.
+    RepairedMpi,
+    /// A key that came along could not be read and was passed over.
+    SkippedKey,
+    /// The checksum document has a blank line, on which clients crash when they read it from a registry.
+    BlankLine,
+    /// A zip has directory entries, so its `h1` differs from that of the unpacked directory.
+    DirectoryEntries,
+    /// A line of the checksum document is not a checksum and a name, so clients harvest no hashes from it.
+    OddLine,
+    /// The release's manifest is not in the signed checksum document.
+    UnlistedManifest,
+    /// A JSON document has duplicate or wrong-case keys, which clients read and strict tools may not.
+    LenientJson,
+    /// A manifest is larger than the 4 MiB that registries take.
+    LargeManifest,
+}
+
+impl Note {
+    /// The word for this note, in text and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ExpiredKey => "expired-key",
+            Self::WeakKey => "weak-key",
+            Self::WeakSelfSignature => "weak-self-signature",
+            Self::WeakDocument => "weak-document",
+            Self::RepairedMpi => "repaired-mpi",
+            Self::SkippedKey => "skipped-key",
+            Self::BlankLine => "blank-line",
+            Self::DirectoryEntries => "directory-entries",
+            Self::OddLine => "odd-line",
+            Self::UnlistedManifest => "unlisted-manifest",
+            Self::LenientJson => "lenient-json",
+            Self::LargeManifest => "large-manifest",
+        }
+    }
+}
+
+impl Status {
+    /// The word for this status, in text and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Signed => "signed",
+            Self::Checksum => "checksum",
+            Self::Unverified => "unverified",
+        }
+    }
+}
+
+impl Anchor {
+    /// The word for this anchor, in text and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Origin => "origin",
+            Self::Embedded => "embedded",
+            Self::Lock => "lock",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protocols_as_they_occur_at_real_registries() {
+        let texts = |input: &[&str]| Protocols::parse(input.iter().copied()).map(|p| p.texts());
+        assert_eq!(
+            texts(&["6.0", "5.0", "5.0"]),
+            Ok(vec!["5.0".to_owned(), "6.0".to_owned()])
+        );
+        assert_eq!(
+            texts(&["4", "1.0.0"]),
+            Ok(vec!["1.0".to_owned(), "4.0".to_owned()])
+        );
+        assert_eq!(texts(&[]), Ok(vec!["5.0".to_owned()]));
+        for broken in ["", "x", "5.", ".5", "5.0.0.0", "-1", "99999999999999999999"] {
+            assert!(texts(&[broken]).is_err(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_text_and_json_are_the_same() {
+        for note in [
+            Note::ExpiredKey,
+            Note::WeakSelfSignature,
+            Note::DirectoryEntries,
+            Note::LenientJson,
+        ] {
+            assert_eq!(serde_json::to_value(note).ok(), Some(note.as_str().into()));
+        }
+        assert_eq!(
+            serde_json::to_value(Status::Signed).ok(),
+            Some("signed".into())
+        );
+        assert_eq!(
+            serde_json::to_value(Anchor::Pinned).ok(),
+            Some("pinned".into())
+        );
+    }
+}
