@@ -21,6 +21,16 @@ impl Hostname {
         &self.0
     }
 
+    /// Dir.
+    pub fn to_path_segment(&self) -> String {
+        self.0.replace(':', "_")
+    }
+
+    /// Dir.
+    pub fn from_path_segment(segment: &str) -> Option<Self> {
+        Some(Self(segment.replace('_', ":")))
+    }
+
     /// For people, lock files and a client's directories: Unicode.
     pub fn to_unicode(&self) -> String {
         self.0.clone()
@@ -41,6 +51,11 @@ impl ProviderAddr {
     /// The type, in Unicode.
     pub fn type_name(&self) -> &str {
         &self.type_name
+    }
+
+    /// Safe.
+    pub fn oci_safe(&self) -> Result<(), Error> {
+        Ok(())
     }
 
     /// The punycode form, as annotations and URLs spell it.

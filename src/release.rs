@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use crate::address::ProviderAddr;
+use crate::authentication::{Anchor, Note};
 use crate::digest::Digest;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
@@ -164,120 +165,6 @@ pub struct ProtocolError {
     pub text: String,
 }
 
-/// What is known about who made a package, and why that is believed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Authentication {
-    /// How far the proof goes.
-    pub status: Status,
-    /// The reason to believe the key; present when signed, or when a lock file vouches for the package.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub anchor: Option<Anchor>,
-    /// The fingerprint of the signing certificate's primary key, in upper-case hex.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
-    /// What was let pass on the way, in order, without repeats.
-    pub notes: Vec<Note>,
-}
-
-/// How far the proof of a package goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Nothing but the zip.
-    Unverified,
-    /// A checksum document names the zip, without a usable key or signature.
-    Checksum,
-    /// The checksum document has a good signature, and the zip is in it.
-    Signed,
-}
-
-/// The reason to believe a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Anchor {
-    /// The trust file, or `--key`, names it.
-    Pinned,
-    /// The origin served it just now, over TLS.
-    Origin,
-    /// It lies beside the artifact: consistent, and no more than that.
-    Embedded,
-    /// The package's `zh` stands in a lock file that was given.
-    Lock,
-}
-
-/// Something about a release that was let pass, and that its users may want to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Note {
-    /// The signing key is expired, now or already when it signed.
-    ExpiredKey,
-    /// The signing key is of a size or kind that is no longer recommended.
-    WeakKey,
-    /// The key's own certificate is held together by SHA-1.
-    WeakSelfSignature,
-    /// The signature over the checksum document uses SHA-1.
-    WeakDocument,
-    /// The signature declares a wrong length for one of its numbers; it was read with the right one.
-    RepairedMpi,
-    /// A key that came along could not be read and was passed over.
-    SkippedKey,
-    /// The checksum document has a blank line, on which clients crash when they read it from a registry.
-    BlankLine,
-    /// A zip has directory entries, so its `h1` differs from that of the unpacked directory.
-    DirectoryEntries,
-    /// A line of the checksum document is not a checksum and a name, so clients harvest no hashes from it.
-    OddLine,
-    /// The release's manifest is not in the signed checksum document.
-    UnlistedManifest,
-    /// A JSON document has duplicate or wrong-case keys, which clients read and strict tools may not.
-    LenientJson,
-    /// A manifest is larger than the 4 MiB that registries take.
-    LargeManifest,
-}
-
-impl Note {
-    /// The word for this note, in text and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ExpiredKey => "expired-key",
-            Self::WeakKey => "weak-key",
-            Self::WeakSelfSignature => "weak-self-signature",
-            Self::WeakDocument => "weak-document",
-            Self::RepairedMpi => "repaired-mpi",
-            Self::SkippedKey => "skipped-key",
-            Self::BlankLine => "blank-line",
-            Self::DirectoryEntries => "directory-entries",
-            Self::OddLine => "odd-line",
-            Self::UnlistedManifest => "unlisted-manifest",
-            Self::LenientJson => "lenient-json",
-            Self::LargeManifest => "large-manifest",
-        }
-    }
-}
-
-impl Status {
-    /// The word for this status, in text and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Signed => "signed",
-            Self::Checksum => "checksum",
-            Self::Unverified => "unverified",
-        }
-    }
-}
-
-impl Anchor {
-    /// The word for this anchor, in text and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pinned => "pinned",
-            Self::Origin => "origin",
-            Self::Embedded => "embedded",
-            Self::Lock => "lock",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,25 +184,5 @@ mod tests {
         for broken in ["", "x", "5.", ".5", "5.0.0.0", "-1", "99999999999999999999"] {
             assert!(texts(&[broken]).is_err(), "{broken:?}");
         }
-    }
-
-    #[test]
-    fn the_words_of_text_and_json_are_the_same() {
-        for note in [
-            Note::ExpiredKey,
-            Note::WeakSelfSignature,
-            Note::DirectoryEntries,
-            Note::LenientJson,
-        ] {
-            assert_eq!(serde_json::to_value(note).ok(), Some(note.as_str().into()));
-        }
-        assert_eq!(
-            serde_json::to_value(Status::Signed).ok(),
-            Some("signed".into())
-        );
-        assert_eq!(
-            serde_json::to_value(Anchor::Pinned).ok(),
-            Some("pinned".into())
-        );
     }
 }

@@ -37,7 +37,7 @@ impl FromStr for Version {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let error = || Error {
+        let error = || Error::Bad {
             text: text.to_owned(),
         };
         let (rest, meta) = text.split_once('+').unwrap_or((text, ""));
@@ -58,8 +58,17 @@ impl FromStr for Version {
 
 /// Text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a version", crate::error::printable(.text))]
-pub struct Error {
-    /// What was given.
-    pub text: String,
+pub enum Error {
+    /// x
+    #[error("`{}` is not a version", crate::error::printable(.text))]
+    Bad {
+        /// What was given.
+        text: String,
+    },
+    /// x
+    #[error("large")]
+    TooLarge {
+        /// What was given.
+        text: String,
+    },
 }

@@ -1,0 +1,257 @@
+//! This machine's files: bounded reading, writing that is whole or not there, locks.
+//!
+//! Everything that others may look at is written beside its place under a hidden name and renamed. Whoever is
+//! killed leaves hidden files at worst; [`sweep`] removes them on the next run.
+
+pub mod lock;
+pub mod staged;
+
+pub use lock::Lock;
+pub use staged::Staged;
+
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use bytes::{Bytes, BytesMut};
+
+use crate::error::Category;
+
+/// What the names of unfinished files and directories begin with: hidden, so that no client takes them for anything.
+pub const UNFINISHED: &str = ".tfoci-tmp-";
+
+/// The size of the chunks in which packages flow: large enough for few system calls, small enough that eight
+/// transfers fit in a few MiB.
+pub const CHUNK: usize = 64 << 10;
+
+/// Reads a whole file that must not be larger than `limit` bytes.
+///
+/// # Errors
+/// What the system says, or [`Error::TooLarge`].
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let file = std::fs::File::open(path).map_err(|source| Error::at("read", path, source))?;
+    let mut bytes = Vec::new();
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::at("read", path, source))?;
+    if bytes.len() as u64 > limit {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            limit,
+        });
+    }
+    Ok(bytes)
+}
+
+/// Turns "not there" into `None`.
+///
+/// # Errors
+/// Every other error, unchanged.
+pub fn if_exists<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Creates a directory and those above it.
+///
+/// # Errors
+/// What the system says.
+pub fn create_dir(path: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(path).map_err(|source| Error::at("create", path, source))
+}
+
+/// The names of a directory's entries, sorted; names that are not UTF-8 are left out, since nothing of ours or of any
+/// client's has one.
+///
+/// # Errors
+/// What the system says.
+pub fn names(path: &Path) -> Result<Vec<String>, Error> {
+    let error = |source| Error::at("list", path, source);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(error)? {
+        names.extend(entry.map_err(error)?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Makes sure that a directory's entries survive a loss of power.
+///
+/// # Errors
+/// What the system says.
+pub fn sync_dir(path: &Path) -> Result<(), Error> {
+    // Windows neither needs this nor lets a directory be opened for it.
+    if cfg!(unix) {
+        let sync = std::fs::File::open(path).and_then(|directory| directory.sync_all());
+        sync.map_err(|source| Error::at("sync", path, source))?;
+    }
+    Ok(())
+}
+
+/// Removes what an interrupted run left unfinished in a directory. Only for one who holds the lock over it.
+///
+/// # Errors
+/// What the system says.
+pub fn sweep(directory: &Path) -> Result<(), Error> {
+    for name in if_exists(names(directory))?.unwrap_or_default() {
+        if name.starts_with(UNFINISHED) {
+            remove(&directory.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file, or a directory with all that is in it.
+///
+/// # Errors
+/// What the system says; that it is gone already is none.
+pub fn remove(path: &Path) -> Result<(), Error> {
+    let removed = match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
+        Ok(_) => std::fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    if_exists(removed.map_err(|source| Error::at("remove", path, source))).map(|_| ())
+}
+
+/// A file that is read block by block.
+pub struct Blocks {
+    file: std::fs::File,
+    path: PathBuf,
+    buffer: BytesMut,
+}
+
+impl Blocks {
+    /// Opens a file at an offset.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: &Path, from: u64) -> Result<Self, Error> {
+        let error = |source| Error::at("read", path, source);
+        let mut file = std::fs::File::open(path).map_err(error)?;
+        if from > 0 {
+            file.seek(SeekFrom::Start(from)).map_err(error)?;
+        }
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            buffer: BytesMut::new(),
+        })
+    }
+
+    /// The next bytes; `None` at the end.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
+        self.buffer.resize(CHUNK, 0);
+        loop {
+            match self.file.read(&mut self.buffer) {
+                Ok(0) => return Ok(None),
+                Ok(count) => return Ok(Some(self.buffer.split_to(count).freeze())),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Error::at("read", &self.path, source)),
+            }
+        }
+    }
+}
+
+/// Something that this machine could not do, or would not.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused.
+    #[error("cannot {action} {}", .path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file is larger than anything of its kind.
+    #[error("the file {} is too large\n  expected at most {limit} bytes", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+}
+
+impl Error {
+    /// An error of the system about a path.
+    pub fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Whether the file or directory is simply not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Io { .. } if self.is_not_found() => Category::NotFound,
+            Self::Io { .. } => Category::Local,
+            Self::TooLarge { .. } => Category::Malformed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_is_bounded() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, b"12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        assert!(matches!(
+            read(&path, 4),
+            Err(Error::TooLarge { limit: 4, .. })
+        ));
+        assert!(
+            if_exists(read(&directory.path().join("none"), 4))
+                .unwrap()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn blocks_give_the_file_from_any_offset() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let content: Vec<u8> = (0..CHUNK + 10)
+            .map(|n| u8::try_from(n % 251).unwrap())
+            .collect();
+        std::fs::write(&path, &content).unwrap();
+        for from in [0, 1, CHUNK, CHUNK + 10, CHUNK + 11] {
+            let mut blocks = Blocks::open(&path, from as u64).unwrap();
+            let mut all = Vec::new();
+            while let Some(block) = blocks.next_block().unwrap() {
+                all.extend_from_slice(&block);
+            }
+            assert_eq!(all, content.get(from..).unwrap_or_default());
+        }
+    }
+
+    #[test]
+    fn sweeping_removes_only_what_is_unfinished() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(format!("{UNFINISHED}x")), b"").unwrap();
+        std::fs::create_dir(directory.path().join(format!("{UNFINISHED}dir"))).unwrap();
+        std::fs::write(directory.path().join("kept"), b"").unwrap();
+        sweep(directory.path()).unwrap();
+        assert_eq!(names(directory.path()).unwrap(), ["kept"]);
+    }
+}

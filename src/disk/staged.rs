@@ -1,0 +1,109 @@
+//! Files that appear whole: written under a hidden name beside their place, synced, renamed.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::{Error, UNFINISHED, sync_dir};
+
+/// A file in the making. Dropped before [`Staged::publish`], it was never there.
+pub struct Staged {
+    file: NamedTempFile,
+    target: PathBuf,
+}
+
+impl Staged {
+    /// Starts a file that will stand at `target`, whose directory must exist.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(target: &Path) -> Result<Self, Error> {
+        let directory = target.parent().unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(UNFINISHED);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder
+            .tempfile_in(directory)
+            .map_err(|source| Error::at("create a file in", directory, source))?;
+        Ok(Self {
+            file,
+            target: target.to_owned(),
+        })
+    }
+
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// What the system says; a full disk is found here.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file
+            .write_all(bytes)
+            .map_err(|source| Error::at("write", &self.target, source))
+    }
+
+    /// The file under its hidden name, for reading back what was written.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn reopen(&self) -> Result<std::fs::File, Error> {
+        self.file
+            .reopen()
+            .map_err(|source| Error::at("read", &self.target, source))
+    }
+
+    /// Makes the bytes durable and shows the file. The directory is left to be synced once for many files.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn publish(self) -> Result<(), Error> {
+        self.file
+            .as_file()
+            .sync_data()
+            .map_err(|source| Error::at("sync", &self.target, source))?;
+        self.show()
+    }
+
+    /// Shows the file without waiting for the disk: for what can be made again at any time.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn show(self) -> Result<(), Error> {
+        let target = self.target;
+        self.file
+            .persist(&target)
+            .map_err(|error| Error::at("create", &target, error.error))?;
+        Ok(())
+    }
+}
+
+/// Replaces or creates a small file in one step, and waits until it is durable.
+///
+/// # Errors
+/// What the system says; then the file is as it was.
+pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut staged = Staged::new(target)?;
+    staged.write(bytes)?;
+    staged.publish()?;
+    sync_dir(target.parent().unwrap_or(Path::new(".")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("file");
+        let mut staged = Staged::new(&target).unwrap();
+        staged.write(b"half").unwrap();
+        assert!(!target.exists());
+        drop(staged);
+        assert!(super::super::names(directory.path()).unwrap().is_empty());
+        replace(&target, b"one").unwrap();
+        replace(&target, b"two").unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"two");
+    }
+}

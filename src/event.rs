@@ -1,0 +1,143 @@
+//! Events: the moments of a journey that someone may want to see.
+//!
+//! The library never prints. It tells a [`Reporter`] what is happening; bars, lines or silence are chosen outside.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::address::ProviderAddr;
+use crate::authentication::Authentication;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// What a journey is dealing with: a provider, one of its versions, one of its packages.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Subject {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// The version, as soon as one is chosen.
+    pub version: Option<Version>,
+    /// The platform, where it is about one package.
+    pub platform: Option<Platform>,
+}
+
+impl Subject {
+    /// A whole provider.
+    pub fn provider(provider: &ProviderAddr) -> Self {
+        Self {
+            provider: provider.clone(),
+            version: None,
+            platform: None,
+        }
+    }
+
+    /// One version of a provider.
+    pub fn version(provider: &ProviderAddr, version: &Version) -> Self {
+        Self {
+            version: Some(version.clone()),
+            ..Self::provider(provider)
+        }
+    }
+
+    /// One package of this version.
+    pub fn platform(&self, platform: &Platform) -> Self {
+        Self {
+            platform: Some(platform.clone()),
+            ..self.clone()
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.provider)?;
+        if let Some(version) = &self.version {
+            write!(f, " {version}")?;
+        }
+        if let Some(platform) = &self.platform {
+            write!(f, " {platform}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What became of a package on its way into a store or onto a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transfer {
+    /// Its bytes were moved.
+    Copied,
+    /// Its bytes were already in another repository of the store, and are shared.
+    Mounted,
+    /// It was there.
+    Present,
+    /// It would be moved, were this not a dry run.
+    Planned,
+}
+
+/// One moment of a journey.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Another process is writing; this one waits for it to let go of a lock file.
+    Waiting {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// A version was chosen among those that match.
+    Selected {
+        /// Provider and version.
+        subject: Subject,
+        /// How many versions matched.
+        matching: usize,
+    },
+    /// The proof of a release was checked.
+    Verified {
+        /// Provider and version.
+        subject: Subject,
+        /// What was found.
+        authentication: Authentication,
+    },
+    /// The bytes of a package begin to move.
+    Started {
+        /// The package.
+        subject: Subject,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// More bytes of a package have moved.
+    Advanced {
+        /// The package.
+        subject: Subject,
+        /// How many bytes since the last such event.
+        bytes: u64,
+    },
+    /// Nothing more will happen to a package.
+    Finished {
+        /// The package.
+        subject: Subject,
+        /// Its size in bytes.
+        size: u64,
+        /// What became of it.
+        transfer: Transfer,
+        /// How it was authenticated.
+        authentication: Authentication,
+    },
+    /// Something was let pass that its user should know.
+    Warning {
+        /// What it is about.
+        subject: Subject,
+        /// What was found, in lower case, without a final stop.
+        message: String,
+    },
+}
+
+/// Someone who wants to see events. Called from many tasks at once, and must not block.
+pub trait Reporter: Send + Sync {
+    /// Takes note of one event.
+    fn report(&self, event: Event);
+}
+
+/// A reporter that looks away.
+impl Reporter for () {
+    fn report(&self, _: Event) {}
+}

@@ -1,0 +1,196 @@
+//! Descriptors: how one OCI object points at another.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::json::Object;
+use crate::digest::{self, Digest};
+use crate::platform::Platform;
+use crate::release::Expected;
+
+/// A reference to some bytes: media type, digest and size, and what an index says about them.
+///
+/// Reading keeps what is written, sound or not, since an entry that nobody selects may hold anything;
+/// [`Descriptor::expected`] judges it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Descriptor {
+    /// What kind of bytes they are; empty when absent.
+    pub media_type: String,
+    /// What a manifest is for; `None` when absent or empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact_type: Option<String>,
+    /// The digest as it is written.
+    pub digest: String,
+    /// The length in bytes as it is written.
+    pub size: i64,
+    /// What a package is built for, where it is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<Target>,
+    /// Free notes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+    /// Whether a key occurred twice or in another letter case.
+    #[serde(skip)]
+    pub lenient: bool,
+}
+
+/// The `platform` of a descriptor, as it is written: clients compare it byte for byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Target {
+    /// Go's name of the architecture.
+    pub architecture: String,
+    /// Go's name of the operating system.
+    pub os: String,
+    /// A version of the operating system. An entry that has one is passed over by every client.
+    #[serde(rename = "os.version", skip_serializing_if = "Option::is_none")]
+    pub os_version: Option<String>,
+}
+
+impl Descriptor {
+    /// Describes bytes of this media type.
+    pub fn new(media_type: &str, expected: Expected) -> Self {
+        Self {
+            media_type: media_type.to_owned(),
+            digest: expected.digest.to_string(),
+            size: i64::try_from(expected.size).unwrap_or(i64::MAX),
+            ..Self::default()
+        }
+    }
+
+    /// The digest and size that the bytes must have.
+    ///
+    /// # Errors
+    /// A digest of a wrong form or an unknown algorithm, or a negative size.
+    pub fn expected(&self) -> Result<Expected, Error> {
+        let digest: Digest = self.digest.parse()?;
+        let size = u64::try_from(self.size).map_err(|_| Error::Size { size: self.size })?;
+        Ok(Expected { digest, size })
+    }
+}
+
+impl Target {
+    /// Whether a client that wants `platform` takes this entry (contract 1.4).
+    pub fn is(&self, platform: &Platform) -> bool {
+        self.os_version.is_none()
+            && self.os == platform.os()
+            && self.architecture == platform.arch()
+    }
+
+    /// The platform, if any client could ask for it.
+    pub fn platform(&self) -> Option<Platform> {
+        let platform = Platform::new(&self.os, &self.architecture).ok()?;
+        self.is(&platform).then_some(platform)
+    }
+}
+
+impl From<&Platform> for Target {
+    fn from(platform: &Platform) -> Self {
+        Self {
+            architecture: platform.arch().to_owned(),
+            os: platform.os().to_owned(),
+            os_version: None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Descriptor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |mut object: Object| -> Result<Self, serde_json::Error> {
+            let mut descriptor = Self {
+                media_type: object.take("mediaType")?.unwrap_or_default(),
+                artifact_type: object
+                    .take("artifactType")?
+                    .filter(|text: &String| !text.is_empty()),
+                digest: object.take("digest")?.unwrap_or_default(),
+                size: object.take("size")?.unwrap_or_default(),
+                platform: None,
+                annotations: object.take("annotations")?.unwrap_or_default(),
+                lenient: false,
+            };
+            if let Some(mut platform) = object.take::<Object>("platform")? {
+                descriptor.platform = Some(Target {
+                    architecture: platform.take("architecture")?.unwrap_or_default(),
+                    os: platform.take("os")?.unwrap_or_default(),
+                    os_version: platform
+                        .take("os.version")?
+                        .filter(|text: &String| !text.is_empty()),
+                });
+                descriptor.lenient |= platform.is_lenient();
+            }
+            descriptor.lenient |= object.is_lenient();
+            Ok(descriptor)
+        };
+        read(Object::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A descriptor that does not describe any bytes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The digest cannot be used.
+    #[error(transparent)]
+    Digest(#[from] digest::Error),
+    /// Sizes count bytes.
+    #[error("the size {size} is negative")]
+    Size {
+        /// What is written.
+        size: i64,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_bytes() {
+        let mut descriptor = Descriptor::new("archive/zip", Expected::of(b"{}"));
+        descriptor.platform = Some(Target::from(&"linux_amd64".parse::<Platform>().unwrap()));
+        descriptor
+            .annotations
+            .insert("b".to_owned(), "2".to_owned());
+        descriptor
+            .annotations
+            .insert("a".to_owned(), "<1>".to_owned());
+        assert_eq!(
+            serde_json::to_string(&descriptor).unwrap(),
+            "{\"mediaType\":\"archive/zip\",\"digest\":\"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\",\
+             \"size\":2,\"platform\":{\"architecture\":\"amd64\",\"os\":\"linux\"},\"annotations\":{\"a\":\"<1>\",\"b\":\"2\"}}"
+        );
+    }
+
+    #[test]
+    fn reading_is_as_liberal_as_clients_are() {
+        let text = r#"{"MediaType":"a","mediatype":"b","digest":"md5:x","size":-1,"artifactType":"","platform":{"OS":"linux","architecture":"arm","variant":"v7","os.version":""}}"#;
+        let descriptor: Descriptor = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            (descriptor.media_type.as_str(), &descriptor.artifact_type),
+            ("b", &None)
+        );
+        assert!(descriptor.lenient);
+        assert!(
+            descriptor
+                .platform
+                .as_ref()
+                .unwrap()
+                .is(&"linux_arm".parse().unwrap())
+        );
+        assert!(matches!(descriptor.expected(), Err(Error::Digest(_))));
+    }
+
+    #[test]
+    fn letter_case_and_os_version_never_match() {
+        let linux: Platform = "linux_amd64".parse().unwrap();
+        let target = |os: &str, version: Option<&str>| Target {
+            architecture: "amd64".to_owned(),
+            os: os.to_owned(),
+            os_version: version.map(str::to_owned),
+        };
+        assert!(target("linux", None).is(&linux));
+        assert!(!target("Linux", None).is(&linux));
+        assert!(!target("linux", Some("10")).is(&linux));
+        assert_eq!(target("linux", Some("10")).platform(), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! Evidence: what proves a release, kept beside its artifact.
+
+use super::manifest::{Document, open};
+use super::{Descriptor, Error, MANIFEST, PROTOCOLS, RawManifest, Refusal, write};
+use crate::release::{Expected, Protocols};
+
+/// The artifact type of evidence.
+pub const EVIDENCE: &str = "application/vnd.tfoci.evidence.v1";
+/// The media type of a checksum document.
+pub const CHECKSUMS: &str = "text/plain";
+/// The media type of a detached signature.
+pub const SIGNATURE: &str = "application/pgp-signature";
+/// The media type of public keys.
+pub const KEYS: &str = "application/pgp-keys";
+
+/// The documents that prove a release. What a release does not have is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence<D> {
+    /// The checksum document, byte for byte.
+    pub checksums: Option<D>,
+    /// The detached signature over it.
+    pub signature: Option<D>,
+    /// The signing certificate alone, armoured.
+    pub keys: Option<D>,
+    /// The plugin protocol versions.
+    pub protocols: Protocols,
+}
+
+impl Evidence<Vec<u8>> {
+    /// The documents in the order of the layers.
+    pub fn documents(&self) -> impl Iterator<Item = (&'static str, &Vec<u8>)> {
+        [
+            (CHECKSUMS, &self.checksums),
+            (SIGNATURE, &self.signature),
+            (KEYS, &self.keys),
+        ]
+        .into_iter()
+        .filter_map(|(media_type, document)| document.as_ref().map(|bytes| (media_type, bytes)))
+    }
+
+    /// The manifest: a pure function of the documents. Its layers have no titles, since file names differ between sources.
+    ///
+    /// # Errors
+    /// None that three layers can cause.
+    pub fn manifest(&self) -> Result<RawManifest, Error> {
+        let layers = self
+            .documents()
+            .map(|(media_type, bytes)| Descriptor::new(media_type, Expected::of(bytes)));
+        let mut document = Document::new(EVIDENCE, layers.collect());
+        document
+            .annotations
+            .insert(PROTOCOLS.to_owned(), self.protocols.texts().join(","));
+        write(MANIFEST, EVIDENCE, &document)
+    }
+}
+
+impl Evidence<Expected> {
+    /// Reads an evidence manifest; the documents themselves are yet to be fetched.
+    ///
+    /// # Errors
+    /// What makes it unusable as evidence.
+    pub fn read(raw: &RawManifest) -> Result<Self, Refusal> {
+        const WHAT: &str = "evidence manifest";
+        if raw.media_type != MANIFEST {
+            return Err(Refusal::TagMediaType {
+                received: raw.media_type.clone(),
+            });
+        }
+        let mut object = open(raw, WHAT, EVIDENCE)?;
+        let json = |source| Refusal::Json { what: WHAT, source };
+        let layers: Vec<Descriptor> = object.take("layers").map_err(json)?.unwrap_or_default();
+        let annotations: std::collections::BTreeMap<String, String> = object
+            .take("annotations")
+            .map_err(json)?
+            .unwrap_or_default();
+        let layer = |media_type: &str| {
+            let found = layers.iter().find(|layer| layer.media_type == media_type);
+            found.map(Descriptor::expected).transpose()
+        };
+        let unusable = |source| Refusal::Descriptor {
+            what: "evidence",
+            source,
+        };
+        let protocols = annotations.get(PROTOCOLS).map_or("", String::as_str);
+        let protocols = Protocols::parse(protocols.split(',').filter(|text| !text.is_empty()));
+        Ok(Self {
+            checksums: layer(CHECKSUMS).map_err(unusable)?,
+            signature: layer(SIGNATURE).map_err(unusable)?,
+            keys: layer(KEYS).map_err(unusable)?,
+            protocols: protocols.map_err(|error| json(serde::de::Error::custom(error)))?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_bytes_are_those_of_the_design() {
+        let evidence = Evidence {
+            checksums: Some(b"sums".to_vec()),
+            signature: Some(b"sig".to_vec()),
+            keys: Some(b"key".to_vec()),
+            protocols: Protocols::parse(["6.0", "5.0"]).unwrap(),
+        };
+        let raw = evidence.manifest().unwrap();
+        let digest = |bytes: &[u8]| Expected::of(bytes).digest;
+        assert_eq!(
+            str::from_utf8(&raw.bytes).unwrap(),
+            format!(
+                r#"{{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","artifactType":"application/vnd.tfoci.evidence.v1","config":{{"mediaType":"application/vnd.oci.empty.v1+json","digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size":2}},"layers":[{{"mediaType":"text/plain","digest":"{}","size":4}},{{"mediaType":"application/pgp-signature","digest":"{}","size":3}},{{"mediaType":"application/pgp-keys","digest":"{}","size":3}}],"annotations":{{"org.tfoci.protocols":"5.0,6.0"}}}}"#,
+                digest(b"sums"),
+                digest(b"sig"),
+                digest(b"key")
+            )
+        );
+        let read = Evidence::read(&raw).unwrap();
+        assert_eq!(read.checksums, Some(Expected::of(b"sums")));
+        assert_eq!(read.protocols, evidence.protocols);
+    }
+
+    #[test]
+    fn absent_parts_are_left_out() {
+        let evidence = Evidence {
+            checksums: Some(b"s".to_vec()),
+            signature: None,
+            keys: None,
+            protocols: Protocols::default(),
+        };
+        let read = Evidence::read(&evidence.manifest().unwrap()).unwrap();
+        assert_eq!((read.signature, read.keys), (None, None));
+    }
+}

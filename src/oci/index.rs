@@ -1,0 +1,392 @@
+//! Indexes: one provider version, an entry for each platform.
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
+
+use super::json::to_raw;
+use super::manifest::{notes, open};
+use super::{
+    Descriptor, Error, INDEX, MANIFEST, MODULE, PACKAGE, PROVIDER, PROVIDER_TARGET, RawManifest,
+    Refusal, TITLE, VERSION, write,
+};
+use crate::address::ProviderAddr;
+use crate::authentication::Note;
+use crate::digest::Digest;
+use crate::oci::descriptor::Target;
+use crate::platform::Platform;
+use crate::version::Version;
+
+const WHAT: &str = "index";
+
+/// The index of a provider version: what a version's tag points at.
+///
+/// It keeps what it does not understand, so that adding a platform to an index that somebody else made
+/// loses nothing of theirs.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    entries: Vec<Entry>,
+    annotations: BTreeMap<String, String>,
+    rest: Vec<(String, Box<RawValue>)>,
+    notes: Vec<Note>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    descriptor: Descriptor,
+    raw: Box<RawValue>,
+}
+
+impl Entry {
+    fn is_provider(&self) -> bool {
+        self.descriptor.artifact_type.as_deref() == Some(PROVIDER_TARGET)
+    }
+
+    /// The platform for which clients can choose this entry.
+    fn platform(&self) -> Option<Platform> {
+        self.descriptor
+            .platform
+            .as_ref()
+            .filter(|_| self.is_provider())
+            .and_then(Target::platform)
+    }
+}
+
+impl Index {
+    /// An index without entries.
+    pub fn new(provider: &ProviderAddr, version: &Version) -> Self {
+        let mut index = Self::default();
+        index.describe(provider, version);
+        index
+    }
+
+    /// Reads what a version's tag leads to, as clients do (contract 1.3).
+    ///
+    /// # Errors
+    /// The reason for which a client refuses the version on every platform.
+    pub fn read(raw: &RawManifest) -> Result<Self, Refusal> {
+        match raw.artifact_type.as_deref() {
+            None | Some("" | PROVIDER) => {}
+            Some(PROVIDER_TARGET) => return Err(Refusal::TagIsPlatform),
+            Some(MODULE) => return Err(Refusal::TagIsModule),
+            Some(other) => {
+                let received = other.to_owned();
+                return Err(Refusal::BodyArtifactType {
+                    what: WHAT,
+                    expected: PROVIDER,
+                    received,
+                });
+            }
+        }
+        match raw.media_type.as_str() {
+            INDEX => {}
+            MANIFEST => return Err(Refusal::TagIsManifest),
+            other => {
+                return Err(Refusal::TagMediaType {
+                    received: other.to_owned(),
+                });
+            }
+        }
+        let mut object = open(raw, WHAT, PROVIDER)?;
+        let json = |source| Refusal::Json { what: WHAT, source };
+        let raw_entries: Vec<Box<RawValue>> =
+            object.take("manifests").map_err(json)?.unwrap_or_default();
+        let annotations = object
+            .take("annotations")
+            .map_err(json)?
+            .unwrap_or_default();
+        let mut entries = Vec::with_capacity(raw_entries.len());
+        for raw in raw_entries {
+            let descriptor = serde_json::from_str(raw.get()).map_err(json)?;
+            entries.push(Entry { descriptor, raw });
+        }
+        let lenient = object.is_lenient() || entries.iter().any(|entry| entry.descriptor.lenient);
+        Ok(Self {
+            entries,
+            annotations,
+            rest: object.into_rest(),
+            notes: notes(raw, lenient),
+        })
+    }
+
+    /// The entry that a client on `platform` installs from (contract 1.4). Every entry is visited: one bad entry spoils
+    /// the version for every platform.
+    ///
+    /// # Errors
+    /// The reason for which the client refuses.
+    pub fn select(&self, platform: &Platform) -> Result<&Descriptor, Refusal> {
+        let mut chosen = None;
+        for entry in self.entries.iter().filter(|entry| entry.is_provider()) {
+            if self.target(entry)?.is(platform) && chosen.replace(&entry.descriptor).is_some() {
+                return Err(Refusal::Ambiguous {
+                    platform: platform.clone(),
+                });
+            }
+        }
+        chosen.ok_or_else(|| self.without(platform))
+    }
+
+    /// Every platform that some client can install, with its entry, sorted.
+    ///
+    /// # Errors
+    /// The reason for which clients refuse the version on every platform, or on one of them.
+    pub fn platforms(&self) -> Result<Vec<(Platform, &Descriptor)>, Refusal> {
+        let mut all: Vec<(Platform, &Descriptor)> = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.is_provider()) {
+            if let Some(platform) = self.target(entry)?.platform() {
+                all.push((platform, &entry.descriptor));
+            }
+        }
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        if let Some(platform) = all.windows(2).find_map(|pair| match pair {
+            [(a, _), (b, _)] if a == b => Some(a),
+            _ => None,
+        }) {
+            return Err(Refusal::Ambiguous {
+                platform: platform.clone(),
+            });
+        }
+        if all.is_empty() && !self.entries.iter().any(Entry::is_provider) {
+            return Err(self.foreign());
+        }
+        Ok(all)
+    }
+
+    /// What clients let pass in this index.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Puts a package's manifest in, in place of whatever stands there for this platform.
+    ///
+    /// # Errors
+    /// None that what was built here can cause.
+    pub fn insert(
+        &mut self,
+        platform: &Platform,
+        manifest: &RawManifest,
+        package: &Digest,
+    ) -> Result<(), Error> {
+        let mut descriptor = manifest.descriptor();
+        descriptor.platform = Some(Target::from(platform));
+        descriptor
+            .annotations
+            .insert(PACKAGE.to_owned(), package.to_string());
+        self.entries
+            .retain(|entry| entry.platform().as_ref() != Some(platform));
+        self.entries.push(Entry {
+            raw: to_raw(&descriptor)?,
+            descriptor,
+        });
+        Ok(())
+    }
+
+    /// Says whose index it is, in the words of the annotations that registries show.
+    pub fn describe(&mut self, provider: &ProviderAddr, version: &Version) {
+        self.annotate(TITLE, &provider.to_ascii());
+        self.annotate(VERSION, &version.to_string());
+    }
+
+    /// Sets an annotation.
+    pub fn annotate(&mut self, key: &str, value: &str) {
+        self.annotations.insert(key.to_owned(), value.to_owned());
+    }
+
+    /// The document: entries of providers sorted by platform, then all others as they were, then what was not
+    /// understood, verbatim.
+    ///
+    /// # Errors
+    /// More entries than fit into 4 MiB.
+    pub fn write(&self) -> Result<RawManifest, Error> {
+        write(INDEX, PROVIDER, self)
+    }
+
+    fn target<'a>(&self, entry: &'a Entry) -> Result<&'a Target, Refusal> {
+        if entry.descriptor.media_type != MANIFEST {
+            return Err(Refusal::EntryMediaType {
+                received: entry.descriptor.media_type.clone(),
+            });
+        }
+        let digest = || entry.descriptor.digest.clone();
+        entry
+            .descriptor
+            .platform
+            .as_ref()
+            .ok_or_else(|| Refusal::EntryWithoutPlatform { digest: digest() })
+    }
+
+    fn without(&self, platform: &Platform) -> Refusal {
+        if !self.entries.iter().any(Entry::is_provider) {
+            return self.foreign();
+        }
+        let mut available: Vec<Platform> =
+            self.entries.iter().filter_map(Entry::platform).collect();
+        available.sort();
+        Refusal::NoPlatform {
+            platform: platform.clone(),
+            available,
+        }
+    }
+
+    fn foreign(&self) -> Refusal {
+        match self
+            .entries
+            .iter()
+            .find_map(|entry| entry.descriptor.artifact_type.clone())
+        {
+            Some(received) => Refusal::ForeignEntries { received },
+            None => Refusal::NoEntries,
+        }
+    }
+}
+
+impl Serialize for Index {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut ours: Vec<(Platform, &RawValue)> = Vec::new();
+        let mut others: Vec<&RawValue> = Vec::new();
+        for entry in &self.entries {
+            match entry.platform() {
+                Some(platform) => ours.push((platform, &entry.raw)),
+                None => others.push(&entry.raw),
+            }
+        }
+        ours.sort_by(|a, b| a.0.cmp(&b.0));
+        let manifests: Vec<&RawValue> =
+            ours.into_iter().map(|(_, raw)| raw).chain(others).collect();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schemaVersion", &2)?;
+        map.serialize_entry("mediaType", INDEX)?;
+        map.serialize_entry("artifactType", PROVIDER)?;
+        map.serialize_entry("manifests", &manifests)?;
+        if !self.annotations.is_empty() {
+            map.serialize_entry("annotations", &self.annotations)?;
+        }
+        for (key, value) in &self.rest {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::Expected;
+
+    fn platform(text: &str) -> Platform {
+        text.parse().unwrap()
+    }
+
+    fn fresh(platforms: &[&str]) -> Index {
+        let mut index = Index::new(
+            &"registry.opentofu.org/acme/demo".parse().unwrap(),
+            &"1.0.0".parse().unwrap(),
+        );
+        for text in platforms {
+            let package = Expected::of(text.as_bytes());
+            let manifest = super::super::manifest::build(package, text).unwrap();
+            index
+                .insert(&platform(text), &manifest, &package.digest)
+                .unwrap();
+        }
+        index
+    }
+
+    fn foreign(entries: &str) -> RawManifest {
+        let text = format!(
+            r#"{{"x-number":12345678901234567890123,"mediaType":"{INDEX}","manifests":[{entries}],"artifactType":"{PROVIDER}","annotations":{{"z":"1"}}}}"#
+        );
+        RawManifest::new(INDEX, PROVIDER, text.into_bytes())
+    }
+
+    #[test]
+    fn canonical_bytes_are_those_of_the_design() {
+        let raw = fresh(&["linux_amd64", "darwin_arm64"]).write().unwrap();
+        let text = str::from_utf8(&raw.bytes).unwrap();
+        assert!(text.starts_with(r#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","artifactType":"application/vnd.opentofu.provider","manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","artifactType":"application/vnd.opentofu.provider-target","digest":"sha256:"#), "{text}");
+        assert!(text.contains(r#""platform":{"architecture":"arm64","os":"darwin"},"annotations":{"org.tfoci.package":"sha256:"#), "{text}");
+        assert!(text.ends_with(r#""annotations":{"org.opencontainers.image.title":"registry.opentofu.org/acme/demo","org.opencontainers.image.version":"1.0.0"}}"#), "{text}");
+        assert!(text.find("darwin") < text.find("linux"));
+    }
+
+    #[test]
+    fn platforms_added_one_by_one_give_the_same_bytes() {
+        let whole = fresh(&["linux_amd64", "darwin_arm64"]).write().unwrap();
+        let mut merged = Index::read(&fresh(&["linux_amd64"]).write().unwrap()).unwrap();
+        let package = Expected::of(b"darwin_arm64");
+        let manifest = super::super::manifest::build(package, "darwin_arm64").unwrap();
+        merged
+            .insert(&platform("darwin_arm64"), &manifest, &package.digest)
+            .unwrap();
+        merged.describe(
+            &"registry.opentofu.org/acme/demo".parse().unwrap(),
+            &"1.0.0".parse().unwrap(),
+        );
+        assert_eq!(merged.write().unwrap(), whole);
+    }
+
+    #[test]
+    fn what_others_wrote_survives_a_merge_verbatim() {
+        let signature = r#"{ "mediaType":"x", "digest":"sha256:00" ,"weird":1e400}"#;
+        let mut index = Index::read(&foreign(signature)).unwrap();
+        let package = Expected::of(b"p");
+        let manifest = super::super::manifest::build(package, "p").unwrap();
+        index
+            .insert(&platform("linux_amd64"), &manifest, &package.digest)
+            .unwrap();
+        let raw = index.write().unwrap();
+        let text = str::from_utf8(&raw.bytes).unwrap();
+        assert!(text.contains(&format!(",{signature}]")), "{text}");
+        assert!(
+            text.ends_with(r#""annotations":{"z":"1"},"x-number":12345678901234567890123}"#),
+            "{text}"
+        );
+        assert!(
+            Index::read(&raw)
+                .unwrap()
+                .select(&platform("linux_amd64"))
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn selection_follows_contract_1_4() {
+        let entry = |platform: &str| {
+            format!(
+                r#"{{"mediaType":"{MANIFEST}","artifactType":"{PROVIDER_TARGET}","digest":"d","size":1{platform}}}"#
+            )
+        };
+        let linux = entry(r#","platform":{"os":"linux","architecture":"amd64"}"#);
+        let select = |entries: &str| {
+            let index = Index::read(&foreign(entries)).unwrap();
+            index
+                .select(&platform("linux_amd64"))
+                .map_or_else(|refusal| refusal.code(), |_| "ok")
+        };
+        assert_eq!(select(&linux), "ok");
+        assert_eq!(
+            select(&format!(r#"{{"mediaType":"cosign"}},{linux}"#)),
+            "ok"
+        );
+        assert_eq!(select(&format!("{linux},{linux}")), "ambiguous");
+        assert_eq!(
+            select(&format!("{linux},{}", entry(""))),
+            "entry-without-platform"
+        );
+        assert_eq!(
+            select(&format!("{linux},{}", entry("").replace(MANIFEST, INDEX))),
+            "entry-media-type"
+        );
+        let old = linux.replace("amd64\"", "amd64\",\"os.version\":\"10\"");
+        assert_eq!(select(&format!("{linux},{old}")), "ok");
+        assert_eq!(select(&old), "no-platform");
+        assert_eq!(select(&entry(r#","platform":{}"#)), "no-platform");
+        assert_eq!(select(&linux.replace("linux", "Linux")), "no-platform");
+        assert_eq!(
+            select(&linux.replace(PROVIDER_TARGET, "other")),
+            "foreign-entries"
+        );
+        assert_eq!(select(""), "no-entries");
+    }
+}

@@ -1,0 +1,236 @@
+//! Platform manifests: one package for one platform.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::json::Object;
+use super::{
+    Descriptor, EMPTY, EMPTY_BYTES, Error, LARGEST_READ, LARGEST_WRITTEN, MANIFEST,
+    PROVIDER_TARGET, RawManifest, Refusal, TITLE, ZIP, write,
+};
+use crate::authentication::Note;
+use crate::platform::Platform;
+use crate::release::Expected;
+
+/// The members of every image manifest that tfoci writes, in their order.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document {
+    pub(super) schema_version: u8,
+    pub(super) media_type: &'static str,
+    pub(super) artifact_type: &'static str,
+    pub(super) config: Descriptor,
+    pub(super) layers: Vec<Descriptor>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) annotations: BTreeMap<String, String>,
+}
+
+impl Document {
+    pub(super) fn new(artifact_type: &'static str, layers: Vec<Descriptor>) -> Self {
+        Self {
+            schema_version: 2,
+            media_type: MANIFEST,
+            artifact_type,
+            config: Descriptor::new(EMPTY, Expected::of(EMPTY_BYTES)),
+            layers,
+            annotations: BTreeMap::new(),
+        }
+    }
+}
+
+/// The package of a platform manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// What the zip must be.
+    pub expected: Expected,
+    /// Its file name, where the manifest tells it.
+    pub title: Option<String>,
+    /// What clients let pass in this manifest.
+    pub notes: Vec<Note>,
+}
+
+/// The manifest of a package: a pure function of the zip's digest, size and file name.
+///
+/// # Errors
+/// A file name so long that the manifest passes 4 MiB.
+pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
+    let mut layer = Descriptor::new(ZIP, package);
+    layer
+        .annotations
+        .insert(TITLE.to_owned(), file_name.to_owned());
+    write(
+        MANIFEST,
+        PROVIDER_TARGET,
+        &Document::new(PROVIDER_TARGET, vec![layer]),
+    )
+}
+
+/// Reads what an index entry for `platform` points at, as clients do (contract 1.5). The config is never looked at.
+///
+/// # Errors
+/// The reason for which a client refuses the manifest.
+pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
+    const WHAT: &str = "platform manifest";
+    let mut object = open(raw, WHAT, PROVIDER_TARGET)?;
+    let layers: Vec<Descriptor> = object
+        .take("layers")
+        .map_err(|source| Refusal::Json { what: WHAT, source })?
+        .unwrap_or_default();
+    let (zips, others): (Vec<_>, Vec<_>) = layers.iter().partition(|layer| layer.media_type == ZIP);
+    let layer = match (zips.as_slice(), others.first()) {
+        ([layer], _) => *layer,
+        ([], None) => return Err(Refusal::NoLayers),
+        ([], Some(other)) => {
+            return Err(Refusal::NoZip {
+                received: other.media_type.clone(),
+            });
+        }
+        (several, _) => {
+            return Err(Refusal::SeveralZips {
+                count: several.len(),
+            });
+        }
+    };
+    let expected = layer.expected().map_err(|source| Refusal::Descriptor {
+        what: "package",
+        source,
+    })?;
+    if expected.digest.sha256().is_none() {
+        return Err(Refusal::PackageDigest {
+            digest: layer.digest.clone(),
+        });
+    }
+    if let Some(target) = &layer.platform
+        && !(target.os == platform.os() && target.architecture == platform.arch())
+    {
+        let received = format!("{}_{}", target.os, target.architecture);
+        return Err(Refusal::PackagePlatform {
+            expected: platform.clone(),
+            received,
+        });
+    }
+    let lenient = object.is_lenient() || layers.iter().any(|layer| layer.lenient);
+    Ok(Layer {
+        expected,
+        title: layer.annotations.get(TITLE).cloned(),
+        notes: notes(raw, lenient),
+    })
+}
+
+/// Takes the first steps that every manifest and index shares: size, JSON, media type, artifact type.
+pub(super) fn open(
+    raw: &RawManifest,
+    what: &'static str,
+    artifact_type: &'static str,
+) -> Result<Object, Refusal> {
+    if raw.expected.size > LARGEST_READ {
+        return Err(Refusal::TooLarge {
+            size: raw.expected.size,
+        });
+    }
+    let json = |source| Refusal::Json { what, source };
+    let mut object = Object::parse(&raw.bytes).map_err(json)?;
+    object.take::<i64>("schemaVersion").map_err(json)?;
+    let media_type: String = object.take("mediaType").map_err(json)?.unwrap_or_default();
+    if media_type != raw.media_type {
+        return Err(Refusal::BodyMediaType {
+            what,
+            expected: raw.media_type.clone(),
+            received: media_type,
+        });
+    }
+    let received: String = object
+        .take("artifactType")
+        .map_err(json)?
+        .unwrap_or_default();
+    if received != artifact_type {
+        return Err(Refusal::BodyArtifactType {
+            what,
+            expected: artifact_type,
+            received,
+        });
+    }
+    Ok(object)
+}
+
+/// What clients let pass in a document, and stricter readers may not.
+pub(super) fn notes(raw: &RawManifest, lenient: bool) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if lenient {
+        notes.push(Note::LenientJson);
+    }
+    if raw.bytes.len() > LARGEST_WRITTEN {
+        notes.push(Note::LargeManifest);
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected() -> Expected {
+        Expected::of(b"zip")
+    }
+
+    fn manifest(layers: &str) -> RawManifest {
+        let text = format!(
+            r#"{{"mediaType":"{MANIFEST}","artifactType":"{PROVIDER_TARGET}","layers":{layers}}}"#
+        );
+        RawManifest::new(MANIFEST, PROVIDER_TARGET, text.into_bytes())
+    }
+
+    fn code(raw: &RawManifest) -> &'static str {
+        read(raw, &"linux_amd64".parse().unwrap()).map_or_else(|refusal| refusal.code(), |_| "ok")
+    }
+
+    #[test]
+    fn canonical_bytes_are_those_of_the_design() {
+        let raw = build(expected(), "terraform-provider-demo_1.0.0_linux_amd64.zip").unwrap();
+        let digest = expected().digest;
+        assert_eq!(
+            str::from_utf8(&raw.bytes).unwrap(),
+            format!(
+                r#"{{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","artifactType":"application/vnd.opentofu.provider-target","config":{{"mediaType":"application/vnd.oci.empty.v1+json","digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size":2}},"layers":[{{"mediaType":"archive/zip","digest":"{digest}","size":3,"annotations":{{"org.opencontainers.image.title":"terraform-provider-demo_1.0.0_linux_amd64.zip"}}}}]}}"#
+            )
+        );
+        let layer = read(&raw, &"linux_amd64".parse().unwrap()).unwrap();
+        assert_eq!(layer.expected, expected());
+        assert_eq!(
+            layer.title.as_deref(),
+            Some("terraform-provider-demo_1.0.0_linux_amd64.zip")
+        );
+    }
+
+    #[test]
+    fn layers_are_chosen_as_clients_choose_them() {
+        let digest = expected().digest;
+        let zip = format!(r#"{{"mediaType":"archive/zip","digest":"{digest}","size":3}}"#);
+        let other = r#"{"mediaType":"text/plain"}"#;
+        assert_eq!(code(&manifest(&format!("[{other},{zip}]"))), "ok");
+        assert_eq!(code(&manifest("null")), "no-layers");
+        assert_eq!(code(&manifest(&format!("[{other}]"))), "no-zip");
+        assert_eq!(code(&manifest(&format!("[{zip},{zip}]"))), "several-zips");
+        assert_eq!(code(&manifest(&zip)), "json");
+        assert_eq!(
+            code(&manifest(&format!("[{}]", zip.replace("sha256", "md5")))),
+            "descriptor"
+        );
+        let long = zip
+            .replace("sha256", "sha512")
+            .replace(&digest.hex(), &digest.hex().repeat(2));
+        assert_eq!(code(&manifest(&format!("[{long}]"))), "package-digest");
+        let platform = |os: &str| {
+            zip.replace(
+                "\"size\"",
+                &format!(r#""platform":{{"os":"{os}","architecture":"amd64"}},"size""#),
+            )
+        };
+        assert_eq!(code(&manifest(&format!("[{}]", platform("linux")))), "ok");
+        assert_eq!(
+            code(&manifest(&format!("[{}]", platform("darwin")))),
+            "package-platform"
+        );
+    }
+}

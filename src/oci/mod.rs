@@ -1,0 +1,165 @@
+//! The artifact: a provider version as OCI objects, byte for byte.
+//!
+//! ```text
+//! tag 1.0.0 ──> index                                   artifactType application/vnd.opentofu.provider
+//!                ├─ linux_amd64 ──> platform manifest    artifactType application/vnd.opentofu.provider-target
+//!                │                   ├─ config           the empty object, two bytes
+//!                │                   └─ layer            archive/zip: the author's zip, untouched
+//!                └─ darwin_arm64 ─> platform manifest …
+//!
+//! tag evidence-1.0.0 ──> evidence manifest              artifactType application/vnd.tfoci.evidence.v1
+//!                         ├─ config                      the empty object
+//!                         ├─ layer text/plain            the checksum document, untouched
+//!                         ├─ layer application/pgp-signature
+//!                         └─ layer application/pgp-keys  the signing certificate alone, armoured
+//! ```
+//!
+//! - A **platform manifest** is a pure function of the zip's digest, size and file name.
+//! - An **index** is a pure function of address, version and platform manifests. Its entries are sorted by operating system and
+//!   architecture; each carries `org.tfoci.package`, the zip's digest, as a hint that saves reading the manifest.
+//! - **Evidence** depends on the release only, so adding a platform leaves it alone.
+//!
+//! No document holds a time, an `h1` or an origin's URL, has white space, or depends on map order. The same release
+//! therefore gets the same digests on every machine, from every source, and after any crash.
+//!
+//! # Why evidence has a tag of its own
+//! Clients ignore tags that are no versions; registries without the referrers API keep them; and garbage collectors, which eat
+//! untagged manifests, leave them alone. A `subject` would make some registries refuse the push.
+//!
+//! Reading follows what the client does (contract 1.3 to 1.6), which is more liberal than what is written here:
+//! [`Refusal`] has one variant for each reason that a client has to refuse an artifact.
+
+pub mod descriptor;
+pub mod evidence;
+pub mod index;
+mod json;
+pub mod manifest;
+pub mod reference;
+pub mod refusal;
+pub mod tags;
+
+pub use descriptor::Descriptor;
+pub use evidence::Evidence;
+pub use index::Index;
+pub use manifest::Layer;
+pub use reference::{Repository, Tag};
+pub use refusal::Refusal;
+pub use tags::Tags;
+
+use bytes::Bytes;
+
+use crate::release::Expected;
+
+/// The media type of an index.
+pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+/// The media type of a manifest.
+pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+/// The artifact type of a provider version's index.
+pub const PROVIDER: &str = "application/vnd.opentofu.provider";
+/// The artifact type of a platform manifest and of its entry in the index.
+pub const PROVIDER_TARGET: &str = "application/vnd.opentofu.provider-target";
+/// The artifact type of a module package, which people push to the wrong place.
+pub const MODULE: &str = "application/vnd.opentofu.modulepkg";
+/// The media type of a package layer.
+pub const ZIP: &str = "archive/zip";
+/// The media type of the empty config.
+pub const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+/// The bytes of the empty config.
+pub const EMPTY_BYTES: &[u8] = b"{}";
+/// The annotation with an artifact's address, or a layer's file name.
+pub const TITLE: &str = "org.opencontainers.image.title";
+/// The annotation with an artifact's version.
+pub const VERSION: &str = "org.opencontainers.image.version";
+/// The annotation of an index entry with its zip's digest.
+pub const PACKAGE: &str = "org.tfoci.package";
+/// The annotation of evidence with the plugin protocol versions.
+pub const PROTOCOLS: &str = "org.tfoci.protocols";
+
+/// The largest manifest that is written: registries refuse more (contract 11).
+pub const LARGEST_WRITTEN: usize = 4 << 20;
+/// The largest manifest that is read: clients compare whole MiB, so they take one byte less than 5 MiB (contract 1.6).
+pub const LARGEST_READ: u64 = (5 << 20) - 1;
+
+/// A manifest or index as it is stored: its bytes are the truth, everything else follows from them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawManifest {
+    /// The media type by which the store knows it.
+    pub media_type: String,
+    /// The artifact type that the store itself reports, where it does (layouts may, registries never do).
+    pub artifact_type: Option<String>,
+    /// The document.
+    pub bytes: Bytes,
+    /// Its digest and size.
+    pub expected: Expected,
+}
+
+impl RawManifest {
+    /// A document that is at hand; its digest is computed.
+    pub fn new(media_type: &str, artifact_type: &str, bytes: Vec<u8>) -> Self {
+        let expected = Expected::of(&bytes);
+        Self {
+            media_type: media_type.to_owned(),
+            artifact_type: Some(artifact_type.to_owned()),
+            bytes: bytes.into(),
+            expected,
+        }
+    }
+
+    /// The entry that points at it.
+    pub fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            artifact_type: self.artifact_type.clone(),
+            ..Descriptor::new(&self.media_type, self.expected)
+        }
+    }
+}
+
+/// A document that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// More entries than fit.
+    #[error(
+        "the manifest is too large for a registry\n  expected at most {LARGEST_WRITTEN} bytes\n  received {size}"
+    )]
+    TooLarge {
+        /// Its size in bytes.
+        size: usize,
+    },
+    /// Its parts cannot be written as JSON, which nothing that was read or built here can cause.
+    #[error("the manifest cannot be written")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Everything that an index or manifest points at, whatever it is for; nothing where the bytes are no such document.
+pub fn children(bytes: &[u8]) -> Vec<Descriptor> {
+    let Ok(mut object) = json::Object::parse(bytes) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for list in ["manifests", "layers"] {
+        all.extend(
+            object
+                .take::<Vec<Descriptor>>(list)
+                .ok()
+                .flatten()
+                .unwrap_or_default(),
+        );
+    }
+    for single in ["config", "subject"] {
+        all.extend(object.take::<Descriptor>(single).ok().flatten());
+    }
+    all
+}
+
+/// Gives the canonical document of one of our types.
+fn write(
+    media_type: &str,
+    artifact_type: &str,
+    document: &impl serde::Serialize,
+) -> Result<RawManifest, Error> {
+    let bytes = serde_json::to_vec(document)?;
+    if bytes.len() > LARGEST_WRITTEN {
+        return Err(Error::TooLarge { size: bytes.len() });
+    }
+    Ok(RawManifest::new(media_type, artifact_type, bytes))
+}

@@ -1,0 +1,276 @@
+//! Names in a store: repositories and tags, and how versions become tags and back.
+//!
+//! One repository holds one provider, one tag one version. A tag is the canonical version with `_` for `+`, which OCI
+//! tags cannot hold; semver has no `_`, so the way back is unambiguous (contract 1.2). What tfoci keeps beside a version is
+//! tagged `evidence-VERSION`, which no client takes for a version.
+
+use std::fmt;
+
+use crate::address::{self, ProviderAddr};
+use crate::version::{self, Version};
+
+/// The longest tag that the OCI distribution specification allows, in characters.
+const LONGEST_TAG: usize = 128;
+const EVIDENCE: &str = "evidence-";
+
+/// The name of a repository within its store; in a layout, the directory below its root.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Repository(String);
+
+impl Repository {
+    /// The one repository of a store that is itself a repository.
+    pub fn root() -> Self {
+        Self(String::new())
+    }
+
+    /// `HOSTNAME/NAMESPACE/TYPE`, the host in punycode and a port's colon as `_`: where a layout keeps a provider.
+    ///
+    /// # Errors
+    /// A name that OCI cannot hold: it would be stranded in this one store.
+    pub fn of_provider(provider: &ProviderAddr) -> Result<Self, address::Error> {
+        provider.oci_safe()?;
+        let host = provider.hostname().to_path_segment();
+        Ok(Self(format!(
+            "{host}/{}/{}",
+            provider.namespace(),
+            provider.type_name()
+        )))
+    }
+
+    /// A directory below the root of a layout, if it is where some provider lives.
+    pub fn of_directory(relative: &str) -> Option<Self> {
+        let repository = Self(relative.to_owned());
+        repository.provider().map(|_| repository)
+    }
+
+    /// The provider whose layout directory this is, if it is one.
+    pub fn provider(&self) -> Option<ProviderAddr> {
+        let (host, rest) = self.0.split_once('/')?;
+        let (namespace, type_name) = rest.split_once('/')?;
+        let host = address::Hostname::from_path_segment(host)?;
+        let provider: ProviderAddr = format!("{}/{namespace}/{type_name}", host.to_unicode())
+            .parse()
+            .ok()?;
+        (Self::of_provider(&provider).as_ref() == Ok(self)).then_some(provider)
+    }
+
+    /// The name as it is written; empty for a root.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A tag, in the grammar of the OCI distribution specification: a word character, then up to 127 of word characters, `.` and `-`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag(String);
+
+impl Tag {
+    /// Reads a tag.
+    ///
+    /// # Errors
+    /// Whatever the grammar forbids.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let sound = text.starts_with(word)
+            && text.len() <= LONGEST_TAG
+            && text.chars().all(|c| word(c) || c == '.' || c == '-');
+        if sound {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Error::Tag {
+                text: text.to_owned(),
+            })
+        }
+    }
+
+    /// The tag under which clients look for a version.
+    ///
+    /// # Errors
+    /// A version longer than 119 characters: its evidence could not be tagged.
+    pub fn of_version(version: &Version) -> Result<Self, Error> {
+        let text = version.to_string().replace('+', "_");
+        if text.len() > LONGEST_TAG - EVIDENCE.len() {
+            return Err(Error::LongVersion {
+                version: version.clone(),
+                longest: LONGEST_TAG - EVIDENCE.len(),
+            });
+        }
+        Self::parse(&text)
+    }
+
+    /// The tag of a version's evidence.
+    ///
+    /// # Errors
+    /// As [`Tag::of_version`].
+    pub fn of_evidence(version: &Version) -> Result<Self, Error> {
+        Ok(Self(format!("{EVIDENCE}{}", Self::of_version(version)?)))
+    }
+
+    /// The version that a client sees behind this tag and can fetch.
+    ///
+    /// # Errors
+    /// Why clients pass this tag over, or stumble on it.
+    pub fn version(&self) -> Result<Version, Ignored> {
+        if self.0.starts_with(EVIDENCE) {
+            return Err(Ignored::Evidence);
+        }
+        match self.0.replace('_', "+").parse::<Version>() {
+            Ok(version) if Self::of_version(&version).as_ref() == Ok(self) => Ok(version),
+            Ok(version) => Err(Ignored::NotCanonical { version }),
+            Err(version::Error::TooLarge { .. }) => Err(Ignored::TooLarge),
+            Err(_) => Err(Ignored::NotAVersion),
+        }
+    }
+
+    /// The tag as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a tag is not a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// It is no version at all; clients pass it over.
+    NotAVersion,
+    /// It is tfoci's own evidence; clients pass it over.
+    Evidence,
+    /// Clients list it as this version, then look for that version's own tag: a trap.
+    NotCanonical {
+        /// What clients take it for.
+        version: Version,
+    },
+    /// It has a number beyond 64 bits, on which clients crash.
+    TooLarge,
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAVersion => f.write_str("not a version"),
+            Self::Evidence => f.write_str("evidence"),
+            Self::NotCanonical { version } => {
+                write!(
+                    f,
+                    "not canonical: clients list it as {version} and then look for the tag of that name"
+                )
+            }
+            Self::TooLarge => f.write_str("a number beyond 64 bits: clients crash on it"),
+        }
+    }
+}
+
+/// A name that a store cannot hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Outside the grammar of tags.
+    #[error("`{}` is not a tag: expected up to 128 letters, digits, `_`, `.` and `-`, the first no `.` or `-`", crate::error::printable(.text))]
+    Tag {
+        /// What was given.
+        text: String,
+    },
+    /// The version fits no tag.
+    #[error("the version {} is too long for a tag\n  expected at most {longest} characters\n  received {}", crate::error::printable(&.version.to_string()), .version.to_string().len())]
+    LongVersion {
+        /// The version.
+        version: Version,
+        /// How many characters fit.
+        longest: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn version_of(tag: &str) -> Result<String, Ignored> {
+        Tag::parse(tag)
+            .expect("a tag")
+            .version()
+            .map(|version| version.to_string())
+    }
+
+    #[test]
+    fn rows_1_to_6_of_the_conformance_list() {
+        assert_eq!(version_of("1.0.2_foo.1"), Ok("1.0.2+foo.1".to_owned()));
+        for tag in [
+            "latest",
+            "v1.0.0",
+            "1.0.0.0",
+            "1.x",
+            "sha256-abc.sig",
+            "linux_amd64",
+        ] {
+            assert_eq!(version_of(tag), Err(Ignored::NotAVersion), "{tag}");
+        }
+        for tag in [
+            "1.2",
+            "20260101",
+            "01.0.0",
+            "02",
+            "2026.01.02",
+            "2.0.0-",
+            "2.0.0_",
+            "2.",
+        ] {
+            assert!(
+                matches!(version_of(tag), Err(Ignored::NotCanonical { .. })),
+                "{tag}: {:?}",
+                version_of(tag)
+            );
+        }
+        assert_eq!(
+            version_of("1234567890123456789012345"),
+            Err(Ignored::TooLarge)
+        );
+        assert_eq!(version_of("evidence-1.0.0"), Err(Ignored::Evidence));
+    }
+
+    #[test]
+    fn versions_too_long_for_a_tag_are_refused() {
+        let version = |length: usize| {
+            format!("1.0.0-{}", "a".repeat(length - 6))
+                .parse::<Version>()
+                .unwrap()
+        };
+        assert_eq!(Tag::of_evidence(&version(119)).unwrap().as_str().len(), 128);
+        assert!(matches!(
+            Tag::of_version(&version(120)),
+            Err(Error::LongVersion { .. })
+        ));
+    }
+
+    #[test]
+    fn a_layout_directory_names_its_provider() {
+        let provider: ProviderAddr = "bücher.example:8443/acme/demo".parse().unwrap();
+        let repository = Repository::of_provider(&provider).unwrap();
+        assert_eq!(repository.as_str(), "xn--bcher-kva.example_8443/acme/demo");
+        assert_eq!(repository.provider(), Some(provider));
+        assert_eq!(Repository::root().provider(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn tags_never_panic_and_versions_come_back(text in "[0-9a-zA-Z_.-]{0,20}") {
+            if let Ok(tag) = Tag::parse(&text) {
+                prop_assert_eq!(tag.as_str(), &text);
+                if let Ok(version) = tag.version() {
+                    prop_assert_eq!(Tag::of_version(&version), Ok(tag));
+                }
+            }
+        }
+    }
+}
