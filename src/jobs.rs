@@ -1,0 +1,83 @@
+//! Doing several things at once, and no more than that.
+
+use std::future::Future;
+
+use tokio::task::JoinSet;
+
+/// Runs a task for each item, at most `limit` at a time, and gives the results in the order of the items. The first error
+/// stops the rest; so does dropping the future.
+///
+/// # Errors
+/// The first error of any task.
+pub async fn run<I, T, E, F>(
+    limit: usize,
+    items: impl IntoIterator<Item = I>,
+    task: impl Fn(I) -> F,
+) -> Result<Vec<T>, E>
+where
+    F: Future<Output = Result<T, E>> + Send + 'static,
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    let mut waiting = items.into_iter().enumerate();
+    let mut running = JoinSet::new();
+    let mut done = Vec::new();
+    loop {
+        while running.len() < limit.max(1)
+            && let Some((place, item)) = waiting.next()
+        {
+            let work = task(item);
+            running.spawn(async move { work.await.map(|result| (place, result)) });
+        }
+        match running.join_next().await {
+            None => break,
+            Some(Ok(result)) => done.push(result?),
+            Some(Err(error)) => {
+                if let Ok(panic) = error.try_into_panic() {
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        }
+    }
+    done.sort_unstable_by_key(|(place, _)| *place);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn block_on<F: Future>(future: F) -> F::Output {
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn results_keep_their_order_and_the_limit_holds() {
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let results = block_on(run(3, 0..50, |n| {
+            let (now, most) = (Arc::clone(&now), Arc::clone(&most));
+            async move {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok::<_, ()>(n * 2)
+            }
+        }));
+        assert_eq!(results, Ok((0..50).map(|n| n * 2).collect()));
+        assert!(most.load(Ordering::SeqCst) <= 3);
+    }
+
+    #[test]
+    fn the_first_error_stops_the_rest() {
+        let started = Arc::new(AtomicUsize::new(0));
+        let result = block_on(run(2, 0..1000, |n| {
+            started.fetch_add(1, Ordering::SeqCst);
+            async move { if n == 3 { Err(n) } else { Ok(n) } }
+        }));
+        assert_eq!(result, Err(3));
+        assert!(started.load(Ordering::SeqCst) < 1000);
+    }
+}

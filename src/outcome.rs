@@ -1,0 +1,281 @@
+//! What journeys return: outcomes, and the one form of failure.
+//!
+//! An outcome is plain data. The terminal renders it as text or as the JSON of which this module is the schema; its words are
+//! those of the glossary.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::address::{self, ProviderAddr};
+use crate::archive;
+use crate::authentication::Authentication;
+use crate::blob;
+use crate::digest::Digest;
+use crate::disk;
+use crate::error::Category;
+use crate::event::{Subject, Transfer};
+use crate::hash::PackageHash;
+use crate::oci;
+use crate::platform::Platform;
+use crate::source::folder;
+use crate::store;
+use crate::trust;
+use crate::version::Version;
+
+/// What became of one provider version that was published.
+#[derive(Clone, Debug, Serialize)]
+pub struct Published {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// The version.
+    pub version: Version,
+    /// Where it is, with its digest.
+    pub reference: String,
+    /// The digest of its index.
+    pub digest: Digest,
+    /// What became of the version as a whole.
+    pub status: Change,
+    /// How the release was authenticated.
+    pub authentication: Authentication,
+    /// Its packages, by platform.
+    pub packages: Vec<PublishedPackage>,
+    /// How many bytes of packages were written.
+    #[serde(skip)]
+    pub bytes: u64,
+}
+
+/// What became of one package that was published.
+#[derive(Clone, Debug, Serialize)]
+pub struct PublishedPackage {
+    /// The platform.
+    pub platform: Platform,
+    /// What became of it.
+    pub status: Transfer,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its hash.
+    pub zh: Option<PackageHash>,
+}
+
+/// What became of a version in a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It was not there.
+    Copied,
+    /// It was there; something was added or replaced.
+    Updated,
+    /// It was there, and nothing was needed.
+    Present,
+    /// It would be copied or updated, were this not a dry run.
+    Planned,
+}
+
+/// Why a journey did not get through: what, about what, on which side.
+#[derive(Debug)]
+pub struct Failure {
+    /// What it was about, as far as that was known by then.
+    pub subject: Option<Subject>,
+    /// The store or folder that it happened in, as the user wrote it.
+    pub place: Option<String>,
+    /// What happened.
+    pub problem: Box<Problem>,
+}
+
+/// What can stop a journey.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// A name that cannot be used.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+    /// A store address that cannot be used.
+    #[error(transparent)]
+    Endpoint(#[from] store::endpoint::AddressError),
+    /// A tag that cannot be made.
+    #[error(transparent)]
+    Reference(#[from] oci::reference::Error),
+    /// An artifact that cannot be made.
+    #[error(transparent)]
+    Oci(#[from] oci::Error),
+    /// A release folder.
+    #[error(transparent)]
+    Folder(#[from] folder::Error),
+    /// A store.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// Bytes on their way.
+    #[error(transparent)]
+    Blob(#[from] blob::Error),
+    /// This machine.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// Something is not authentic.
+    #[error(transparent)]
+    Trust(#[from] trust::Error),
+    /// A zip is hostile or broken.
+    #[error("the zip {file} cannot be used")]
+    Archive {
+        /// Its file name.
+        file: String,
+        /// Why.
+        source: archive::Error,
+    },
+    /// The evidence in the store does not prove what is beside it.
+    #[error("the evidence does not prove the packages beside it")]
+    Evidence {
+        /// Why.
+        source: trust::Error,
+    },
+    /// `--existing fail`, and it exists.
+    #[error("the version is already there")]
+    Exists,
+    /// The tag is taken by something that is no provider.
+    #[error("the tag is taken by something else")]
+    Taken {
+        /// What clients would say of it.
+        source: oci::Refusal,
+    },
+    /// The store has another zip for this platform: versions are immutable.
+    #[error("the store has another package for {platform}\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
+    OtherPackage {
+        /// The platform.
+        platform: Platform,
+        /// The zip in the store.
+        stored: Digest,
+        /// The zip of the release.
+        offered: Digest,
+    },
+    /// After a merge, some package would not be covered by the evidence: the release was made again.
+    #[error("the store has packages that this release's checksum document does not cover")]
+    Uncovered {
+        /// The first of them.
+        source: trust::Error,
+    },
+    /// Somebody keeps moving the tag.
+    #[error("the tag was moved by somebody else, {attempts} times")]
+    Contended {
+        /// How many times it was tried.
+        attempts: u32,
+    },
+    /// The repository is not in the store.
+    #[error("the provider is not in the store")]
+    NoProvider,
+    /// No version matches.
+    #[error("no version matches{}\n  has {}", asked(.constraints), versions(.available))]
+    NoVersion {
+        /// What was asked for; `None` stands for any stable version.
+        constraints: Option<String>,
+        /// Those that are there.
+        available: Vec<Version>,
+    },
+    /// `--require-pinned`, and nothing says which key is the right one.
+    #[error("nothing is pinned for this provider")]
+    NoPin,
+    /// `--require-pinned`, and the package is vouched for by less.
+    #[error("the package is not signed by a pinned key\n  received {authentication}")]
+    NotPinned {
+        /// What was found.
+        authentication: Authentication,
+    },
+    /// The directory holds something else in this place.
+    #[error("{} holds something else\n  expected {expected}\n  received {received}", .path.display())]
+    Occupied {
+        /// The file or directory.
+        path: std::path::PathBuf,
+        /// The hash of the package.
+        expected: PackageHash,
+        /// The hash of what is there.
+        received: String,
+    },
+    /// The package is there in the other form.
+    #[error("{} is there already, in the other form", .path.display())]
+    OtherForm {
+        /// The file or directory.
+        path: std::path::PathBuf,
+    },
+    /// Clients lower-case the names of packed files, and would look for another version.
+    #[error("clients cannot find a version with capital letters in a packed mirror")]
+    CapitalLetters,
+}
+
+fn asked(constraints: &Option<String>) -> String {
+    constraints.as_ref().map_or_else(String::new, |text| format!(" `{text}`"))
+}
+
+fn versions(available: &[Version]) -> String {
+    const MOST: usize = 12;
+    if available.is_empty() {
+        return "none".to_owned();
+    }
+    let newest: Vec<String> = available.iter().rev().take(MOST).map(Version::to_string).collect();
+    let more = available.len().saturating_sub(MOST);
+    if more > 0 { format!("{} and {more} older ones", newest.join(", ")) } else { newest.join(", ") }
+}
+
+impl Problem {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Address(error) => error.category(),
+            Self::Endpoint(error) => error.category(),
+            Self::Folder(error) => error.category(),
+            Self::Store(error) => error.category(),
+            Self::Blob(error) => error.category(),
+            Self::Disk(error) => error.category(),
+            Self::Trust(error) => error.category(),
+            Self::Archive { source, .. } => source.category(),
+            Self::Reference(_) | Self::Oci(_) | Self::CapitalLetters => Category::Unsupported,
+            Self::Exists | Self::Contended { .. } => Category::Conflict,
+            Self::Evidence { .. }
+            | Self::Taken { .. }
+            | Self::OtherPackage { .. }
+            | Self::Uncovered { .. }
+            | Self::NotPinned { .. }
+            | Self::Occupied { .. }
+            | Self::OtherForm { .. } => Category::Untrusted,
+            Self::NoProvider | Self::NoVersion { .. } => Category::NotFound,
+            Self::NoPin => Category::Usage,
+        }
+    }
+
+    /// The failure that this is for a subject, in a place.
+    pub fn of(self, subject: Subject, place: &impl ToString) -> Failure {
+        Failure { subject: Some(subject), place: Some(place.to_string()), problem: Box::new(self) }
+    }
+}
+
+impl Failure {
+    /// What kind of failure it is.
+    pub fn category(&self) -> Category {
+        self.problem.category()
+    }
+}
+
+impl<P: Into<Problem>> From<P> for Failure {
+    fn from(problem: P) -> Self {
+        Self { subject: None, place: None, problem: Box::new(problem.into()) }
+    }
+}
+
+/// The sentence with what it is about, then the facts.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.problem.to_string();
+        let (what, facts) = text.split_once('\n').map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
+        f.write_str(what)?;
+        if let Some(subject) = &self.subject {
+            write!(f, " for {subject}")?;
+        }
+        if let Some(place) = &self.place {
+            write!(f, " in {place}")?;
+        }
+        facts.map_or(Ok(()), |facts| write!(f, "\n{facts}"))
+    }
+}
+
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.problem.source()
+    }
+}

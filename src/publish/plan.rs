@@ -1,0 +1,158 @@
+//! The plan of a publication: what the store lacks, and what it will hold.
+
+use super::evidence::{self, EvidencePlan};
+use super::{
+    Artifact, At, BlobSource, Change, Destination, Digest, Existing, Expected, Index, Options, PACKAGE, Package, Platform,
+    Problem, RawManifest, Release, Tag, Verified, WriteStore, graph, manifest,
+};
+use crate::store;
+
+/// What a publication will do.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The version's tag.
+    pub(super) tag: Tag,
+    /// Where it stands now.
+    pub(super) was: Option<Digest>,
+    /// What it will stand for.
+    pub(super) index: RawManifest,
+    /// Whether that differs from now.
+    pub(super) index_is_new: bool,
+    /// One for each package of the release, in its order.
+    pub(super) steps: Vec<Step>,
+    /// What becomes of the evidence.
+    pub(super) evidence: EvidencePlan,
+    /// The outcome as a whole.
+    pub(super) change: Change,
+    /// Whether something that was visible will be no more.
+    pub(super) replaces: bool,
+}
+
+/// What becomes of one package.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Its manifest.
+    pub(super) manifest: RawManifest,
+    /// Whether the store lacks it, or a part of it.
+    pub(super) missing: bool,
+}
+
+/// Compares a release with what the store has.
+pub(super) async fn make<S: WriteStore, B: BlobSource>(
+    release: &Verified<Release<B>>,
+    destination: &Destination<S>,
+    options: &Options,
+) -> Result<Plan, Problem> {
+    let Destination { store, repository } = destination;
+    let tag = Tag::of_version(&release.version)?;
+    let stored = store.manifest(repository, At::Tag(&tag)).await?;
+    let was = stored.as_ref().map(|raw| raw.expected.digest);
+    if was.is_some() && options.existing == Existing::Fail {
+        return Err(Problem::Exists);
+    }
+    let replaces = was.is_some() && options.existing == Existing::Replace;
+    let existing = match stored {
+        Some(raw) if !replaces => Some(Artifact { index: readable(&raw)?, raw }),
+        _ => None,
+    };
+    let mut index = match &existing {
+        Some(artifact) => artifact.index.clone(),
+        None => Index::new(&release.provider, &release.version),
+    };
+    let mut steps = Vec::new();
+    let mut changed = existing.is_none();
+    for package in &release.packages {
+        let (step, added) = step(package, destination, existing.as_ref(), &mut index).await?;
+        changed |= added;
+        steps.push(step);
+    }
+    let index = finish(index, release, existing.as_ref().filter(|_| !changed), options)?;
+    let index_is_new = was != Some(index.expected.digest);
+    let zips = zips(destination, &index).await?;
+    let evidence = evidence::plan(release, destination, &zips, replaces).await?;
+    let incomplete = steps.iter().any(|step| step.missing) || evidence.write.is_some();
+    let change = match (was, index_is_new || incomplete) {
+        (None, _) => Change::Copied,
+        (Some(_), true) => Change::Updated,
+        (Some(_), false) => Change::Present,
+    };
+    Ok(Plan { tag, was, index, index_is_new, steps, evidence, change, replaces: replaces && index_is_new })
+}
+
+fn readable(raw: &RawManifest) -> Result<Index, Problem> {
+    let taken = |source| Problem::Taken { source };
+    let index = Index::read(raw).map_err(taken)?;
+    // An index that clients refuse as a whole stays refused after a merge.
+    match index.platforms() {
+        Ok(_) | Err(crate::oci::Refusal::NoEntries | crate::oci::Refusal::ForeignEntries { .. }) => Ok(index),
+        Err(source) => Err(Problem::Taken { source }),
+    }
+}
+
+/// Decides about one package, and puts it into the index if it is not there. The second value says whether it was put.
+async fn step<S: WriteStore, L>(
+    package: &Package<L>,
+    destination: &Destination<S>,
+    existing: Option<&Artifact>,
+    index: &mut Index,
+) -> Result<(Step, bool), Problem> {
+    let Destination { store, repository } = destination;
+    let ours = manifest::build(package.expected, &package.file_name)?;
+    let entry = existing.and_then(|artifact| artifact.entry(&package.platform).ok());
+    let Some(entry) = entry else {
+        index.insert(&package.platform, &ours, &package.expected.digest)?;
+        return Ok((Step { manifest: ours, missing: true }, true));
+    };
+    if entry.digest == ours.expected.digest.to_string() {
+        let manifest_is_there = matches!(store.manifest(repository, At::Entry(entry)).await, Ok(Some(_)));
+        let missing = !manifest_is_there || !store.has_blob(repository, &package.expected).await?;
+        return Ok((Step { manifest: ours, missing }, false));
+    }
+    // The same zip under another name, or another tool's manifest: it stays as it is.
+    let theirs = graph::package(store, repository, &package.platform, entry).await?;
+    let (stored, offered) = (theirs.layer.expected.digest, package.expected.digest);
+    if stored != offered {
+        return Err(Problem::OtherPackage { platform: package.platform.clone(), stored, offered });
+    }
+    let missing = !store.has_blob(repository, &package.expected).await?;
+    Ok((Step { manifest: ours, missing }, false))
+}
+
+/// The index to be: the stored bytes where nothing is added, however they are written.
+fn finish<L>(
+    mut index: Index,
+    release: &Release<L>,
+    unchanged: Option<&Artifact>,
+    options: &Options,
+) -> Result<RawManifest, Problem> {
+    if let Some(artifact) = unchanged {
+        return Ok(artifact.raw.clone());
+    }
+    index.describe(&release.provider, &release.version);
+    for (key, value) in &options.annotations {
+        index.annotate(key, value);
+    }
+    Ok(index.write()?)
+}
+
+/// Every zip of the index to be: from the hint where the entry has one, else from its manifest.
+async fn zips<S: WriteStore>(
+    destination: &Destination<S>,
+    index: &RawManifest,
+) -> Result<Vec<(Platform, Digest)>, Problem> {
+    let index = Index::read(index).map_err(store::Error::from)?;
+    let mut zips = Vec::new();
+    for (platform, entry) in index.platforms().map_err(store::Error::from)? {
+        let hint = entry.annotations.get(PACKAGE).and_then(|text| text.parse::<Digest>().ok());
+        let zip = match hint {
+            Some(zip) => zip,
+            None => {
+                let stored = graph::package(&destination.store, &destination.repository, &platform, entry).await?;
+                let Expected { digest, .. } = stored.layer.expected;
+                digest
+            }
+        };
+        zips.push((platform, zip));
+    }
+    Ok(zips)
+}

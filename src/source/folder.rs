@@ -1,0 +1,396 @@
+//! Release folders: what a provider's release process leaves behind, and uploads.
+//!
+//! ```text
+//! terraform-provider-TYPE_VERSION_OS_ARCH.zip       one for each platform
+//! terraform-provider-TYPE_VERSION_SHA256SUMS        their checksums
+//! terraform-provider-TYPE_VERSION_SHA256SUMS*.sig   detached signatures over these
+//! terraform-provider-TYPE_VERSION_manifest.json     plugin protocol versions
+//! ```
+//!
+//! Everything else in the folder is left alone. `VERSION` may be written with a `v`, as some release processes do.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::address::ProviderAddr;
+use crate::authentication::Note;
+use crate::digest::Digest;
+use crate::disk;
+use crate::error::{Category, printable};
+use crate::platform::Platform;
+use crate::release::{Document, Protocols};
+use crate::trust::{self, Checksums};
+use crate::version::Version;
+
+const LARGEST_CHECKSUMS: u64 = 4 << 20;
+const LARGEST_SIGNATURE: u64 = 64 << 10;
+/// A manifest names a handful of protocol versions.
+const LARGEST_MANIFEST: u64 = 64 << 10;
+/// What a release process signs is small in number; a folder with more signatures is not one.
+const MOST_SIGNATURES: usize = 64;
+
+/// A folder and the names in it that belong to releases.
+#[derive(Debug)]
+pub struct Folder {
+    directory: PathBuf,
+    files: Vec<File>,
+}
+
+#[derive(Debug)]
+struct File {
+    name: String,
+    type_name: String,
+    version: Version,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Zip(Platform),
+    Checksums,
+    Signature,
+    Manifest,
+}
+
+/// A zip of a release folder: nothing but its name is known yet.
+#[derive(Clone, Debug)]
+pub struct Zip {
+    /// What its name says it is built for.
+    pub platform: Platform,
+    /// Its name.
+    pub file_name: String,
+    /// Where it lies.
+    pub path: PathBuf,
+}
+
+/// The files of one release, its documents read.
+#[derive(Debug)]
+pub struct Files {
+    /// Which version.
+    pub version: Version,
+    /// The zips, sorted by platform.
+    pub zips: Vec<Zip>,
+    /// The checksum document.
+    pub checksums: Document,
+    /// The signatures, sorted by name.
+    pub signatures: Vec<Document>,
+    /// What the manifest says.
+    pub protocols: Protocols,
+    /// What was let pass.
+    pub notes: Vec<Note>,
+}
+
+impl Folder {
+    /// Looks into a folder.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(directory: &Path) -> Result<Self, Error> {
+        let files = disk::names(directory)?.into_iter().filter_map(File::parse).collect();
+        Ok(Self { directory: directory.to_owned(), files })
+    }
+
+    /// Reads the documents of one release: the given version, or the only one there is.
+    ///
+    /// `platforms` narrows the zips; empty means every zip that the checksum document lists.
+    ///
+    /// # Errors
+    /// Nothing of this type, several versions and none chosen, a document or zip that is missing or malformed.
+    pub fn release(
+        &self,
+        provider: &ProviderAddr,
+        version: Option<&Version>,
+        platforms: &[Platform],
+    ) -> Result<Files, Error> {
+        let version = self.choose(provider.type_name(), version)?;
+        let files: Vec<&File> =
+            self.files.iter().filter(|file| file.type_name == provider.type_name() && file.version == version).collect();
+        let documents = |kind: Kind, limit| {
+            let found = files.iter().filter(move |file| file.kind == kind).take(MOST_SIGNATURES);
+            found.map(|file| self.document(&file.name, limit)).collect::<Result<Vec<_>, Error>>()
+        };
+        let Some(checksums) = documents(Kind::Checksums, LARGEST_CHECKSUMS)?.into_iter().next() else {
+            let name = format!("terraform-provider-{}_{version}_SHA256SUMS", provider.type_name());
+            return Err(Error::NoChecksums { directory: self.directory.clone(), name });
+        };
+        let lines = Checksums::parse(&checksums.bytes).map_err(Error::Checksums)?;
+        let zips = self.zips(&files, &lines, (provider.type_name(), &version), platforms)?;
+        let manifest = documents(Kind::Manifest, LARGEST_MANIFEST)?.into_iter().next();
+        let (protocols, notes) = manifest.map_or_else(|| Ok(Default::default()), |m| read_manifest(&m, &lines))?;
+        let signatures = documents(Kind::Signature, LARGEST_SIGNATURE)?;
+        Ok(Files { version, zips, checksums, signatures, protocols, notes })
+    }
+
+    fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
+        let directory = || self.directory.clone();
+        if self.files.is_empty() {
+            return Err(Error::Empty { directory: directory() });
+        }
+        let types: BTreeSet<&str> = self.files.iter().map(|file| file.type_name.as_str()).collect();
+        if !types.contains(type_name) {
+            let found = types.into_iter().map(str::to_owned).collect();
+            return Err(Error::OtherType { directory: directory(), asked: type_name.to_owned(), found });
+        }
+        let versions: BTreeSet<&Version> =
+            self.files.iter().filter(|file| file.type_name == type_name).map(|file| &file.version).collect();
+        let found = || versions.iter().map(|version| (*version).clone()).collect();
+        match version {
+            Some(version) if versions.contains(version) => Ok(version.clone()),
+            Some(version) => Err(Error::NoVersion { directory: directory(), asked: version.clone(), found: found() }),
+            None => match versions.first() {
+                Some(only) if versions.len() == 1 => Ok((*only).clone()),
+                _ => Err(Error::SeveralVersions { directory: directory(), found: found() }),
+            },
+        }
+    }
+
+    fn zips(
+        &self,
+        files: &[&File],
+        lines: &Checksums,
+        (type_name, version): (&str, &Version),
+        platforms: &[Platform],
+    ) -> Result<Vec<Zip>, Error> {
+        let mut zips: Vec<Zip> = Vec::new();
+        for file in files {
+            let Kind::Zip(platform) = &file.kind else { continue };
+            let path = self.directory.join(&file.name);
+            if let Some(other) = zips.iter().find(|zip| zip.platform == *platform) {
+                let names = (other.file_name.clone(), file.name.clone());
+                return Err(Error::SamePlatform { platform: platform.clone(), names });
+            }
+            zips.push(Zip { platform: platform.clone(), file_name: file.name.clone(), path });
+        }
+        zips.sort_by(|a, b| a.platform.cmp(&b.platform));
+        if platforms.is_empty() {
+            for name in lines.names() {
+                let listed = File::parse(name.to_owned())
+                    .filter(|file| file.type_name == type_name && file.version == *version);
+                if listed.is_some_and(|file| matches!(file.kind, Kind::Zip(_)))
+                    && !zips.iter().any(|zip| zip.file_name == name)
+                {
+                    return Err(Error::ListedZipMissing { directory: self.directory.clone(), name: name.to_owned() });
+                }
+            }
+        } else {
+            for platform in platforms {
+                if !zips.iter().any(|zip| zip.platform == *platform) {
+                    let found = zips.iter().map(|zip| zip.platform.clone()).collect();
+                    return Err(Error::NoPlatform { asked: platform.clone(), found });
+                }
+            }
+            zips.retain(|zip| platforms.contains(&zip.platform));
+        }
+        if zips.is_empty() { Err(Error::NoZip { directory: self.directory.clone() }) } else { Ok(zips) }
+    }
+
+    fn document(&self, name: &str, limit: u64) -> Result<Document, Error> {
+        Ok(Document { name: name.to_owned(), bytes: disk::read(&self.directory.join(name), limit)? })
+    }
+}
+
+impl File {
+    fn parse(name: String) -> Option<Self> {
+        let (type_name, rest) = name.strip_prefix("terraform-provider-")?.split_once('_')?;
+        let (version, rest) = rest.split_once('_')?;
+        let version = version.strip_prefix('v').unwrap_or(version).parse().ok()?;
+        let kind = match rest {
+            "SHA256SUMS" => Kind::Checksums,
+            "manifest.json" => Kind::Manifest,
+            _ if rest.starts_with("SHA256SUMS") && rest.ends_with(".sig") => Kind::Signature,
+            _ => Kind::Zip(rest.strip_suffix(".zip").filter(|stem| !stem.contains('/'))?.parse().ok()?),
+        };
+        Some(Self { type_name: type_name.to_owned(), version, kind, name })
+    }
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    version: u64,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    protocol_versions: Vec<String>,
+}
+
+fn read_manifest(document: &Document, lines: &Checksums) -> Result<(Protocols, Vec<Note>), Error> {
+    let file = || document.name.clone();
+    let received = Digest::of(&document.bytes);
+    let notes = match lines.lookup(&document.name) {
+        Some(expected) if expected == received => Vec::new(),
+        Some(expected) => return Err(Error::ManifestAltered { file: file(), expected, received }),
+        None => vec![Note::UnlistedManifest],
+    };
+    let manifest: Manifest =
+        serde_json::from_slice(&document.bytes).map_err(|source| Error::Manifest { file: file(), source })?;
+    if manifest.version != 1 {
+        return Err(Error::ManifestVersion { file: file(), received: manifest.version });
+    }
+    let protocols = Protocols::parse(manifest.metadata.protocol_versions.iter().map(String::as_str));
+    let protocols = protocols.map_err(|error| Error::Protocol { file: file(), source: error })?;
+    Ok((protocols, notes))
+}
+
+/// A release folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// This machine.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// No file of any release.
+    #[error("no release is in {}\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS", .directory.display())]
+    Empty {
+        /// The folder.
+        directory: PathBuf,
+    },
+    /// A release of another provider type.
+    #[error("no release of type `{asked}` is in {}\n  has {}", .directory.display(), .found.join(", "))]
+    OtherType {
+        /// The folder.
+        directory: PathBuf,
+        /// The type of the address.
+        asked: String,
+        /// The types in the folder.
+        found: Vec<String>,
+    },
+    /// The chosen version is not there.
+    #[error("version {asked} is not in {}\n  has {}", .directory.display(), list(.found))]
+    NoVersion {
+        /// The folder.
+        directory: PathBuf,
+        /// The version.
+        asked: Version,
+        /// Those that are there.
+        found: Vec<Version>,
+    },
+    /// Which one is meant cannot be told.
+    #[error("several versions are in {}\n  has {}", .directory.display(), list(.found))]
+    SeveralVersions {
+        /// The folder.
+        directory: PathBuf,
+        /// The versions.
+        found: Vec<Version>,
+    },
+    /// There is no checksum document.
+    #[error("the checksum document is missing in {}\n  expected {name}", .directory.display())]
+    NoChecksums {
+        /// The folder.
+        directory: PathBuf,
+        /// The name that it should have.
+        name: String,
+    },
+    /// The checksum document contradicts itself.
+    #[error(transparent)]
+    Checksums(trust::Error),
+    /// There are documents and no zip.
+    #[error("no zip is in {}", .directory.display())]
+    NoZip {
+        /// The folder.
+        directory: PathBuf,
+    },
+    /// A zip that the document promises is not there.
+    #[error("a zip of the checksum document is missing in {}\n  expected {}", .directory.display(), printable(.name))]
+    ListedZipMissing {
+        /// The folder.
+        directory: PathBuf,
+        /// The file name.
+        name: String,
+    },
+    /// The chosen platform is not there.
+    #[error("no zip for {asked} is in the folder\n  has {}", list(.found))]
+    NoPlatform {
+        /// The platform.
+        asked: Platform,
+        /// Those that are there.
+        found: Vec<Platform>,
+    },
+    /// Two files claim one platform.
+    #[error("two zips are for {platform}\n  {}\n  {}", .names.0, .names.1)]
+    SamePlatform {
+        /// The platform.
+        platform: Platform,
+        /// The two file names.
+        names: (String, String),
+    },
+    /// The manifest is not the one that was signed.
+    #[error("{file} does not match its checksum\n  expected {expected}\n  received {received}")]
+    ManifestAltered {
+        /// The file name.
+        file: String,
+        /// What the checksum document says.
+        expected: Digest,
+        /// What the file is.
+        received: Digest,
+    },
+    /// The manifest is not JSON of its kind.
+    #[error("{file} is not a provider manifest")]
+    Manifest {
+        /// The file name.
+        file: String,
+        /// What is wrong, and where.
+        source: serde_json::Error,
+    },
+    /// A manifest of a later format.
+    #[error("{file} has a format that is not known\n  expected version 1\n  received version {received}")]
+    ManifestVersion {
+        /// The file name.
+        file: String,
+        /// The format.
+        received: u64,
+    },
+    /// The manifest names something that is no protocol version.
+    #[error("{file} names an unusable protocol version")]
+    Protocol {
+        /// The file name.
+        file: String,
+        /// Which one.
+        source: crate::release::ProtocolError,
+    },
+}
+
+fn list(items: &[impl ToString]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl Error {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Disk(error) => error.category(),
+            Self::Checksums(error) => error.category(),
+            Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
+            Self::ManifestAltered { .. } => Category::Untrusted,
+            Self::Manifest { .. } | Self::ManifestVersion { .. } | Self::Protocol { .. } | Self::SamePlatform { .. } => {
+                Category::Malformed
+            }
+            Self::Empty { .. }
+            | Self::NoVersion { .. }
+            | Self::NoChecksums { .. }
+            | Self::NoZip { .. }
+            | Self::ListedZipMissing { .. }
+            | Self::NoPlatform { .. } => Category::NotFound,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_type_version_and_kind() {
+        let parse = |name: &str| File::parse(name.to_owned()).map(|file| (file.type_name, file.version.to_string(), file.kind));
+        let demo = |kind| Some(("demo".to_owned(), "1.0.0".to_owned(), kind));
+        assert_eq!(parse("terraform-provider-demo_1.0.0_linux_amd64.zip"), demo(Kind::Zip("linux_amd64".parse().unwrap())));
+        assert_eq!(parse("terraform-provider-demo_v1.0.0_SHA256SUMS"), demo(Kind::Checksums));
+        assert_eq!(parse("terraform-provider-demo_1.0.0_SHA256SUMS.72D7468F.sig"), demo(Kind::Signature));
+        assert_eq!(parse("terraform-provider-demo_1.0.0_manifest.json"), demo(Kind::Manifest));
+        for other in ["artifacts.json", "terraform-provider-demo_1.0.0_SHA256SUMS.txt", "terraform-provider-demo_x_SHA256SUMS", "terraform-provider-demo_1.0.0_linux.zip"] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+}
