@@ -8,3 +8,7 @@ pub mod platform;
 pub mod version;
 
 pub mod release;
+
+pub mod archive;
+
+pub mod disk;
