@@ -18,10 +18,22 @@ pub mod event;
 
 pub mod release;
 
+pub mod trust;
+
 pub mod oci;
+
+pub mod archive;
+
+pub mod jobs;
 
 pub mod disk;
 
 pub mod blob;
 
+pub mod source;
+
 pub mod store;
+
+pub mod outcome;
+
+pub mod publish;

@@ -3,8 +3,10 @@
 //! Everything that others may look at is written beside its place under a hidden name and renamed. Whoever is
 //! killed leaves hidden files at worst; [`sweep`] removes them on the next run.
 
+pub mod contents;
 pub mod lock;
 pub mod staged;
+pub mod unpack;
 
 pub use lock::Lock;
 pub use staged::Staged;

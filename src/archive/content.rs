@@ -1,0 +1,166 @@
+//! The content of one entry, inflated and checked as it passes.
+
+use std::io::{self, Read, Take};
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+use sha2::{Digest as _, Sha256};
+
+use super::directory::{Method, Record};
+use super::error::Error;
+
+/// Larger buffers gain nothing.
+const BUFFER: usize = 64 << 10;
+
+/// An entry's content, in pieces of at most 64 KiB.
+///
+/// Size and checksum are known to be right only once [`Content::chunk`] has returned `None`: nothing that passed before may be used
+/// if an error comes.
+pub struct Content<'a, R> {
+    record: &'a Record,
+    source: Source<'a, R>,
+    output: Vec<u8>,
+    passed: u64,
+    crc: Crc,
+    sha256: Sha256,
+    done: bool,
+}
+
+enum Source<'a, R> {
+    Stored(Take<&'a mut R>),
+    Deflate(Inflater<'a, R>),
+}
+
+impl<'a, R: Read> Content<'a, R> {
+    /// `reader` stands at the entry's data.
+    pub(super) fn new(reader: &'a mut R, record: &'a Record) -> Self {
+        let data = reader.take(record.compressed);
+        Self {
+            record,
+            source: match record.method {
+                Method::Stored => Source::Stored(data),
+                Method::Deflate => Source::Deflate(Inflater::new(data)),
+            },
+            output: vec![0; BUFFER],
+            passed: 0,
+            crc: Crc::new(),
+            sha256: Sha256::new(),
+            done: false,
+        }
+    }
+
+    /// The next bytes, or `None` once all have passed and were right.
+    ///
+    /// # Errors
+    /// The zip cannot be read, its data is corrupt, or the content has not the size and checksum that the zip announces. At most one
+    /// buffer more than announced is ever inflated.
+    pub fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
+        if self.done {
+            return Ok(None);
+        }
+        let count = match &mut self.source {
+            Source::Stored(data) => fill(data, &mut self.output)?,
+            Source::Deflate(inflater) => {
+                let inflated = inflater.inflate(&mut self.output)?;
+                inflated.ok_or_else(|| Error::Corrupt {
+                    name: self.record.name.clone(),
+                })?
+            }
+        };
+        self.passed += count as u64;
+        if count == 0 {
+            self.finish()?;
+            return Ok(None);
+        }
+        if self.passed > self.record.size {
+            return Err(Error::Longer {
+                name: self.record.name.clone(),
+                expected: self.record.size,
+            });
+        }
+        let chunk = self.output.get(..count).unwrap_or_default();
+        self.crc.update(chunk);
+        self.sha256.update(chunk);
+        Ok(Some(chunk))
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        if self.passed < self.record.size {
+            return Err(Error::Shorter {
+                name: self.record.name.clone(),
+                expected: self.record.size,
+                received: self.passed,
+            });
+        }
+        if self.crc.sum() != self.record.crc {
+            return Err(Error::Checksum {
+                name: self.record.name.clone(),
+                expected: self.record.crc,
+                received: self.crc.sum(),
+            });
+        }
+        self.done = true;
+        Ok(())
+    }
+
+    /// Reads what is left, and gives the SHA-256 of the whole.
+    pub(super) fn sha256(mut self) -> Result<[u8; 32], Error> {
+        while self.chunk()?.is_some() {}
+        Ok(self.sha256.finalize().into())
+    }
+}
+
+struct Inflater<'a, R> {
+    data: Take<&'a mut R>,
+    state: Decompress,
+    input: Vec<u8>,
+    /// What of `input` is filled and not yet consumed.
+    pending: std::ops::Range<usize>,
+    ended: bool,
+}
+
+impl<'a, R: Read> Inflater<'a, R> {
+    fn new(data: Take<&'a mut R>) -> Self {
+        Self {
+            data,
+            state: Decompress::new(false),
+            input: vec![0; BUFFER],
+            pending: 0..0,
+            ended: false,
+        }
+    }
+
+    /// The number of bytes inflated, 0 at the end of the stream; `None` if this is no stream that ends with its data.
+    fn inflate(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
+        while !self.ended {
+            if self.pending.is_empty() {
+                self.pending = 0..fill(&mut self.data, &mut self.input)?;
+            }
+            let input = self.input.get(self.pending.clone()).unwrap_or_default();
+            let (consumed, produced) = (self.state.total_in(), self.state.total_out());
+            let status = self.state.decompress(input, output, FlushDecompress::None);
+            let consumed = (self.state.total_in() - consumed) as usize;
+            let produced = (self.state.total_out() - produced) as usize;
+            self.pending.start += consumed;
+            match status {
+                Ok(Status::StreamEnd) => self.ended = true,
+                Ok(_) if consumed > 0 || produced > 0 => {}
+                _ => return Ok(None),
+            }
+            if produced > 0 {
+                return Ok(Some(produced));
+            }
+        }
+        let all_used = self.pending.is_empty() && self.data.limit() == 0;
+        Ok(all_used.then_some(0))
+    }
+}
+
+/// Some bytes, 0 only at the end.
+fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}

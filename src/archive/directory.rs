@@ -1,0 +1,224 @@
+//! The central directory: what the zip says it holds.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use super::end::End;
+use super::extra::Extra;
+use super::fields::Fields;
+use super::{Error, Kind, Limits, name};
+
+const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
+
+/// Directories above this are refused before they are read: 10,000 entries with 400 bytes each.
+const LARGEST: u64 = 4 << 20;
+
+const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
+const PATCH: u16 = 1 << 5;
+/// Sizes and checksum follow the data, and may be absent from the local header.
+pub(super) const DESCRIPTOR: u16 = 1 << 3;
+/// The flags that change how an entry is read; the others are hints.
+pub(super) const FLAGS_THAT_MATTER: u16 = ENCRYPTED | PATCH | DESCRIPTOR | 1 << 11;
+
+/// How content lies in the zip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Stored,
+    Deflate,
+}
+
+impl Method {
+    pub fn number(self) -> u16 {
+        match self {
+            Self::Stored => 0,
+            Self::Deflate => 8,
+        }
+    }
+}
+
+/// One entry as the central directory has it.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub name: String,
+    pub kind: Kind,
+    pub mode: Option<u32>,
+    pub method: Method,
+    pub flags: u16,
+    pub crc: u32,
+    pub compressed: u64,
+    pub size: u64,
+    /// Where the local header begins.
+    pub header: u64,
+}
+
+/// Reads the directory that the end record points to.
+pub(super) fn read<R: Read + Seek>(
+    reader: &mut R,
+    end: &End,
+    limits: &Limits,
+) -> Result<Vec<Record>, Error> {
+    if end.entries > limits.entries {
+        return Err(Error::Entries {
+            limit: limits.entries,
+            received: end.entries,
+        });
+    }
+    if end.size > LARGEST {
+        return Err(Error::DirectorySize {
+            limit: LARGEST,
+            received: end.size,
+        });
+    }
+    reader.seek(SeekFrom::Start(end.offset))?;
+    let mut bytes = Vec::new();
+    reader.take(end.size).read_to_end(&mut bytes)?;
+    let mut fields = Fields(&bytes);
+    let malformed = || Error::Directory {
+        expected: end.entries,
+    };
+    let mut records = Vec::new();
+    for _ in 0..end.entries {
+        let raw = Raw::take(&mut fields).ok_or_else(malformed)?;
+        records.push(raw.record()?);
+    }
+    if fields.0.is_empty() {
+        Ok(records)
+    } else {
+        Err(malformed())
+    }
+}
+
+/// One entry's fields before anything is believed.
+struct Raw<'a> {
+    made_by: u16,
+    flags: u16,
+    method: u16,
+    crc: u32,
+    compressed: u32,
+    size: u32,
+    disk: u16,
+    attributes: u32,
+    header: u32,
+    name: &'a [u8],
+    extra: &'a [u8],
+}
+
+impl<'a> Raw<'a> {
+    fn take(fields: &mut Fields<'a>) -> Option<Self> {
+        if fields.array()? != SIGNATURE {
+            return None;
+        }
+        let made_by = fields.u16()?;
+        let _needed = fields.u16()?;
+        let (flags, method) = (fields.u16()?, fields.u16()?);
+        let _modified = fields.u32()?;
+        let (crc, compressed, size) = (fields.u32()?, fields.u32()?, fields.u32()?);
+        let (name, extra, comment) = (fields.u16()?, fields.u16()?, fields.u16()?);
+        let disk = fields.u16()?;
+        let _internal = fields.u16()?;
+        let (attributes, header) = (fields.u32()?, fields.u32()?);
+        let (name, extra) = (fields.bytes(name.into())?, fields.bytes(extra.into())?);
+        fields.bytes(comment.into())?;
+        Some(Self {
+            made_by,
+            flags,
+            method,
+            crc,
+            compressed,
+            size,
+            disk,
+            attributes,
+            header,
+            name,
+            extra,
+        })
+    }
+
+    fn record(&self) -> Result<Record, Error> {
+        let name = name::check(self.name)?.to_owned();
+        if self.flags & ENCRYPTED != 0 {
+            return Err(Error::Encrypted { name });
+        }
+        if self.flags & PATCH != 0 {
+            return Err(Error::Patch { name });
+        }
+        if self.disk != 0 {
+            return Err(Error::MultiPart);
+        }
+        let (kind, mode) = self.kind(&name)?;
+        let method = self.method(&name)?;
+        let extra = read_extra(self.extra, &name)?;
+        let narrow = [self.size, self.compressed, self.header];
+        let Some([size, compressed, header]) = extra.widen(narrow) else {
+            return Err(Error::Entry64 { name });
+        };
+        if kind == Kind::Directory && size != 0 {
+            return Err(Error::Kind { name });
+        }
+        Ok(Record {
+            name,
+            kind,
+            mode,
+            method,
+            flags: self.flags,
+            crc: self.crc,
+            compressed,
+            size,
+            header,
+        })
+    }
+
+    fn method(&self, name: &str) -> Result<Method, Error> {
+        match self.method {
+            0 => Ok(Method::Stored),
+            8 => Ok(Method::Deflate),
+            method => Err(Error::Method {
+                name: name.to_owned(),
+                method,
+            }),
+        }
+    }
+
+    /// What the entry becomes on disk, and its permission bits if it was made on Unix.
+    fn kind(&self, name: &str) -> Result<(Kind, Option<u32>), Error> {
+        const REGULAR: u32 = 0o100000;
+        const DIRECTORY: u32 = 0o040000;
+        const SYMLINK: u32 = 0o120000;
+        let owned = || name.to_owned();
+        let system = self.made_by >> 8;
+        let made_on_unix = system == 3 || system == 19;
+        // The upper half is looked at whatever the system: unpackers exist that believe it.
+        let unix = self.attributes >> 16;
+        let dos_directory = !made_on_unix && self.attributes & 0x10 != 0;
+        let slash = name.ends_with('/');
+        let kind = match unix & 0o170000 {
+            SYMLINK => return Err(Error::Symlink { name: owned() }),
+            DIRECTORY if !slash => return Err(Error::Kind { name: owned() }),
+            0 | REGULAR if dos_directory && !slash => return Err(Error::Kind { name: owned() }),
+            // The name decides, as it does for clients: writers exist that give a directory a file's mode.
+            0 | REGULAR | DIRECTORY if slash => Kind::Directory,
+            0 | REGULAR => Kind::File,
+            file_type => {
+                return Err(Error::Special {
+                    name: owned(),
+                    file_type,
+                });
+            }
+        };
+        let mode = unix & 0o7777;
+        Ok((kind, (made_on_unix && mode != 0).then_some(mode)))
+    }
+}
+
+/// Reads extra fields, and refuses those that give the entry another name.
+pub(super) fn read_extra<'a>(bytes: &'a [u8], name: &str) -> Result<Extra<'a>, Error> {
+    let extra = Extra::read(bytes).ok_or_else(|| Error::Extra {
+        name: name.to_owned(),
+    })?;
+    match extra.second_name() {
+        Some(second) if second != name.as_bytes() => Err(Error::SecondName {
+            name: name.to_owned(),
+            received: String::from_utf8_lossy(second).into_owned(),
+        }),
+        _ => Ok(extra),
+    }
+}

@@ -1,0 +1,194 @@
+//! The end of a zip: where its central directory lies.
+//!
+//! Readers look for the end record from the back, and differ when there are several candidates, when bytes follow, or when
+//! the 64-bit records disagree with the ordinary one. Each of these is refused, so that there is one answer:
+//!
+//! ```text
+//! local headers and data │ central directory │ [64-bit record, locator] │ end record, comment │
+//!                                                                                    end of file
+//! ```
+
+use std::io::{Read, Seek, SeekFrom};
+
+use super::Error;
+use super::fields::Fields;
+
+const RECORD: [u8; 4] = *b"PK\x05\x06";
+const RECORD_SIZE: usize = 22;
+const LOCATOR: [u8; 4] = *b"PK\x06\x07";
+const RECORD_64: [u8; 4] = *b"PK\x06\x06";
+const BOTH_64_SIZE: usize = 56 + 20;
+const LONGEST_COMMENT: usize = 0xffff;
+
+/// What the end record says about the central directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// Where the directory begins. All entries lie before this.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// How many entries it lists.
+    pub entries: u64,
+}
+
+/// Finds the central directory of a zip of `length` bytes.
+pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, Error> {
+    let longest = (BOTH_64_SIZE + RECORD_SIZE + LONGEST_COMMENT) as u64;
+    let start = length.saturating_sub(longest);
+    reader.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::new();
+    reader.take(longest).read_to_end(&mut tail)?;
+
+    let Some(at) = record(&tail)? else {
+        return Err(headless(reader)?);
+    };
+    let (before, end) = tail.split_at_checked(at).ok_or(Error::NotZip)?;
+    let mut numbers = Numbers::read(end).ok_or(Error::Truncated)?;
+    let mut directory_end = start + at as u64;
+    if let Some(wide) = wide(before, directory_end)? {
+        numbers = numbers.widened(wide).ok_or(Error::End64)?;
+        directory_end -= BOTH_64_SIZE as u64;
+    }
+    numbers.end(directory_end)
+}
+
+/// Where the one end record begins in the last bytes of the file.
+fn record(tail: &[u8]) -> Result<Option<usize>, Error> {
+    let signatures = tail
+        .windows(RECORD.len())
+        .enumerate()
+        .filter(|(_, window)| *window == RECORD)
+        .map(|(at, _)| at);
+    let mut found = None;
+    let mut last = None;
+    for at in signatures {
+        let end = comment_end(tail, at);
+        if end == Some(tail.len()) && found.replace(at).is_some() {
+            return Err(Error::Ends);
+        }
+        last = Some((at, end));
+    }
+    match (found, last) {
+        (_, None) => Ok(None),
+        (Some(found), Some((last, _))) if found == last => Ok(Some(found)),
+        (Some(_), _) => Err(Error::Ends),
+        (None, Some((_, Some(end)))) if end < tail.len() => Err(Error::TrailingData {
+            extra: (tail.len() - end) as u64,
+        }),
+        (None, Some(_)) => Err(Error::Truncated),
+    }
+}
+
+fn comment_end(tail: &[u8], at: usize) -> Option<usize> {
+    let mut length = Fields(tail.get(at + RECORD_SIZE - 2..)?);
+    Some(at + RECORD_SIZE + usize::from(length.u16()?))
+}
+
+/// Why there is no end record: not a zip, or the end is missing.
+fn headless<R: Read + Seek>(reader: &mut R) -> Result<Error, Error> {
+    reader.seek(SeekFrom::Start(0))?;
+    let mut start = Vec::new();
+    reader.take(4).read_to_end(&mut start)?;
+    Ok(if start == super::local::SIGNATURE {
+        Error::Truncated
+    } else {
+        Error::NotZip
+    })
+}
+
+struct Numbers {
+    disk: u32,
+    directory_disk: u32,
+    entries_here: u64,
+    entries: u64,
+    size: u64,
+    offset: u64,
+}
+
+impl Numbers {
+    fn read(record: &[u8]) -> Option<Self> {
+        let mut fields = Fields(record);
+        fields.array::<4>()?;
+        Some(Self {
+            disk: fields.u16()?.into(),
+            directory_disk: fields.u16()?.into(),
+            entries_here: fields.u16()?.into(),
+            entries: fields.u16()?.into(),
+            size: fields.u32()?.into(),
+            offset: fields.u32()?.into(),
+        })
+    }
+
+    fn read_64(record: &[u8]) -> Option<Self> {
+        let mut fields = Fields(record);
+        // Anything but this length holds data that only some readers know.
+        if fields.array()? != RECORD_64 || fields.u64()? != 44 {
+            return None;
+        }
+        fields.array::<4>()?;
+        Some(Self {
+            disk: fields.u32()?,
+            directory_disk: fields.u32()?,
+            entries_here: fields.u64()?,
+            entries: fields.u64()?,
+            size: fields.u64()?,
+            offset: fields.u64()?,
+        })
+    }
+
+    /// The wide numbers, if each of these either gives way to them or agrees.
+    fn widened(self, wide: Self) -> Option<Self> {
+        let agree = |narrow: u64, limit: u64, wide: u64| narrow == limit || narrow == wide;
+        let (short, long) = (u64::from(u16::MAX), u64::from(u32::MAX));
+        let all = agree(self.disk.into(), short, wide.disk.into())
+            && agree(
+                self.directory_disk.into(),
+                short,
+                wide.directory_disk.into(),
+            )
+            && agree(self.entries_here, short, wide.entries_here)
+            && agree(self.entries, short, wide.entries)
+            && agree(self.size, long, wide.size)
+            && agree(self.offset, long, wide.offset);
+        all.then_some(wide)
+    }
+
+    fn end(self, directory_end: u64) -> Result<End, Error> {
+        if self.disk != 0 || self.directory_disk != 0 || self.entries_here != self.entries {
+            return Err(Error::MultiPart);
+        }
+        let received = self.offset.saturating_add(self.size);
+        if received != directory_end {
+            return Err(Error::DirectoryRange {
+                expected: directory_end,
+                received,
+            });
+        }
+        if self.entries == 0 {
+            return Err(Error::Empty);
+        }
+        Ok(End {
+            offset: self.offset,
+            size: self.size,
+            entries: self.entries,
+        })
+    }
+}
+
+/// The numbers of the 64-bit record, if a locator stands before the end record; they must touch it.
+fn wide(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
+    let Some((rest, locator)) = before.split_last_chunk::<20>() else {
+        return Ok(None);
+    };
+    if !locator.starts_with(&LOCATOR) {
+        return Ok(None);
+    }
+    let read = || {
+        let (_, record) = rest.split_last_chunk::<56>()?;
+        let mut fields = Fields(locator.get(4..)?);
+        let (disk, offset, disks) = (fields.u32()?, fields.u64()?, fields.u32()?);
+        let honest = disk == 0 && disks == 1 && offset == end.checked_sub(BOTH_64_SIZE as u64)?;
+        honest.then(|| Numbers::read_64(record))?
+    };
+    read().map(Some).ok_or(Error::End64)
+}

@@ -1,0 +1,303 @@
+//! Why a zip is refused.
+
+use std::fmt;
+use std::io;
+
+use super::name::Fault;
+use crate::error::{Category, printable};
+use crate::hash;
+
+/// A provider zip that is not accepted, and the entry at fault.
+///
+/// Two kinds must be told apart. What nobody could unpack is [`Category::Malformed`]: no zip, cut short, empty. What
+/// clients may unpack and tfoci will not, because it harms or because two readers could see two different packages in it, is
+/// [`Category::Untrusted`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The bytes cannot be read.
+    #[error("the zip cannot be read")]
+    Read(#[from] io::Error),
+    /// Nothing in it looks like a zip.
+    #[error("not a zip archive")]
+    NotZip,
+    /// It begins like a zip and its end is missing.
+    #[error("the zip is cut short")]
+    Truncated,
+    /// It has no entry.
+    #[error("the zip is empty")]
+    Empty,
+    /// No entry can be the provider's executable (contract 4.5).
+    #[error("the zip holds no executable\n  expected a file `{}` at its top level", printable(.expected))]
+    NoExecutable {
+        /// The name that it must have, or begin with.
+        expected: String,
+    },
+    /// The central directory is not a list of that many entries.
+    #[error("the zip's central directory cannot be read\n  expected {expected} entries")]
+    Directory {
+        /// How many entries the end record announces.
+        expected: u64,
+    },
+    /// An entry's extra fields are not a list of fields.
+    #[error("the extra fields of the entry `{}` cannot be read", printable(.name))]
+    Extra {
+        /// The entry.
+        name: String,
+    },
+
+    /// Bytes follow the end of the zip.
+    #[error("{extra} bytes follow the end of the zip")]
+    TrailingData {
+        /// How many.
+        extra: u64,
+    },
+    /// More than one end record: readers disagree on which one counts.
+    #[error("the zip has more than one end record")]
+    Ends,
+    /// The 64-bit end records contradict the ordinary one, or are not where they must be.
+    #[error("the zip's 64-bit end record contradicts its other records")]
+    End64,
+    /// The central directory does not end where the end record begins.
+    #[error(
+        "the zip's central directory is not where its end record says\n  expected its end at byte {expected}\n  received byte {received}"
+    )]
+    DirectoryRange {
+        /// Where the end record begins.
+        expected: u64,
+        /// Where the directory ends, by its offset and size.
+        received: u64,
+    },
+    /// The zip is spread over several files.
+    #[error("the zip is one part of several, which is not supported")]
+    MultiPart,
+
+    /// Too many entries.
+    #[error("the zip has too many entries\n  expected at most {limit}\n  received {received}")]
+    Entries {
+        /// The limit.
+        limit: u64,
+        /// What the zip announces.
+        received: u64,
+    },
+    /// The central directory is too large.
+    #[error(
+        "the zip's central directory is too large\n  expected at most {limit} bytes\n  received {received}"
+    )]
+    DirectorySize {
+        /// The limit.
+        limit: u64,
+        /// What the zip announces.
+        received: u64,
+    },
+    /// The contents are too large, in all or measured by the zip's own size.
+    #[error("the zip unpacks to too much\n  expected at most {limit} bytes\n  received {received}")]
+    Unpacked {
+        /// The limit.
+        limit: u64,
+        /// What the entries announce together.
+        received: u64,
+    },
+
+    /// A name that must not reach a disk.
+    #[error("the entry `{}` {fault}", printable(.name))]
+    Name {
+        /// The entry; bytes that are no UTF-8 are replaced.
+        name: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// Two entries have one name.
+    #[error("the zip holds `{}` twice", printable(.name))]
+    Duplicate {
+        /// The entry.
+        name: String,
+    },
+    /// Two names are one where file systems ignore case.
+    #[error("the entries `{}` and `{}` differ in case only", printable(.name), printable(.other))]
+    Case {
+        /// The one entry.
+        name: String,
+        /// The other.
+        other: String,
+    },
+    /// A file that is also the directory of another entry.
+    #[error("the entry `{}` is a file, and a directory of `{}`", printable(.name), printable(.other))]
+    FileAndDirectory {
+        /// The file.
+        name: String,
+        /// An entry below it.
+        other: String,
+    },
+    /// A symbolic link.
+    #[error("the entry `{}` is a symbolic link", printable(.name))]
+    Symlink {
+        /// The entry.
+        name: String,
+    },
+    /// A device, pipe or socket.
+    #[error("the entry `{}` is a special file\n  received type {file_type:#o}", printable(.name))]
+    Special {
+        /// The entry.
+        name: String,
+        /// The type bits of its Unix mode.
+        file_type: u32,
+    },
+    /// A directory by its attributes and a file by its name, or a directory with content.
+    #[error("the entry `{}` is a file and a directory at once", printable(.name))]
+    Kind {
+        /// The entry.
+        name: String,
+    },
+    /// Encryption.
+    #[error("the entry `{}` is encrypted", printable(.name))]
+    Encrypted {
+        /// The entry.
+        name: String,
+    },
+    /// Compressed patch data.
+    #[error("the entry `{}` is a patch, which is not supported", printable(.name))]
+    Patch {
+        /// The entry.
+        name: String,
+    },
+    /// A compression method other than stored and deflate.
+    #[error("the entry `{}` has an unsupported compression method\n  expected 0 (stored) or 8 (deflate)\n  received {method}", printable(.name))]
+    Method {
+        /// The entry.
+        name: String,
+        /// Its method number.
+        method: u16,
+    },
+    /// 64-bit numbers that are missing or contradict the others.
+    #[error("the 64-bit sizes of the entry `{}` contradict its other sizes", printable(.name))]
+    Entry64 {
+        /// The entry.
+        name: String,
+    },
+
+    /// The entry's local header is not where the central directory says.
+    #[error("the local header of the entry `{}` is not at byte {offset}", printable(.name))]
+    NoLocalHeader {
+        /// The entry.
+        name: String,
+        /// Where it should be.
+        offset: u64,
+    },
+    /// The local header, or a field that replaces the name, gives another name.
+    #[error("the entry `{}` has a second name\n  received `{}`", printable(.name), printable(.received))]
+    SecondName {
+        /// The entry by the central directory.
+        name: String,
+        /// Its other name.
+        received: String,
+    },
+    /// The local header says something else than the central directory.
+    #[error("the local header of the entry `{}` contradicts the central directory in its {field}\n  expected {expected}\n  received {received}", printable(.name))]
+    LocalHeader {
+        /// The entry.
+        name: String,
+        /// Where they differ.
+        field: Field,
+        /// The central directory's value.
+        expected: u64,
+        /// The local header's value.
+        received: u64,
+    },
+    /// The record behind the data contradicts the central directory.
+    #[error("the data descriptor of the entry `{}` contradicts the central directory", printable(.name))]
+    Descriptor {
+        /// The entry.
+        name: String,
+    },
+    /// Two entries share bytes, or one reaches into the central directory.
+    #[error("the entry `{}` overlaps what follows it", printable(.name))]
+    Overlap {
+        /// The entry.
+        name: String,
+    },
+
+    /// The data is no deflate stream, or the stream ends before or behind its place.
+    #[error("the compressed data of the entry `{}` is corrupt", printable(.name))]
+    Corrupt {
+        /// The entry.
+        name: String,
+    },
+    /// More content than announced. Reading stops where this shows.
+    #[error("the entry `{}` unpacks to more than it announces\n  expected {expected} bytes", printable(.name))]
+    Longer {
+        /// The entry.
+        name: String,
+        /// What the central directory announces.
+        expected: u64,
+    },
+    /// Less content than announced.
+    #[error("the entry `{}` unpacks to less than it announces\n  expected {expected} bytes\n  received {received}", printable(.name))]
+    Shorter {
+        /// The entry.
+        name: String,
+        /// What the central directory announces.
+        expected: u64,
+        /// What came.
+        received: u64,
+    },
+    /// The content has another checksum.
+    #[error("the content of the entry `{}` does not match its checksum\n  expected {expected:08x}\n  received {received:08x}", printable(.name))]
+    Checksum {
+        /// The entry.
+        name: String,
+        /// The central directory's CRC-32.
+        expected: u32,
+        /// The content's CRC-32.
+        received: u32,
+    },
+    /// A name that `h1` is not defined for.
+    #[error(transparent)]
+    Hash(#[from] hash::NameError),
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Read(_) => Category::Local,
+            Self::NotZip
+            | Self::Truncated
+            | Self::Empty
+            | Self::NoExecutable { .. }
+            | Self::Directory { .. }
+            | Self::Extra { .. } => Category::Malformed,
+            Self::MultiPart | Self::Encrypted { .. } | Self::Patch { .. } | Self::Method { .. } => {
+                Category::Unsupported
+            }
+            _ => Category::Untrusted,
+        }
+    }
+}
+
+/// A field that stands both in the local header and in the central directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The general purpose flags, as far as they change how the entry is read.
+    Flags,
+    /// The compression method.
+    Method,
+    /// The CRC-32.
+    Checksum,
+    /// The size of the data as it lies in the zip.
+    CompressedSize,
+    /// The size of the content.
+    Size,
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flags => "flags",
+            Self::Method => "compression method",
+            Self::Checksum => "checksum",
+            Self::CompressedSize => "compressed size",
+            Self::Size => "size",
+        })
+    }
+}

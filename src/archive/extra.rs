@@ -1,0 +1,113 @@
+//! Extra fields: where 64-bit sizes stand, and where a second name can hide.
+
+use super::fields::Fields;
+
+/// The extra fields that change what an entry is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extra<'a> {
+    sizes: Option<&'a [u8]>,
+    unicode_path: Option<&'a [u8]>,
+}
+
+impl<'a> Extra<'a> {
+    /// Reads a list of fields. None if a field runs past the end, or one of those that count is there twice.
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        let mut extra = Self::default();
+        // Fewer than four bytes are padding, which alignment tools leave behind.
+        while fields.0.len() >= 4 {
+            let id = fields.u16()?;
+            let length = fields.u16()?;
+            let value = fields.bytes(length.into())?;
+            let twice = match id {
+                0x0001 => extra.sizes.replace(value).is_some(),
+                0x7075 => extra.unicode_path.replace(value).is_some(),
+                _ => false,
+            };
+            if twice {
+                return None;
+            }
+        }
+        Some(extra)
+    }
+
+    /// The name that some readers use instead of the header's.
+    pub fn second_name(&self) -> Option<&'a [u8]> {
+        // A version and a CRC-32 come first.
+        self.unicode_path
+            .map(|value| value.get(5..).unwrap_or_default())
+    }
+
+    /// Numbers whose 32-bit fields are full are read from the 64-bit field. None if they contradict each other.
+    pub fn widen<const N: usize>(&self, narrow: [u32; N]) -> Option<[u64; N]> {
+        let full = narrow.iter().filter(|n| **n == u32::MAX).count();
+        let value = self.sizes.unwrap_or_default();
+        // The standard lists full fields only; some writers list all, and then those that are not full must agree.
+        let compact = value.len() == full * 8;
+        let mut fields = Fields(value);
+        let mut wide = narrow.map(u64::from);
+        for number in &mut wide {
+            let is_full = *number == u64::from(u32::MAX);
+            if compact && !is_full {
+                continue;
+            }
+            match fields.u64() {
+                Some(value) if is_full || value == *number => *number = value,
+                None if !is_full => {}
+                _ => return None,
+            }
+        }
+        Some(wide)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sizes(values: &[u64]) -> Vec<u8> {
+        values.iter().flat_map(|v| v.to_le_bytes()).collect()
+    }
+
+    fn widen(values: &[u64], narrow: [u32; 3]) -> Option<[u64; 3]> {
+        let value = sizes(values);
+        let extra = Extra {
+            sizes: Some(&value),
+            unicode_path: None,
+        };
+        extra.widen(narrow)
+    }
+
+    #[test]
+    fn full_fields_are_read_in_order() {
+        const FULL: u32 = u32::MAX;
+        assert_eq!(Extra::default().widen([1, 2, 3]), Some([1, 2, 3]));
+        assert_eq!(Extra::default().widen([1, FULL]), None);
+        assert_eq!(widen(&[9], [1, FULL, 3]), Some([1, 9, 3]));
+        assert_eq!(widen(&[9, 8], [FULL, 2, FULL]), Some([9, 2, 8]));
+        assert_eq!(widen(&[9, 2, 3], [FULL, 2, 3]), Some([9, 2, 3]));
+        assert_eq!(widen(&[1, 2], [1, 2, 3]), Some([1, 2, 3]));
+        assert_eq!(widen(&[9, 5, 3], [FULL, 2, 3]), None);
+        assert_eq!(widen(&[9], [1, 2, 3]), None);
+        assert_eq!(widen(&[9], [FULL, FULL, 3]), None);
+    }
+
+    #[test]
+    fn broken_and_repeated_fields_are_refused() {
+        let zip64 = [1, 0, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+        assert!(Extra::read(&zip64).is_some());
+        assert!(Extra::read(&[zip64, zip64].concat()).is_none());
+        assert!(Extra::read(&[7, 0, 1, 0]).is_none());
+        assert!(Extra::read(&[0, 0, 0]).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(bytes: Vec<u8>, narrow: [u32; 3]) {
+            if let Some(extra) = Extra::read(&bytes) {
+                let _ = (extra.widen(narrow), extra.second_name());
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Local headers: each entry's second description, which stands before its data.
+//!
+//! Readers that stream believe these, readers that seek believe the central directory. A zip where the two differ is two
+//! packages in one, so both must say the same. Writers that stream leave sizes and checksum open and write them behind the data, in
+//! a data descriptor (Go's writer always does); this must agree as well.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use super::directory::{DESCRIPTOR, FLAGS_THAT_MATTER, Record, read_extra};
+use super::error::{Error, Field};
+use super::fields::Fields;
+
+pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
+const FIXED_SIZE: u64 = 30;
+const DESCRIPTOR_SIGNATURE: [u8; 4] = *b"PK\x07\x08";
+const LONGEST_DESCRIPTOR: u64 = 24;
+
+/// Checks every local header, and gives where each entry's data begins, in the order of the records.
+///
+/// `end` is where the central directory begins: nothing of an entry may lie behind it.
+pub(super) fn locate<R: Read + Seek>(
+    reader: &mut R,
+    records: &[Record],
+    end: u64,
+) -> Result<Vec<u64>, Error> {
+    let mut data = Vec::new();
+    let mut extents = Vec::new();
+    for record in records {
+        let extent = Extent::find(reader, record, end)?;
+        data.push(extent.data);
+        extents.push((extent, record));
+    }
+    extents.sort_by_key(|(extent, _)| extent.start);
+    let next = extents.iter().skip(1).map(|(extent, _)| extent.start);
+    for ((extent, record), next) in extents.iter().zip(next.chain([end])) {
+        if extent.end > next {
+            return Err(Error::Overlap {
+                name: record.name.clone(),
+            });
+        }
+    }
+    Ok(data)
+}
+
+/// The bytes that belong to an entry: header, data and data descriptor.
+struct Extent {
+    start: u64,
+    data: u64,
+    end: u64,
+}
+
+impl Extent {
+    fn find<R: Read + Seek>(reader: &mut R, record: &Record, end: u64) -> Result<Self, Error> {
+        let missing = || Error::NoLocalHeader {
+            name: record.name.clone(),
+            offset: record.header,
+        };
+        let fixed = read_at(reader, record.header, FIXED_SIZE, end)?;
+        let header = Header::read(&fixed).ok_or_else(missing)?;
+        let start = record.header + FIXED_SIZE;
+        let variable = read_at(reader, start, header.variable(), end)?;
+        let data = start + header.variable();
+        let mut fields = Fields(&variable);
+        let name = fields.bytes(header.name.into()).ok_or_else(missing)?;
+        let extra = fields.bytes(header.extra.into()).ok_or_else(missing)?;
+        header.agree(record, name, extra)?;
+
+        let data_end = data.saturating_add(record.compressed);
+        let mut extent = Self {
+            start: record.header,
+            data,
+            end: data_end,
+        };
+        if record.flags & DESCRIPTOR != 0 && data_end <= end {
+            let bytes = read_at(reader, data_end, LONGEST_DESCRIPTOR, end)?;
+            extent.end += descriptor(&bytes, record).ok_or_else(|| Error::Descriptor {
+                name: record.name.clone(),
+            })?;
+        }
+        Ok(extent)
+    }
+}
+
+/// At most `count` bytes from `start`, none of them at or behind `end`.
+fn read_at<R: Read + Seek>(
+    reader: &mut R,
+    start: u64,
+    count: u64,
+    end: u64,
+) -> Result<Vec<u8>, Error> {
+    reader.seek(SeekFrom::Start(start.min(end)))?;
+    let mut bytes = Vec::new();
+    reader
+        .take(count.min(end.saturating_sub(start)))
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+struct Header {
+    flags: u16,
+    method: u16,
+    crc: u32,
+    compressed: u32,
+    size: u32,
+    name: u16,
+    extra: u16,
+}
+
+impl Header {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        if fields.array()? != SIGNATURE {
+            return None;
+        }
+        let _needed = fields.u16()?;
+        let (flags, method) = (fields.u16()?, fields.u16()?);
+        let _modified = fields.u32()?;
+        Some(Self {
+            flags,
+            method,
+            crc: fields.u32()?,
+            compressed: fields.u32()?,
+            size: fields.u32()?,
+            name: fields.u16()?,
+            extra: fields.u16()?,
+        })
+    }
+
+    /// The length of what follows the fixed fields.
+    fn variable(&self) -> u64 {
+        u64::from(self.name) + u64::from(self.extra)
+    }
+
+    fn agree(&self, record: &Record, name: &[u8], extra: &[u8]) -> Result<(), Error> {
+        if name != record.name.as_bytes() {
+            return Err(Error::SecondName {
+                name: record.name.clone(),
+                received: String::from_utf8_lossy(name).into_owned(),
+            });
+        }
+        let extra = read_extra(extra, &record.name)?;
+        let Some([size, compressed]) = extra.widen([self.size, self.compressed]) else {
+            return Err(Error::Entry64 {
+                name: record.name.clone(),
+            });
+        };
+        let flags = |flags: u16| u64::from(flags & FLAGS_THAT_MATTER);
+        let open = record.flags & DESCRIPTOR != 0;
+        let crc = u64::from(self.crc);
+        for (field, may_be_open, expected, received) in [
+            (Field::Flags, false, flags(record.flags), flags(self.flags)),
+            (
+                Field::Method,
+                false,
+                record.method.number().into(),
+                self.method.into(),
+            ),
+            (Field::Checksum, true, record.crc.into(), crc),
+            (Field::CompressedSize, true, record.compressed, compressed),
+            (Field::Size, true, record.size, size),
+        ] {
+            let left_open = may_be_open && open && received == 0;
+            if received != expected && !left_open {
+                return Err(Error::LocalHeader {
+                    name: record.name.clone(),
+                    field,
+                    expected,
+                    received,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The length of the data descriptor at the front of `bytes`: with or without signature, with 32-bit or 64-bit sizes.
+fn descriptor(bytes: &[u8], record: &Record) -> Option<u64> {
+    let unsigned = |fields: Fields<'_>| {
+        let narrow = |mut f: Fields<'_>| Some((f.u32()?, f.u32()?.into(), f.u32()?.into(), 12));
+        let wide = |mut f: Fields<'_>| Some((f.u32()?, f.u64()?, f.u64()?, 20));
+        let agrees = |(crc, compressed, size, _): &(u32, u64, u64, u64)| {
+            (*crc, *compressed, *size) == (record.crc, record.compressed, record.size)
+        };
+        narrow(fields)
+            .filter(agrees)
+            .or_else(|| wide(fields).filter(agrees))
+            .map(|(_, _, _, length)| length)
+    };
+    let mut fields = Fields(bytes);
+    let signed = fields.array() == Some(DESCRIPTOR_SIGNATURE);
+    signed
+        .then(|| unsigned(fields))
+        .flatten()
+        .map(|length| length + 4)
+        .or_else(|| unsigned(Fields(bytes)))
+}

@@ -1,0 +1,1 @@
+//! Zips, byte by byte
