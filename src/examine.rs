@@ -1,0 +1,200 @@
+//! Examining: what a store holds of one version, and whether it is authentic.
+//!
+//! The way out of a store begins like the way in: what lies there becomes a release again, and
+//! [`trust`](crate::trust) verifies it. Evidence brings its own key; that key proves that the parts belong together, and
+//! no more, since whoever can write to the store can replace all of them. Only a pinned key tells more.
+
+use std::time::SystemTime;
+
+use crate::address::ProviderAddr;
+use crate::authentication::{Anchor, Note};
+use crate::constraint::{Selection, VersionConstraints};
+use crate::event::Subject;
+use crate::oci::reference::Ignored;
+use crate::oci::{Repository, Tag};
+use crate::outcome::{Failure, Problem};
+use crate::platform::Platform;
+use crate::release::{Protocols, Release};
+use crate::store::graph::{self, Artifact, StoredPackage};
+use crate::store::{self, ReadStore};
+use crate::trust::{self, Policy, Rule, Verified};
+use crate::version::Version;
+
+/// Whom to believe when reading.
+#[derive(Clone, Debug)]
+pub struct Belief {
+    /// The trust file and what the command line adds.
+    pub policy: Policy,
+    /// Whether less than a pinned key is refused.
+    pub require_pinned: bool,
+    /// The time by which keys are judged.
+    pub now: SystemTime,
+}
+
+/// A provider in a store.
+#[derive(Clone, Debug)]
+pub struct Shelf<S> {
+    /// The store.
+    pub store: S,
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// Its repository.
+    pub repository: Repository,
+    /// The store as the user wrote it.
+    pub place: String,
+}
+
+/// The versions of a provider in a store.
+#[derive(Clone, Debug, Default)]
+pub struct Versions {
+    /// Those that clients see and can fetch, ascending.
+    pub versions: Vec<Version>,
+    /// The other tags, and why they are none.
+    pub ignored: Vec<(Tag, Ignored)>,
+}
+
+/// What a store holds of one version.
+#[derive(Debug)]
+pub struct Examined<B> {
+    /// The version.
+    pub version: Version,
+    /// Its tag.
+    pub tag: Tag,
+    /// Its index.
+    pub artifact: Artifact,
+    /// Its packages, or those that were asked for, sorted by platform.
+    pub packages: Vec<StoredPackage>,
+    /// The plugin protocol versions that the evidence names.
+    pub protocols: Option<Protocols>,
+    /// The proof, or why there is none.
+    pub proof: Result<Verified<Release<B>>, Problem>,
+}
+
+/// For which platforms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Platforms {
+    /// Every platform that the version has.
+    All,
+    /// These, all of which must be there.
+    Only(Vec<Platform>),
+}
+
+impl Belief {
+    fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
+        let rule = self.policy.rule_for(provider).unwrap_or_else(Rule::reading);
+        if self.require_pinned && !rule.pinned() { Err(Problem::NoPin) } else { Ok(rule) }
+    }
+
+    fn judge<B>(&self, release: Release<B>, rule: &Rule) -> Result<Verified<Release<B>>, Problem> {
+        let verified =
+            trust::verify(release, rule, self.now).map_err(|source| Problem::Evidence { source })?;
+        let authentication = verified.authentication();
+        let anchored = matches!(authentication.anchor, Some(Anchor::Pinned | Anchor::Lock));
+        if self.require_pinned && !anchored {
+            return Err(Problem::NotPinned { authentication: authentication.clone() });
+        }
+        Ok(verified)
+    }
+}
+
+impl<S: ReadStore> Shelf<S> {
+    /// Lists the versions.
+    ///
+    /// # Errors
+    /// The store's, or the provider is not in it.
+    pub async fn versions(&self) -> Result<Versions, Failure> {
+        let tags = self.store.tags(&self.repository).await.map_err(|error| self.failure(None, error.into()))?;
+        let tags = tags.ok_or_else(|| self.failure(None, Problem::NoProvider))?;
+        let mut all = Versions::default();
+        for tag in tags {
+            match tag.version() {
+                Ok(version) => all.versions.push(version),
+                Err(reason) => all.ignored.push((tag, reason)),
+            }
+        }
+        all.versions.sort();
+        Ok(all)
+    }
+
+    /// Chooses the newest version that is admitted; also says how many are.
+    ///
+    /// # Errors
+    /// As [`Shelf::versions`], or no version matches.
+    pub async fn choose(&self, selection: &Selection) -> Result<(Version, usize), Failure> {
+        let available = self.versions().await?.versions;
+        let constraints: &VersionConstraints = &selection.constraints;
+        let matching = available.iter().filter(|version| constraints.admits(version)).count();
+        match constraints.newest(&available) {
+            Some(version) => Ok((version.clone(), matching)),
+            None => {
+                let constraints = (!constraints.is_any()).then(|| constraints.to_string());
+                Err(self.failure(None, Problem::NoVersion { constraints, available }))
+            }
+        }
+    }
+
+    /// Reads one version and judges its proof.
+    ///
+    /// # Errors
+    /// The store's, or what clients refuse. A proof that does not hold is part of the result.
+    pub async fn examine(
+        &self,
+        version: &Version,
+        platforms: &Platforms,
+        belief: &Belief,
+    ) -> Result<Examined<S::Blob>, Failure> {
+        self.read(version, platforms, belief).await.map_err(|problem| self.failure(Some(version), problem))
+    }
+
+    async fn read(
+        &self,
+        version: &Version,
+        platforms: &Platforms,
+        belief: &Belief,
+    ) -> Result<Examined<S::Blob>, Problem> {
+        let rule = belief.rule_for(&self.provider)?;
+        let tag = Tag::of_version(version)?;
+        let artifact = graph::artifact(&self.store, &self.repository, &tag).await?;
+        let artifact = artifact.ok_or_else(|| Problem::NoVersion {
+            constraints: Some(version.to_string()),
+            available: Vec::new(),
+        })?;
+        let packages = self.packages(&artifact, platforms).await?;
+        let evidence = graph::evidence(&self.store, &self.repository, &Tag::of_evidence(version)?).await;
+        let (protocols, proof) = match evidence {
+            Ok(stored) => {
+                let protocols = stored.as_ref().map(|stored| stored.evidence.protocols.clone());
+                let located = packages.iter().map(|package| {
+                    let blob = self.store.blob(&self.repository, package.layer.expected);
+                    package.at(&self.provider, version, blob)
+                });
+                let evidence = stored.map(|stored| stored.evidence);
+                let mut release = graph::release(&self.provider, version, located.collect(), evidence);
+                release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
+                (protocols, belief.judge(release, &rule))
+            }
+            Err(error) => (None, Err(Problem::Store(error))),
+        };
+        Ok(Examined { version: version.clone(), tag, artifact, packages, protocols, proof })
+    }
+
+    async fn packages(&self, artifact: &Artifact, platforms: &Platforms) -> Result<Vec<StoredPackage>, store::Error> {
+        match platforms {
+            Platforms::All => graph::packages(&self.store, &self.repository, &artifact.index).await,
+            Platforms::Only(wanted) => {
+                let mut packages = Vec::new();
+                for platform in wanted {
+                    let entry = artifact.entry(platform)?;
+                    packages.push(graph::package(&self.store, &self.repository, platform, entry).await?);
+                }
+                Ok(packages)
+            }
+        }
+    }
+
+    /// A failure on this shelf.
+    pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
+        let subject = Subject { version: version.cloned(), ..Subject::provider(&self.provider) };
+        problem.of(subject, &self.place)
+    }
+}

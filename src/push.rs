@@ -1,0 +1,125 @@
+//! Push: from the folder of a release process into a store.
+//!
+//! 1. The **folder** gives a release: documents, and zips by their names.
+//! 2. Every zip is **hashed**.
+//! 3. [`trust`](crate::trust) **verifies** signature, document and hashes; from here on there is a verified release.
+//! 4. Every zip is **opened**, without inflating it: one that clients could not use, or should not, stops here.
+//! 5. [`publish`](crate::publish) puts it into the store.
+//!
+//! The zips are read twice, for step 2 and for step 5. That is the price of refusing a bad release before anything of it is
+//! written; while they are copied they are hashed again, so that a file which changes in between is refused too.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::address::ProviderAddr;
+use crate::archive::{Archive, Limits};
+use crate::authentication::Note;
+use crate::blob::File;
+use crate::digest::{Algorithm, Hasher};
+use crate::disk;
+use crate::event::{Event, Reporter, Subject};
+use crate::jobs;
+use crate::outcome::{Failure, Problem, Published};
+use crate::platform::Platform;
+use crate::publish::{self, Destination, publish};
+use crate::release::{Expected, Package, Release};
+use crate::source::folder::{Files, Folder, Zip};
+use crate::store::WriteStore;
+use crate::trust::{self, Rule};
+use crate::version::Version;
+
+/// What to push.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The folder.
+    pub directory: PathBuf,
+    /// Whose release it is.
+    pub provider: ProviderAddr,
+    /// Which version, where the folder has several.
+    pub version: Option<Version>,
+    /// Which platforms; empty for all that the checksum document lists.
+    pub platforms: Vec<Platform>,
+    /// Whom to believe.
+    pub rule: Rule,
+    /// The time by which keys are judged.
+    pub now: SystemTime,
+}
+
+/// Pushes a release.
+///
+/// # Errors
+/// Whatever stands against it, before anything is visible in the store.
+pub async fn push<S: WriteStore>(
+    request: &Request,
+    destination: &Destination<S>,
+    options: &publish::Options,
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Published, Failure> {
+    let unknown = Subject { version: request.version.clone(), ..Subject::provider(&request.provider) };
+    let in_folder = |problem: Problem| Failure { subject: Some(unknown.clone()), place: None, problem: Box::new(problem) };
+
+    let files = read_folder(request).map_err(in_folder)?;
+    let subject = Subject::version(&request.provider, &files.version);
+    let about = |problem: Problem| Failure { subject: Some(subject.clone()), place: None, problem: Box::new(problem) };
+
+    let release = hash(files, request, options.jobs).await.map_err(about)?;
+    let mut verified = trust::verify(release, &request.rule, request.now).map_err(Problem::from).map_err(about)?;
+    for note in inspect(&verified.packages, &request.provider).map_err(about)? {
+        verified.note(note);
+    }
+    let authentication = verified.authentication().clone();
+    reporter.report(Event::Verified { subject: subject.clone(), authentication });
+    publish(&verified, destination, options, reporter).await.map_err(about)
+}
+
+fn read_folder(request: &Request) -> Result<Files, Problem> {
+    let folder = Folder::open(&request.directory)?;
+    Ok(folder.release(&request.provider, request.version.as_ref(), &request.platforms)?)
+}
+
+async fn hash(files: Files, request: &Request, limit: usize) -> Result<Release<File>, Problem> {
+    let packages = jobs::run(limit, files.zips, |zip| async move {
+        let expected = describe(&zip.path).await?;
+        let Zip { platform, file_name, path } = zip;
+        Ok::<_, Problem>(Package { platform, file_name, expected, location: File { path, expected } })
+    });
+    Ok(Release {
+        packages: packages.await?,
+        provider: request.provider.clone(),
+        version: files.version,
+        protocols: files.protocols,
+        checksums: Some(files.checksums),
+        signatures: files.signatures,
+        keys: Vec::new(),
+        notes: files.notes,
+    })
+}
+
+async fn describe(path: &Path) -> Result<Expected, disk::Error> {
+    let mut blocks = disk::Blocks::open(path, 0)?;
+    let (mut hasher, mut size) = (Hasher::new(Algorithm::Sha256), 0);
+    while let Some(block) = blocks.next_block()? {
+        hasher.update(&block);
+        size += block.len() as u64;
+        // A local file never waits; without this the task could not be stopped.
+        tokio::task::consume_budget().await;
+    }
+    Ok(Expected { digest: hasher.finish(), size })
+}
+
+/// Opens each zip as clients will, and notes what they stumble on.
+fn inspect(packages: &[Package<File>], provider: &ProviderAddr) -> Result<Vec<Note>, Problem> {
+    let mut notes = Vec::new();
+    for package in packages {
+        let unusable = |source| Problem::Archive { file: package.file_name.clone(), source };
+        let file = disk::open(&package.location.path)?;
+        let archive = Archive::open(file, &Limits::default()).map_err(unusable)?;
+        archive.executable(provider.type_name()).map_err(unusable)?;
+        if archive.has_directory_entries() {
+            notes.push(Note::DirectoryEntries);
+        }
+    }
+    Ok(notes)
+}
