@@ -72,17 +72,20 @@ impl VersionConstraints {
         }
     }
 
-    /// Whether a version is acceptable. A pre-release is only where a comparison names exactly it (contract 0.1).
+    /// Whether a version is acceptable.
+    ///
+    /// A pre-release is only where a comparison names exactly it, and `0.0.0` never is (contract 0.1).
     pub fn admits(&self, version: &Version) -> bool {
         let names_it = |c: &Comparison| c.operator == Operator::Exactly && c.boundary == *version;
-        self.0.iter().all(|c| c.holds(version))
+        !version.is_unspecified()
+            && self.0.iter().all(|c| c.holds(version))
             && (!version.is_prerelease() || self.0.iter().any(names_it))
     }
 
-    /// The version that clients select: the newest acceptable one, of equals the last. They never select `0.0.0`.
+    /// The version that clients select: the newest acceptable one, of equals the last.
     pub fn newest<'a>(&self, versions: impl Iterator<Item = &'a Version>) -> Option<&'a Version> {
         versions
-            .filter(|v| self.admits(v) && !v.is_unspecified())
+            .filter(|v| self.admits(v))
             .max_by(|a, b| a.cmp_precedence(b))
     }
 }
@@ -174,7 +177,7 @@ mod tests {
     #[test]
     fn versions_are_admitted_as_clients_do() {
         for (text, admitted, refused) in [
-            ("", "0.0.0 1.0.0 1.0.0+b", "1.0.0-rc1"),
+            ("", "0.0.0+b 1.0.0 1.0.0+b", "0.0.0 1.0.0-rc1"),
             ("1.2", "1.2.0", "1.2.1 1.2.0+b 1.2.0-rc1"),
             ("= 1.0.0+b", "1.0.0+b", "1.0.0 1.0.0+c"),
             ("!= 1.0.0", "1.0.0+b 1.0.1", "1.0.0 1.0.0-rc1"),
@@ -279,6 +282,7 @@ mod tests {
             other in "[0-3](\\.[0-3]){0,2}(-rc[12])?(\\+[12])?",
         ) {
             let (one, other) = (version(&one), version(&other));
+            prop_assume!(!one.is_unspecified());
             let exact = VersionConstraints::exactly(one.clone());
             prop_assert!(exact.admits(&one));
             prop_assert_eq!(exact.admits(&other), one == other);
