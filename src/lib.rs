@@ -10,7 +10,11 @@ pub mod hash;
 
 pub mod version;
 
+pub mod constraint;
+
 pub mod address;
+
+pub mod selection;
 
 pub mod authentication;
 
@@ -37,3 +41,9 @@ pub mod store;
 pub mod outcome;
 
 pub mod publish;
+
+pub mod push;
+
+pub mod examine;
+
+pub mod install;

@@ -1,0 +1,326 @@
+//! Host names of provider registries, in their two forms.
+//!
+//! People, lock files and clients' directories use Unicode; comparison, URLs and OCI names use punycode (contract 0).
+//! The punycode form is the one that is kept. Only Unicode may be typed: a name that looks like `xn--80ak6aa92e.com` is
+//! read by nobody, so clients refuse it and so do we.
+
+use std::fmt;
+use std::str::FromStr;
+
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46, verify_dns_length};
+
+use crate::error::{Category, printable};
+
+/// The host that clients assume for an address of two parts (contract 0).
+pub const DEFAULT_HOST: &str = "registry.opentofu.org";
+
+/// The port of https, which is left out of every form.
+const HTTPS: u16 = 443;
+
+/// The most bytes of text that are looked at: a DNS name has at most 253 ASCII characters, and each of those stands for
+/// at most one character of four bytes.
+const LONGEST: usize = 1024;
+
+/// The host part of an address, with its port unless that is 443.
+///
+/// Ordered by the punycode form, as lock files are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hostname(String);
+
+impl Hostname {
+    /// [`DEFAULT_HOST`].
+    pub fn default_registry() -> Self {
+        Self(DEFAULT_HOST.to_owned())
+    }
+
+    /// Reads the form of [`Self::as_ascii`], from a document that spells hosts in punycode.
+    ///
+    /// # Errors
+    /// As for Unicode text, except that punycode is welcome.
+    pub fn from_ascii(text: &str) -> Result<Self, Error> {
+        let refuse = |mistake| Error {
+            text: text.to_owned(),
+            mistake,
+        };
+        if text.len() > LONGEST {
+            return Err(refuse(Mistake::TooLong));
+        }
+        let (host, port) = split_port(text);
+        if port.is_some_and(|port| port.starts_with("//")) {
+            return Err(refuse(Mistake::Url));
+        }
+        let port = match port.map(read_port) {
+            Some(None) => return Err(refuse(Mistake::Port)),
+            Some(Some(HTTPS)) | None => None,
+            Some(port) => port,
+        };
+        if host.is_empty() {
+            return Err(refuse(Mistake::Empty));
+        }
+        if host.split('.').any(str::is_empty) {
+            return Err(refuse(Mistake::EmptyLabel));
+        }
+        let host = Uts46::new()
+            .to_ascii(
+                host.as_bytes(),
+                AsciiDenyList::STD3,
+                Hyphens::Check,
+                DnsLength::Ignore,
+            )
+            .map_err(|_| refuse(Mistake::Characters))?;
+        // Soft hyphens and full-width dots are gone by now, and may have left nothing between two dots.
+        if host.split('.').any(str::is_empty) {
+            return Err(refuse(Mistake::EmptyLabel));
+        }
+        if !verify_dns_length(&host, false) {
+            return Err(refuse(Mistake::TooLong));
+        }
+        Ok(Self(match port {
+            Some(port) => format!("{host}:{port}"),
+            None => host.into_owned(),
+        }))
+    }
+
+    /// For comparison, storage and URLs: punycode, with a port that is not 443.
+    pub fn as_ascii(&self) -> &str {
+        &self.0
+    }
+
+    /// For people, lock files and a client's directories: Unicode.
+    pub fn to_unicode(&self) -> String {
+        let (host, port) = split_port(&self.0);
+        let (host, _) =
+            Uts46::new().to_unicode(host.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
+        match port {
+            Some(port) => format!("{host}:{port}"),
+            None => host.into_owned(),
+        }
+    }
+
+    /// For directories of an OCI layout: punycode, with `_` before the port, since not every file system allows a colon
+    /// and no host name has an underscore.
+    pub fn to_path_segment(&self) -> String {
+        self.0.replace(':', "_")
+    }
+
+    /// Reads the form of [`Self::to_path_segment`].
+    ///
+    /// # Errors
+    /// Text that is no host name, and any second spelling of one: two directories must not mean one host.
+    pub fn from_path_segment(segment: &str) -> Result<Self, Error> {
+        let foreign = || Error {
+            text: segment.to_owned(),
+            mistake: Mistake::PathSegment,
+        };
+        let host = Self::from_ascii(&segment.replacen('_', ":", 1)).map_err(|_| foreign())?;
+        if host.to_path_segment() == segment {
+            Ok(host)
+        } else {
+            Err(foreign())
+        }
+    }
+}
+
+/// The name and what follows the first colon.
+fn split_port(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (text, None),
+    }
+}
+
+/// A port of digits only: Rust's own parser would take a sign.
+fn read_port(digits: &str) -> Option<u16> {
+    let is_digits = digits.bytes().all(|b| b.is_ascii_digit());
+    is_digits.then(|| digits.parse().ok()).flatten()
+}
+
+fn is_punycode(label: &str) -> bool {
+    label
+        .split_at_checked(4)
+        .is_some_and(|(prefix, _)| prefix.eq_ignore_ascii_case("xn--"))
+}
+
+impl fmt::Display for Hostname {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_unicode())
+    }
+}
+
+impl FromStr for Hostname {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if split_port(text).0.split('.').any(is_punycode) {
+            return Err(Error {
+                text: text.to_owned(),
+                mistake: Mistake::Punycode,
+            });
+        }
+        Self::from_ascii(text)
+    }
+}
+
+/// Text that is not a host name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a host name: {mistake}", printable(.text))]
+pub struct Error {
+    /// What was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub mistake: Mistake,
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        Category::Malformed
+    }
+}
+
+/// Why a text is not a host name (contract 0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// There is nothing, or nothing before the port.
+    #[error("it is empty")]
+    Empty,
+    /// It has a scheme.
+    #[error("it is a URL\n  expected the host alone, with a port if need be")]
+    Url,
+    /// Two dots in a row, or a dot at either end. Clients take one final dot, which makes two names of one host.
+    #[error("it has an empty label\n  expected something before and after every dot")]
+    EmptyLabel,
+    /// A label in punycode, where people write.
+    #[error("it is written in punycode\n  expected Unicode")]
+    Punycode,
+    /// A port that is no decimal number, or is none of the 65,536.
+    #[error("its port is not valid\n  expected a number of at most 65535")]
+    Port,
+    /// What the IDNA lookup profile refuses.
+    #[error("a label is not valid\n  expected letters, digits and inner dashes")]
+    Characters,
+    /// Longer than DNS allows: 63 characters a label, 253 in all, counted in punycode.
+    #[error(
+        "it is longer than DNS allows\n  expected at most 63 characters a label and 253 in all"
+    )]
+    TooLong,
+    /// A directory that does not stand for a host.
+    #[error(
+        "it is not the form of a path\n  expected punycode, lower case, with `_` before a port other than 443"
+    )]
+    PathSegment,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Answers of the clients' own normalisation.
+    #[test]
+    fn a_host_has_one_form_to_store_and_one_to_show() {
+        for (text, ascii, unicode) in [
+            ("example.com", "example.com", "example.com"),
+            ("EXAMPLE.com", "example.com", "example.com"),
+            ("example.com:443", "example.com", "example.com"),
+            ("example.com:0443", "example.com", "example.com"),
+            ("example.com:08443", "example.com:8443", "example.com:8443"),
+            ("example.com:0", "example.com:0", "example.com:0"),
+            ("localhost:65535", "localhost:65535", "localhost:65535"),
+            ("127.0.0.1", "127.0.0.1", "127.0.0.1"),
+            ("Bücher.example", "xn--bcher-kva.example", "bücher.example"),
+            ("straße.de:8443", "xn--strae-oqa.de:8443", "straße.de:8443"),
+            ("ёлка.рф", "xn--80atc1g.xn--p1ai", "ёлка.рф"),
+            ("例え。テスト", "xn--r8jz45g.xn--zckzah", "例え.テスト"),
+            ("ｅｘａｍｐｌｅ.com", "example.com", "example.com"),
+        ] {
+            let host: Hostname = text.parse().unwrap();
+            assert_eq!(host.as_ascii(), ascii, "{text}");
+            assert_eq!(host.to_unicode(), unicode, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_mistake_is_named() {
+        let long_label = format!("{}.com", "a".repeat(64));
+        let long_name = ["abcdefg"; 32].join(".");
+        for (text, mistake) in [
+            ("", Mistake::Empty),
+            (":8443", Mistake::Empty),
+            ("https://example.com", Mistake::Url),
+            ("a..b", Mistake::EmptyLabel),
+            (".example.com", Mistake::EmptyLabel),
+            ("example.com.", Mistake::EmptyLabel),
+            ("a。。b", Mistake::EmptyLabel),
+            ("\u{ad}.com", Mistake::EmptyLabel),
+            ("xn--bcher-kva.example", Mistake::Punycode),
+            ("www.XN--bcher-kva.example:80", Mistake::Punycode),
+            ("example.com:", Mistake::Port),
+            ("example.com:http", Mistake::Port),
+            ("example.com:65536", Mistake::Port),
+            ("example.com:-5", Mistake::Port),
+            ("example.com:+443", Mistake::Port),
+            ("example.com:8443:1", Mistake::Port),
+            ("[::1]:80", Mistake::Port),
+            ("exa_mple.com", Mistake::Characters),
+            ("example .com", Mistake::Characters),
+            ("-a.example.com", Mistake::Characters),
+            ("a-.example.com", Mistake::Characters),
+            ("ab--cd.example.com", Mistake::Characters),
+            ("*.example.com", Mistake::Characters),
+            ("user@example.com", Mistake::Characters),
+            ("\u{301}a.com", Mistake::Characters),
+            ("אa.com", Mistake::Characters),
+            (&long_label, Mistake::TooLong),
+            (&long_name, Mistake::TooLong),
+            (&"a".repeat(1025), Mistake::TooLong),
+        ] {
+            let error = text.parse::<Hostname>().unwrap_err();
+            assert_eq!(error.mistake, mistake, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_directory_stands_for_one_host() {
+        let host: Hostname = "bücher.example:8443".parse().unwrap();
+        assert_eq!(host.to_path_segment(), "xn--bcher-kva.example_8443");
+        assert_eq!(
+            Hostname::from_path_segment("xn--bcher-kva.example_8443"),
+            Ok(host)
+        );
+        for segment in [
+            "",
+            ".",
+            "..",
+            "bücher.example",
+            "Example.com",
+            "example.com_443",
+            "example.com_08443",
+            "example.com:8443",
+            "a_b_1",
+        ] {
+            let error = Hostname::from_path_segment(segment).unwrap_err();
+            assert_eq!(error.mistake, Mistake::PathSegment, "{segment:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_every_form_reads_back(
+            text in "\\PC{0,16}|[a-zäßж例.-]{1,12}(:[0-9]{0,6})?|(xn--)?[a-z0-9.-]{1,20}",
+        ) {
+            if let Ok(host) = text.parse::<Hostname>() {
+                prop_assert_eq!(host.to_unicode().parse::<Hostname>(), Ok(host.clone()));
+                prop_assert_eq!(Hostname::from_ascii(host.as_ascii()), Ok(host.clone()));
+                prop_assert_eq!(Hostname::from_path_segment(&host.to_path_segment()), Ok(host));
+            }
+        }
+
+        #[test]
+        fn stored_forms_never_panic(text in "\\PC{0,16}|(xn--[a-z0-9-]{1,8}\\.?){1,3}(_[0-9]{0,6})?") {
+            if let Ok(host) = Hostname::from_path_segment(&text) {
+                prop_assert_eq!(host.to_path_segment(), text);
+            }
+        }
+    }
+}

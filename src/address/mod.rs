@@ -1,0 +1,354 @@
+//! Provider addresses: `HOSTNAME/NAMESPACE/TYPE`.
+//!
+//! The same name on two hosts is two providers, so an address always has its host. People may leave out the default
+//! host where a caller says which one that is; documents may not. Every part has one normal form (contract 0), hence
+//! equal addresses are the same provider.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+pub use error::Error;
+pub use hostname::{DEFAULT_HOST, Hostname};
+pub use pattern::ProviderPattern;
+
+mod error;
+pub mod hostname;
+pub mod name;
+pub mod pattern;
+
+/// Providers that are part of the client itself and never installed, so nothing can hold them.
+const BUILT_IN_HOSTS: [&str; 2] = ["terraform.io", "opentofu.org"];
+const BUILT_IN_NAMESPACE: &str = "builtin";
+
+/// Beginnings that clients refuse in a type, because all their providers would have one.
+const REDUNDANT_PREFIXES: [&str; 2] = ["terraform-", "opentofu-"];
+
+/// The namespace that Terraform 0.12 and earlier gave to every provider.
+const LEGACY_NAMESPACE: &str = "-";
+
+/// The address of a provider: host name, namespace and type, each in its normal form.
+///
+/// Ordered as in lock files: by host in punycode, then namespace, then type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProviderAddr {
+    hostname: Hostname,
+    namespace: String,
+    type_name: String,
+}
+
+impl ProviderAddr {
+    /// Joins three parts and normalises the latter two.
+    ///
+    /// # Errors
+    /// Names that clients refuse, and providers that are never installed: legacy and built-in ones.
+    pub fn new(hostname: Hostname, namespace: &str, type_name: &str) -> Result<Self, Error> {
+        if namespace == LEGACY_NAMESPACE {
+            return Err(Error::Legacy {
+                type_name: type_name.to_owned(),
+            });
+        }
+        let namespace = name::normalize(namespace).map_err(|mistake| Error::Namespace {
+            name: namespace.to_owned(),
+            mistake,
+        })?;
+        let type_name = name::normalize(type_name).map_err(|mistake| Error::Type {
+            name: type_name.to_owned(),
+            mistake,
+        })?;
+        for prefix in REDUNDANT_PREFIXES {
+            if let Some(rest) = type_name.strip_prefix(prefix) {
+                return Err(Error::RedundantPrefix {
+                    prefix,
+                    expected: rest.strip_prefix("provider-").unwrap_or(rest).to_owned(),
+                    name: type_name,
+                });
+            }
+        }
+        let address = Self {
+            hostname,
+            namespace,
+            type_name,
+        };
+        if address.namespace == BUILT_IN_NAMESPACE
+            && BUILT_IN_HOSTS.contains(&address.hostname.as_ascii())
+        {
+            return Err(Error::BuiltIn { address });
+        }
+        Ok(address)
+    }
+
+    /// Reads two or three segments as a person types them; two mean `default_host`.
+    ///
+    /// # Errors
+    /// Text that is no address. One segment is refused: clients read it as `hashicorp/TYPE` on their own host, and
+    /// whoever copies packages should see which provider they get.
+    pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
+        match text.split_once('/') {
+            Some((namespace, type_name)) if !type_name.contains('/') => {
+                Self::new(default_host.clone(), namespace, type_name)
+            }
+            _ => text.parse(),
+        }
+    }
+
+    /// Reads three segments with the host in punycode: the form of [`Self::to_ascii`].
+    ///
+    /// # Errors
+    /// Text that is no such address.
+    pub fn from_ascii(text: &str) -> Result<Self, Error> {
+        Self::from_segments(text, Hostname::from_ascii)
+    }
+
+    fn from_segments(
+        text: &str,
+        read_host: impl Fn(&str) -> Result<Hostname, hostname::Error>,
+    ) -> Result<Self, Error> {
+        // Four are enough to see that there are too many.
+        let segments: Vec<&str> = text.splitn(4, '/').collect();
+        match segments.as_slice() {
+            [hostname, namespace, type_name] => {
+                Self::new(read_host(hostname)?, namespace, type_name)
+            }
+            [_, _] => Err(Error::NoHost {
+                text: text.to_owned(),
+            }),
+            [type_name] if !type_name.is_empty() => Err(Error::TypeAlone {
+                type_name: (*type_name).to_owned(),
+            }),
+            _ => Err(Error::Segments {
+                text: text.to_owned(),
+            }),
+        }
+    }
+
+    /// The host part.
+    pub fn hostname(&self) -> &Hostname {
+        &self.hostname
+    }
+
+    /// The namespace, in Unicode.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The type, in Unicode.
+    pub fn type_name(&self) -> &str {
+        &self.type_name
+    }
+
+    /// The host in punycode, as annotations and URLs spell it; namespace and type have no punycode form.
+    pub fn to_ascii(&self) -> String {
+        let Self {
+            hostname,
+            namespace,
+            type_name,
+        } = self;
+        format!("{}/{namespace}/{type_name}", hostname.as_ascii())
+    }
+
+    /// Whether an OCI repository can be named after this provider.
+    ///
+    /// # Errors
+    /// A namespace or type that is not ASCII: legal for clients, but no OCI repository can have it in its name
+    /// (contract 2.3), so stores refuse it before anything is written.
+    pub fn oci_safe(&self) -> Result<(), Error> {
+        // Any ASCII name in normal form is a legal path component, and so is a host with its port after `_`.
+        if self.namespace.is_ascii() && self.type_name.is_ascii() {
+            Ok(())
+        } else {
+            Err(Error::NotForOci {
+                address: self.clone(),
+            })
+        }
+    }
+}
+
+impl fmt::Display for ProviderAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            hostname,
+            namespace,
+            type_name,
+        } = self;
+        write!(f, "{hostname}/{namespace}/{type_name}")
+    }
+}
+
+impl Serialize for ProviderAddr {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl FromStr for ProviderAddr {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::from_segments(text, str::parse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Category;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Result<ProviderAddr, Error> {
+        ProviderAddr::parse(text, &"registry.example.com".parse().unwrap())
+    }
+
+    /// Answers of the clients' own normalisation, with another default host.
+    #[test]
+    fn two_or_three_segments_are_read_in_any_case() {
+        for (text, shown, ascii) in [
+            (
+                "acme/demo",
+                "registry.example.com/acme/demo",
+                "registry.example.com/acme/demo",
+            ),
+            (
+                "Acme/DEMO",
+                "registry.example.com/acme/demo",
+                "registry.example.com/acme/demo",
+            ),
+            (
+                "example.com:443/hashicorp/google-beta",
+                "example.com/hashicorp/google-beta",
+                "example.com/hashicorp/google-beta",
+            ),
+            (
+                "BÜCHER.example:8443/Ünï/ßtraße",
+                "bücher.example:8443/ünï/ßtraße",
+                "xn--bcher-kva.example:8443/ünï/ßtraße",
+            ),
+            (
+                "a/1",
+                "registry.example.com/a/1",
+                "registry.example.com/a/1",
+            ),
+            (
+                "terraform.io/acme/terraform",
+                "terraform.io/acme/terraform",
+                "terraform.io/acme/terraform",
+            ),
+            (
+                "terraform/tofu-opentofu-x",
+                "registry.example.com/terraform/tofu-opentofu-x",
+                "registry.example.com/terraform/tofu-opentofu-x",
+            ),
+        ] {
+            let address = parse(text).unwrap();
+            assert_eq!(address.to_string(), shown);
+            assert_eq!(address.to_ascii(), ascii);
+            assert_eq!(address.to_string().parse(), Ok(address.clone()));
+            assert_eq!(ProviderAddr::from_ascii(ascii), Ok(address));
+        }
+    }
+
+    #[test]
+    fn documents_must_name_the_host() {
+        assert!(matches!(
+            "acme/demo".parse::<ProviderAddr>(),
+            Err(Error::NoHost { .. })
+        ));
+        assert!(matches!(
+            ProviderAddr::from_ascii("acme/demo"),
+            Err(Error::NoHost { .. })
+        ));
+    }
+
+    #[test]
+    fn refusals_say_what_to_write() {
+        let message = |text: &str| parse(text).unwrap_err().to_string();
+        for (text, expected) in [
+            (
+                "",
+                "`` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE",
+            ),
+            (
+                "random",
+                "`random` is a type without a namespace\n  expected hashicorp/random, if that is meant",
+            ),
+            (
+                "a/b/c/d",
+                "`a/b/c/d` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE",
+            ),
+            (
+                "a_b/c/d",
+                "`a_b` is not a host name: a label is not valid\n  expected letters, digits and inner dashes",
+            ),
+            (
+                "acme/a_b",
+                "`a_b` is not a provider type: it has an underscore\n  expected letters, digits and inner dashes",
+            ),
+            (
+                "acme/terraform-provider-demo",
+                "the provider type `terraform-provider-demo` begins with `terraform-`\n  expected demo",
+            ),
+            (
+                "acme/OpenTofu-demo",
+                "the provider type `opentofu-demo` begins with `opentofu-`\n  expected demo",
+            ),
+            (
+                "-/aws",
+                "`-/aws` is a legacy address\n  expected the namespace that the provider has today",
+            ),
+            (
+                "terraform.io/builtin/terraform",
+                "`terraform.io/builtin/terraform` is built into the client and never installed",
+            ),
+            (
+                "OpenTofu.org:443/Builtin/x",
+                "`opentofu.org/builtin/x` is built into the client and never installed",
+            ),
+        ] {
+            assert_eq!(message(text), expected);
+        }
+        assert!(parse("terraform.io:8443/builtin/terraform").is_ok());
+    }
+
+    #[test]
+    fn oci_holds_ascii_names_on_any_host() {
+        assert_eq!(
+            parse("bücher.example:8443/acme/demo-1").unwrap().oci_safe(),
+            Ok(())
+        );
+        for text in ["ünï/demo", "acme/démo"] {
+            let error = parse(text).unwrap().oci_safe().unwrap_err();
+            assert!(matches!(error, Error::NotForOci { .. }));
+            assert_eq!(error.category(), Category::Unsupported);
+        }
+    }
+
+    #[test]
+    fn addresses_sort_as_in_a_lock_file() {
+        let sorted = [
+            "b.example/z/z",
+            "é.example/a/a",
+            "é.example/a/b",
+            "é.example/b/a",
+            "xn.example/a/a",
+        ];
+        let addresses = sorted.map(|text| parse(text).unwrap());
+        assert!(addresses.is_sorted());
+        assert_eq!(
+            serde_json::to_string(&addresses[1]).unwrap(),
+            "\"é.example/a/a\""
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_prints_back(
+            text in "\\PC{0,20}|([a-zA-Zé.-]{1,9}(:[0-9]{1,4})?/)?[a-zA-Z0-9ÜßЖ例_.-]{0,7}/(terraform-|opentofu-)?[\\PC&&[^/]]{0,9}",
+        ) {
+            if let Ok(address) = parse(&text) {
+                prop_assert_eq!(ProviderAddr::from_ascii(&address.to_ascii()), Ok(address.clone()));
+                prop_assert_eq!(address.to_string().parse(), Ok(address));
+            }
+        }
+    }
+}

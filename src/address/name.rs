@@ -1,0 +1,109 @@
+//! Namespaces and types: the two names in a provider address.
+//!
+//! Clients fold them as they fold one label of a host name, but keep them in Unicode (contract 0).
+
+use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
+
+/// The most bytes in one name: no file system holds more in one directory's name.
+const LONGEST: usize = 255;
+
+/// The one form of a name.
+pub(super) fn normalize(name: &str) -> Result<String, Mistake> {
+    check(name)?;
+    let (folded, sound) =
+        Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
+    if sound.is_err() {
+        return Err(Mistake::Characters);
+    }
+    // Full-width dots and dashes are plain ones by now, and some letters have become many.
+    check(&folded)?;
+    Ok(folded.into_owned())
+}
+
+fn check(name: &str) -> Result<(), Mistake> {
+    if name.is_empty() {
+        Err(Mistake::Empty)
+    } else if name.len() > LONGEST {
+        Err(Mistake::TooLong)
+    } else if name.contains('.') {
+        Err(Mistake::Dot)
+    } else if name.contains('_') {
+        Err(Mistake::Underscore)
+    } else if name.starts_with('-') || name.ends_with('-') {
+        Err(Mistake::OuterDash)
+    } else if name.contains("--") {
+        Err(Mistake::DoubleDash)
+    } else {
+        Ok(())
+    }
+}
+
+/// Why a text is neither a namespace nor a type (contract 0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// There is nothing, or nothing that can be seen.
+    #[error("it is empty")]
+    Empty,
+    /// More than 255 bytes.
+    #[error("it is too long\n  expected at most {LONGEST} bytes")]
+    TooLong,
+    /// A dot: that is for host names.
+    #[error("it has a dot\n  expected letters, digits and inner dashes")]
+    Dot,
+    /// An underscore: that separates the fields of package file names.
+    #[error("it has an underscore\n  expected letters, digits and inner dashes")]
+    Underscore,
+    /// A dash at either end.
+    #[error("it begins or ends with a dash\n  expected letters, digits and inner dashes")]
+    OuterDash,
+    /// Two dashes in a row, which also keeps punycode out.
+    #[error("it has two dashes in a row\n  expected single ones")]
+    DoubleDash,
+    /// What the IDNA lookup profile refuses.
+    #[error("it has characters that are not allowed\n  expected letters, digits and inner dashes")]
+    Characters,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_mistake_is_named() {
+        let long = "a".repeat(256);
+        let grows = "㍿".repeat(80);
+        for (name, mistake) in [
+            ("", Mistake::Empty),
+            ("\u{ad}", Mistake::Empty),
+            (&long, Mistake::TooLong),
+            (&grows, Mistake::TooLong),
+            ("a.b", Mistake::Dot),
+            ("a。b", Mistake::Dot),
+            ("a_b", Mistake::Underscore),
+            ("a-", Mistake::OuterDash),
+            ("-a", Mistake::OuterDash),
+            ("ü－", Mistake::Characters),
+            ("a--b", Mistake::DoubleDash),
+            ("xn--bcher-kva", Mistake::DoubleDash),
+            ("abc－－d", Mistake::DoubleDash),
+            ("a b", Mistake::Characters),
+            ("a@1", Mistake::Characters),
+            ("*", Mistake::Characters),
+            ("?", Mistake::Characters),
+            ("a\u{0}", Mistake::Characters),
+            ("a\u{202e}b", Mistake::Characters),
+        ] {
+            assert_eq!(normalize(name), Err(mistake), "{name:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_normal_form_is_its_own(name in "\\PC{0,12}|[a-zA-Z0-9ÜßЖ例－.-]{0,8}") {
+            if let Ok(normal) = normalize(&name) {
+                prop_assert_eq!(normalize(&normal), Ok(normal));
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Patterns that select providers, as `include` and `exclude` of the CLI configuration spell them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::address::{Hostname, ProviderAddr, hostname, name};
+use crate::error::{Category, printable};
+
+const WILDCARD: &str = "*";
+
+/// An address in which `*` may stand for whole segments, from the right (contract 2.4).
+///
+/// Nothing says that a matching provider exists: patterns for built-in or legacy providers are sound and match nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProviderPattern(Scope);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Scope {
+    Everything,
+    Host(Hostname),
+    Namespace(Hostname, String),
+    Provider(Hostname, String, String),
+}
+
+impl ProviderPattern {
+    /// Reads two or three segments as a person types them; two mean `default_host`, so that `*/*` is everything there
+    /// and `*/*/*` is everything.
+    ///
+    /// # Errors
+    /// Text that is no pattern.
+    pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
+        match text.split_once('/') {
+            Some((namespace, type_name)) if !type_name.contains('/') => {
+                Self::on_host(default_host.clone(), namespace, type_name, text)
+            }
+            _ => text.parse(),
+        }
+    }
+
+    fn on_host(
+        host: Hostname,
+        namespace: &str,
+        type_name: &str,
+        text: &str,
+    ) -> Result<Self, Error> {
+        let normal = |name: &str| {
+            if name.contains(WILDCARD) {
+                return Err(Error::PartialWildcard {
+                    text: text.to_owned(),
+                });
+            }
+            name::normalize(name).map_err(|mistake| Error::Name {
+                name: name.to_owned(),
+                mistake,
+            })
+        };
+        Ok(Self(match (namespace, type_name) {
+            (WILDCARD, WILDCARD) => Scope::Host(host),
+            (WILDCARD, _) => {
+                return Err(Error::Nesting {
+                    text: text.to_owned(),
+                });
+            }
+            (namespace, WILDCARD) => Scope::Namespace(host, normal(namespace)?),
+            (namespace, type_name) => Scope::Provider(host, normal(namespace)?, normal(type_name)?),
+        }))
+    }
+
+    /// Whether the pattern covers a provider.
+    pub fn matches(&self, provider: &ProviderAddr) -> bool {
+        match &self.0 {
+            Scope::Everything => true,
+            Scope::Host(host) => host == provider.hostname(),
+            Scope::Namespace(host, namespace) => {
+                host == provider.hostname() && namespace == provider.namespace()
+            }
+            Scope::Provider(host, namespace, type_name) => {
+                host == provider.hostname()
+                    && namespace == provider.namespace()
+                    && type_name == provider.type_name()
+            }
+        }
+    }
+}
+
+impl fmt::Display for ProviderPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Scope::Everything => f.write_str("*/*/*"),
+            Scope::Host(host) => write!(f, "{host}/*/*"),
+            Scope::Namespace(host, namespace) => write!(f, "{host}/{namespace}/*"),
+            Scope::Provider(host, namespace, type_name) => {
+                write!(f, "{host}/{namespace}/{type_name}")
+            }
+        }
+    }
+}
+
+impl FromStr for ProviderPattern {
+    type Err = Error;
+
+    /// Reads exactly three segments, as documents must spell them.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        // Four are enough to see that there are too many.
+        let segments: Vec<&str> = text.splitn(4, '/').collect();
+        match segments.as_slice() {
+            [WILDCARD, WILDCARD, WILDCARD] => Ok(Self(Scope::Everything)),
+            [WILDCARD, _, _] => Err(Error::Nesting {
+                text: text.to_owned(),
+            }),
+            [host, _, _] if host.contains(WILDCARD) => Err(Error::PartialWildcard {
+                text: text.to_owned(),
+            }),
+            [host, namespace, type_name] => {
+                Self::on_host(host.parse()?, namespace, type_name, text)
+            }
+            [_, _] => Err(Error::NoHost {
+                text: text.to_owned(),
+            }),
+            _ => Err(Error::Segments {
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+/// Text that is not a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// One segment, or more than three.
+    #[error("`{}` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
+    Segments {
+        /// What was given.
+        text: String,
+    },
+    /// Two segments where no default host holds.
+    #[error("the pattern `{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
+    NoHost {
+        /// What was given.
+        text: String,
+    },
+    /// A wildcard to the left of something else.
+    #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`", printable(.text))]
+    Nesting {
+        /// What was given.
+        text: String,
+    },
+    /// A wildcard inside a segment.
+    #[error("the pattern `{}` has a `*` within a segment\n  expected `*` for the whole segment", printable(.text))]
+    PartialWildcard {
+        /// What was given.
+        text: String,
+    },
+    /// The first of three segments is no host name.
+    #[error(transparent)]
+    Hostname(#[from] hostname::Error),
+    /// A namespace or type has no normal form.
+    #[error("`{}` is neither a namespace nor a provider type: {mistake}", printable(.name))]
+    Name {
+        /// What was given.
+        name: String,
+        /// What is wrong with it.
+        mistake: name::Mistake,
+    },
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        Category::Malformed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Result<ProviderPattern, Error> {
+        ProviderPattern::parse(text, &Hostname::default_registry())
+    }
+
+    #[test]
+    fn wildcards_stand_for_whole_segments() {
+        for (pattern, shown, address, matches) in [
+            ("*/*/*", "*/*/*", "example.com/acme/demo", true),
+            (
+                "*/*",
+                "registry.opentofu.org/*/*",
+                "registry.opentofu.org/acme/demo",
+                true,
+            ),
+            (
+                "*/*",
+                "registry.opentofu.org/*/*",
+                "example.com/acme/demo",
+                false,
+            ),
+            (
+                "Acme/*",
+                "registry.opentofu.org/acme/*",
+                "registry.opentofu.org/acme/demo",
+                true,
+            ),
+            (
+                "acme/*",
+                "registry.opentofu.org/acme/*",
+                "registry.opentofu.org/acme-2/demo",
+                false,
+            ),
+            (
+                "EXAMPLE.com:443/*/*",
+                "example.com/*/*",
+                "example.com/acme/demo",
+                true,
+            ),
+            (
+                "example.com/*/*",
+                "example.com/*/*",
+                "example.com:8443/acme/demo",
+                false,
+            ),
+            (
+                "bücher.example/acme/Demo",
+                "bücher.example/acme/demo",
+                "bücher.example/acme/demo",
+                true,
+            ),
+            (
+                "example.com/acme/demo",
+                "example.com/acme/demo",
+                "example.com/acme/demo2",
+                false,
+            ),
+            (
+                "terraform.io/builtin/terraform",
+                "terraform.io/builtin/terraform",
+                "terraform.io/acme/terraform",
+                false,
+            ),
+        ] {
+            let pattern = parse(pattern).unwrap();
+            assert_eq!(pattern.to_string(), shown);
+            assert_eq!(
+                pattern.matches(&address.parse().unwrap()),
+                matches,
+                "{shown} {address}"
+            );
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_to_write() {
+        for (text, expected) in [
+            (
+                "*",
+                "`*` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones",
+            ),
+            (
+                "a/b/c/*",
+                "`a/b/c/*` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones",
+            ),
+            (
+                "*/demo",
+                "the pattern `*/demo` has something after a `*`\n  expected `*` in every segment after the first `*`",
+            ),
+            (
+                "*/acme/*",
+                "the pattern `*/acme/*` has something after a `*`\n  expected `*` in every segment after the first `*`",
+            ),
+            (
+                "*.example.com/*/*",
+                "the pattern `*.example.com/*/*` has a `*` within a segment\n  expected `*` for the whole segment",
+            ),
+            (
+                "acme/terraform-*",
+                "the pattern `acme/terraform-*` has a `*` within a segment\n  expected `*` for the whole segment",
+            ),
+            (
+                "example..com/*/*",
+                "`example..com` is not a host name: it has an empty label\n  expected something before and after every dot",
+            ),
+            (
+                "-/*",
+                "`-` is neither a namespace nor a provider type: it begins or ends with a dash\n  expected letters, digits and inner dashes",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap_err().to_string(), expected);
+        }
+        assert!(matches!(
+            "*/*".parse::<ProviderPattern>(),
+            Err(Error::NoHost { .. })
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_prints_back(text in "\\PC{0,20}|([*a-zÜ.-]{1,5}/)?[*a-z-]{1,3}/[*a-z-]{1,3}") {
+            if let Ok(pattern) = parse(&text) {
+                prop_assert_eq!(pattern.to_string().parse(), Ok(pattern));
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Version constraints, in the syntax of `required_providers`.
+//!
+//! A constraint is a list of comparisons that must all hold: `>= 1.2.0, != 1.3.1, < 2.0.0`. Lock files hold one canonical
+//! text for it and clients refuse any other there (contract 4.4), so [`VersionConstraints`] keeps what that text says and no more:
+//! a sorted set.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::version::{self, Version};
+
+pub use parse::{Error, Mistake};
+
+mod parse;
+
+/// What versions are acceptable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct VersionConstraints(BTreeSet<Comparison>);
+
+/// One operator with its version. The order of the fields and operators is the canonical one (contract 4.4).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Comparison {
+    boundary: Version,
+    operator: Operator,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Operator {
+    Newer,
+    AtLeast,
+    Exactly,
+    /// `~> 1.2.3`: newer patches of 1.2.
+    NewerPatch,
+    /// `~> 1.2` and `~> 1`: newer minors and patches of 1.
+    NewerMinor,
+    AtMost,
+    Older,
+    Except,
+}
+
+impl VersionConstraints {
+    /// No constraint: every release is acceptable.
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    /// One version and no other, not even one that differs in build metadata.
+    pub fn exactly(version: Version) -> Self {
+        Self(BTreeSet::from([Comparison {
+            boundary: version,
+            operator: Operator::Exactly,
+        }]))
+    }
+
+    /// What both accept, as when two modules require one provider.
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Whether there is no constraint.
+    pub fn is_any(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The version, if this is one exact version and nothing else.
+    pub fn as_exact(&self) -> Option<&Version> {
+        let mut comparisons = self.0.iter();
+        match (comparisons.next(), comparisons.next()) {
+            (Some(only), None) if only.operator == Operator::Exactly => Some(&only.boundary),
+            _ => None,
+        }
+    }
+
+    /// Whether a version is acceptable.
+    ///
+    /// A pre-release is only where a comparison names exactly it, and `0.0.0` never is (contract 0.1).
+    pub fn admits(&self, version: &Version) -> bool {
+        let names_it = |c: &Comparison| c.operator == Operator::Exactly && c.boundary == *version;
+        !version.is_unspecified()
+            && self.0.iter().all(|c| c.holds(version))
+            && (!version.is_prerelease() || self.0.iter().any(names_it))
+    }
+
+    /// The version that clients select: the newest acceptable one, of equals the last.
+    pub fn newest<'a>(&self, versions: impl Iterator<Item = &'a Version>) -> Option<&'a Version> {
+        versions
+            .filter(|v| self.admits(v))
+            .max_by(|a, b| a.cmp_precedence(b))
+    }
+}
+
+impl Comparison {
+    fn holds(&self, version: &Version) -> bool {
+        let order = version.cmp_precedence(&self.boundary);
+        match self.operator {
+            Operator::Newer => order.is_gt(),
+            Operator::AtLeast => order.is_ge(),
+            Operator::Exactly => *version == self.boundary,
+            Operator::NewerPatch | Operator::NewerMinor => {
+                order.is_ge()
+                    && self
+                        .next()
+                        .is_some_and(|end| version.cmp_precedence(&end).is_lt())
+            }
+            Operator::AtMost => order.is_le(),
+            Operator::Older => order.is_lt(),
+            Operator::Except => *version != self.boundary,
+        }
+    }
+
+    /// The first version that a `~>` leaves out. Beyond the largest number there is none, and clients then accept nothing.
+    fn next(&self) -> Option<Version> {
+        let (major, minor) = (self.boundary.major(), self.boundary.minor());
+        if self.operator == Operator::NewerPatch {
+            Some(Version::new(major, minor.checked_add(1)?, 0))
+        } else {
+            Some(Version::new(major.checked_add(1)?, 0, 0))
+        }
+    }
+}
+
+impl Operator {
+    /// The symbol as it stands before the version, with its space.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Newer => "> ",
+            Self::AtLeast => ">= ",
+            Self::Exactly => "",
+            Self::NewerPatch | Self::NewerMinor => "~> ",
+            Self::AtMost => "<= ",
+            Self::Older => "< ",
+            Self::Except => "!= ",
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { boundary, operator } = self;
+        f.write_str(operator.prefix())?;
+        if *operator == Operator::NewerMinor {
+            // A third number would make it the other `~>`.
+            write!(f, "{}.{}", boundary.major(), boundary.minor())?;
+            version::write_extra(boundary, f)
+        } else {
+            boundary.fmt(f)
+        }
+    }
+}
+
+impl fmt::Display for VersionConstraints {
+    /// The canonical text; nothing for [`VersionConstraints::any`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, comparison) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{comparison}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn constraints(text: &str) -> VersionConstraints {
+        text.parse().unwrap()
+    }
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    /// Answers of the clients' own sets.
+    #[test]
+    fn versions_are_admitted_as_clients_do() {
+        for (text, admitted, refused) in [
+            ("", "0.0.0+b 1.0.0 1.0.0+b", "0.0.0 1.0.0-rc1"),
+            ("1.2", "1.2.0", "1.2.1 1.2.0+b 1.2.0-rc1"),
+            ("= 1.0.0+b", "1.0.0+b", "1.0.0 1.0.0+c"),
+            ("!= 1.0.0", "1.0.0+b 1.0.1", "1.0.0 1.0.0-rc1"),
+            ("> 1.0.0+b", "1.0.1", "1.0.0 1.0.0+b 1.0.0+c"),
+            ("> 1", "1.0.1 1.1.0", "1.0.0 1.0.1-rc1"),
+            (">= 1.2", "1.2.0 9.0.0", "1.1.9 2.0.0-rc1"),
+            ("< 2.0.0", "1.9.9", "2.0.0 2.0.0+b 2.0.0-rc1"),
+            ("<= 2", "2.0.0 2.0.0+b", "2.0.1"),
+            ("~> 1.2.3", "1.2.3 1.2.4", "1.2.2 1.3.0"),
+            ("~> 1.2.0", "1.2.0 1.2.9", "1.3.0 2.0.0"),
+            ("~> 1.2", "1.2.0 1.9.0", "1.1.9 2.0.0"),
+            ("~> 1", "1.0.0 1.9.0", "0.9.0 2.0.0"),
+            ("~> 1.2-rc1", "1.2.0 1.9.0", "1.2.0-rc1 1.2.0-rc2 2.0.0"),
+            ("1.0.0-rc1", "1.0.0-rc1", "1.0.0 1.0.0-rc2 1.0.0-rc1+b"),
+            ("~> 1.0, 1.2.0-rc1", "1.2.0-rc1", "1.2.0 1.2.0-rc2"),
+            ("~> 1.0, 2.0.0-rc1", "2.0.0-rc1", "2.0.0"),
+            ("1.0.0-rc1, 1.0.0-rc2", "", "1.0.0-rc1 1.0.0-rc2"),
+            ("2.0.0-rc1, != 2.0.0-rc1", "", "2.0.0-rc1"),
+            (">= 1.0.0, != 1.3.1, < 2.0.0", "1.0.0 1.3.0", "1.3.1 2.0.0"),
+            ("~> 18446744073709551615.0", "", "18446744073709551615.1.0"),
+        ] {
+            let constraints = constraints(text);
+            for v in admitted.split_whitespace() {
+                assert!(constraints.admits(&version(v)), "{text} {v}");
+            }
+            for v in refused.split_whitespace() {
+                assert!(!constraints.admits(&version(v)), "{text} {v}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_newest_is_the_one_that_clients_select() {
+        let versions = [
+            "0.9.0",
+            "0.0.0",
+            "1.0.0+2",
+            "1.0.0+1",
+            "2.0.0-rc1",
+            "0.10.0",
+        ]
+        .map(version);
+        let newest = |text: &str| {
+            constraints(text)
+                .newest(versions.iter())
+                .map(Version::to_string)
+        };
+        assert_eq!(newest(""), Some("1.0.0+1".to_owned()));
+        assert_eq!(newest("~> 0.9"), Some("0.10.0".to_owned()));
+        assert_eq!(newest("2.0.0-rc1"), Some("2.0.0-rc1".to_owned()));
+        assert_eq!(newest("< 0.9.0"), None);
+        assert_eq!(newest("> 2"), None);
+    }
+
+    /// What the clients' own writer of lock files prints.
+    #[test]
+    fn the_text_is_the_canonical_one() {
+        for (text, canonical) in [
+            ("", ""),
+            ("1.2", "1.2.0"),
+            ("= 01.2.3", "1.2.3"),
+            (">= 2", ">= 2.0.0"),
+            ("~> 1", "~> 1.0"),
+            ("~> 1.2", "~> 1.2"),
+            ("~> 1.2.0", "~> 1.2.0"),
+            ("~>1.2-rc1", "~> 1.2-rc1"),
+            ("~> 1-rc1+b", "~> 1.0-rc1+b"),
+            (">= 2.0, >= 2.0.0, >=2", ">= 2.0.0"),
+            ("~> 1, ~> 1.0, ~> 1.0.0", "~> 1.0.0, ~> 1.0"),
+            (
+                "!= 1.0.0, < 1.0.0, <= 1.0.0, ~> 1.0, ~> 1.0.0, = 1.0.0, >= 1.0.0, > 1.0.0",
+                "> 1.0.0, >= 1.0.0, 1.0.0, ~> 1.0.0, ~> 1.0, <= 1.0.0, < 1.0.0, != 1.0.0",
+            ),
+            ("< 2.0.0, > 1.10.0, >= 1.9.0", ">= 1.9.0, > 1.10.0, < 2.0.0"),
+            (
+                "> 1.0.0-alpha.1, > 1.0.0-beta, > 1.0.0",
+                "> 1.0.0-beta, > 1.0.0-alpha.1, > 1.0.0",
+            ),
+            ("1.0.0+10, 1.0.0+9, 1.0.0", "1.0.0, 1.0.0+9, 1.0.0+10"),
+        ] {
+            assert_eq!(constraints(text).to_string(), canonical, "{text}");
+            assert_eq!(constraints(canonical), constraints(text));
+        }
+    }
+
+    #[test]
+    fn constraints_can_be_made_and_joined() {
+        let exact = VersionConstraints::exactly(version("1.2"));
+        assert_eq!(exact, constraints("= 1.2.0"));
+        assert_eq!(exact.as_exact(), Some(&version("1.2.0")));
+        assert!(VersionConstraints::any().is_any() && !exact.is_any());
+        let joined = constraints(">= 1, < 3").and(constraints("< 3.0, != 2"));
+        assert_eq!(joined.to_string(), ">= 1.0.0, != 2.0.0, < 3.0.0");
+        assert_eq!(joined.as_exact(), None);
+        assert_eq!(constraints(">= 1").as_exact(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn exactly_admits_its_version_and_no_other(
+            one in "[0-3](\\.[0-3]){0,2}(-rc[12])?(\\+[12])?",
+            other in "[0-3](\\.[0-3]){0,2}(-rc[12])?(\\+[12])?",
+        ) {
+            let (one, other) = (version(&one), version(&other));
+            prop_assume!(!one.is_unspecified());
+            let exact = VersionConstraints::exactly(one.clone());
+            prop_assert!(exact.admits(&one));
+            prop_assert_eq!(exact.admits(&other), one == other);
+        }
+
+        #[test]
+        fn joined_constraints_admit_a_release_where_both_do(
+            left in "(>|>=|<|<=|!=|~>|) ?[0-3](\\.[0-3]){0,2}",
+            right in "(>|>=|<|<=|!=|~>|) ?[0-3](\\.[0-3]){0,2}",
+            release in "[0-3]\\.[0-3]\\.[0-3]",
+        ) {
+            let parsed = (left.trim().parse::<VersionConstraints>(), right.trim().parse::<VersionConstraints>());
+            if let (Ok(left), Ok(right)) = parsed {
+                let release = version(&release);
+                let both = left.admits(&release) && right.admits(&release);
+                prop_assert_eq!(left.and(right).admits(&release), both);
+            }
+        }
+    }
+}

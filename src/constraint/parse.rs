@@ -1,0 +1,309 @@
+//! The grammar of constraints, and the names of the mistakes that people bring from other ecosystems.
+
+use std::str::FromStr;
+
+use super::{Comparison, Operator, VersionConstraints};
+use crate::error::{Category, printable};
+use crate::version::{self, Version};
+
+impl FromStr for VersionConstraints {
+    type Err = Error;
+
+    /// Reads comparisons between commas, as liberal as clients: spaces around commas, one after an operator, a comma at
+    /// the end, shortened versions, nothing at all for no constraint.
+    ///
+    /// One thing that clients take is refused: an operator without a version, which means `0.0.0` to them.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let refuse = |part: &str, mistake| Error {
+            text: part.to_owned(),
+            mistake,
+        };
+        // These spread over commas, so no part of them shows what they are.
+        if text.contains("||") {
+            return Err(refuse(text, Mistake::Alternatives));
+        }
+        if text.starts_with(['[', '(']) {
+            return Err(refuse(text, Mistake::Interval));
+        }
+        if text.is_empty() {
+            return Ok(Self::any());
+        }
+        text.strip_suffix(',')
+            .unwrap_or(text)
+            .split(',')
+            .map(str::trim)
+            .map(|part| read(part).map_err(|mistake| refuse(part, mistake)))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+fn read(part: &str) -> Result<Comparison, Mistake> {
+    if part.is_empty() {
+        return Err(Mistake::Empty);
+    }
+    let begins_version = |c: char| c.is_alphanumeric() || c.is_whitespace() || ".*".contains(c);
+    let (symbol, rest) = part
+        .find(begins_version)
+        .and_then(|at| part.split_at_checked(at))
+        .unwrap_or((part, ""));
+    let text = match rest.strip_prefix(' ') {
+        Some(text) if !symbol.is_empty() => text,
+        _ => rest,
+    };
+    let operator = Symbol::read(symbol)?;
+    let (boundary, numbers) =
+        Version::parse_counted(text).map_err(|error| Mistake::of(text, error.mistake))?;
+    let operator = match operator {
+        Symbol::Operator(operator) => operator,
+        Symbol::Pessimistic if numbers == 3 => Operator::NewerPatch,
+        Symbol::Pessimistic => Operator::NewerMinor,
+    };
+    let is_zero = boundary.cmp_precedence(&Version::new(0, 0, 0)).is_eq();
+    if operator == Operator::Exactly && is_zero {
+        return Err(Mistake::Unspecified);
+    }
+    Ok(Comparison { boundary, operator })
+}
+
+/// What stands before a version; the meaning of `~>` depends on what follows.
+enum Symbol {
+    Operator(Operator),
+    Pessimistic,
+}
+
+impl Symbol {
+    fn read(symbol: &str) -> Result<Self, Mistake> {
+        Ok(Self::Operator(match symbol {
+            "" | "=" => Operator::Exactly,
+            "!=" => Operator::Except,
+            ">" => Operator::Newer,
+            ">=" => Operator::AtLeast,
+            "<" => Operator::Older,
+            "<=" => Operator::AtMost,
+            "~>" => return Ok(Self::Pessimistic),
+            "=>" => return Err(Mistake::Misspelled { expected: ">=" }),
+            "=<" => return Err(Mistake::Misspelled { expected: "<=" }),
+            "==" | "===" => return Err(Mistake::Misspelled { expected: "=" }),
+            "<>" | "!" | "!==" => return Err(Mistake::Misspelled { expected: "!=" }),
+            "^" => return Err(Mistake::Caret),
+            "~" | "~=" => return Err(Mistake::Tilde),
+            _ => return Err(Mistake::Operator),
+        }))
+    }
+}
+
+/// Text that is not a version constraint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a version constraint: {mistake}", printable(.text))]
+pub struct Error {
+    /// The part between commas that is wrong, or all of it.
+    pub text: String,
+    /// What is wrong with it.
+    pub mistake: Mistake,
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        Category::Malformed
+    }
+}
+
+/// Why a text is not a version constraint (contract 0.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// Two commas in a row, or one at the beginning.
+    #[error("there is nothing beside a comma")]
+    Empty,
+    /// Another language's spelling of an operator.
+    #[error("its operator is misspelled\n  expected `{expected}`")]
+    Misspelled {
+        /// The operator that is meant.
+        expected: &'static str,
+    },
+    /// The caret of npm and Cargo.
+    #[error("`^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0")]
+    Caret,
+    /// The tilde of npm, Cargo and Python.
+    #[error("its operator is not `~>`\n  expected `~> 1.2.3` for at least 1.2.3 and below 1.3")]
+    Tilde,
+    /// Any other symbol before the version.
+    #[error("its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=` or `~>`")]
+    Operator,
+    /// An operator alone. Clients read it as one with `0.0.0`, which nobody means.
+    #[error("there is no version after the operator")]
+    NoVersion,
+    /// More than one space after an operator, or a tab.
+    #[error("it has too much space\n  expected one space at most, after the operator")]
+    Space,
+    /// Two comparisons with nothing or a space between them.
+    #[error("a comma is missing\n  expected `>= 1.2.0, < 2.0.0`")]
+    MissingComma,
+    /// The `||` of npm and Composer.
+    #[error(
+        "it offers a choice, and all parts must hold\n  expected a single range, such as `>= 1.2.0, < 3.0.0`"
+    )]
+    Alternatives,
+    /// The hyphen range of npm.
+    #[error("it is a range with a dash\n  expected `>= 1.2.0, <= 2.0.0`")]
+    DashRange,
+    /// The brackets of Maven and NuGet.
+    #[error("it is an interval in brackets\n  expected `>= 1.2.0, < 2.0.0`")]
+    Interval,
+    /// `x`, `X` or `*` for a number.
+    #[error(
+        "it has a wildcard\n  expected `~> 1.2.0` for any 1.2, `~> 1.0` for any 1, or no constraint"
+    )]
+    Wildcard,
+    /// The word `latest`.
+    #[error("`latest` is not a version\n  expected no constraint, for the newest release")]
+    Latest,
+    /// A release tag instead of a version.
+    #[error("its version begins with `v`\n  expected the same without it")]
+    LeadingV,
+    /// Four numbers or more.
+    #[error("its version has too many numbers\n  expected at most three")]
+    TooManyNumbers,
+    /// A number of 2^64 or more.
+    #[error(
+        "its version has a number that is too large\n  expected at most {}",
+        u64::MAX
+    )]
+    NumberTooLarge,
+    /// Exactly `0.0.0`, which clients use for "no version" and refuse.
+    #[error("0.0.0 stands for no version and cannot be installed")]
+    Unspecified,
+    /// Anything else.
+    #[error("its form is unknown\n  expected an operator and a version, such as `>= 1.2.0`")]
+    Malformed,
+}
+
+impl Mistake {
+    /// Names the mistake in what follows the operator and did not parse as a version.
+    fn of(text: &str, mistake: version::Mistake) -> Self {
+        if text.trim().is_empty() {
+            return Self::NoVersion;
+        }
+        if text.starts_with(char::is_whitespace) {
+            return Self::Space;
+        }
+        if text.contains(" - ") {
+            return Self::DashRange;
+        }
+        if text.contains(char::is_whitespace) || text.contains(['=', '!', '<', '>', '~', '^']) {
+            return Self::MissingComma;
+        }
+        match mistake {
+            version::Mistake::LeadingV => Self::LeadingV,
+            version::Mistake::TooManyNumbers => Self::TooManyNumbers,
+            version::Mistake::NumberTooLarge => Self::NumberTooLarge,
+            version::Mistake::Wildcard => Self::Wildcard,
+            _ if text.eq_ignore_ascii_case("latest") => Self::Latest,
+            _ => Self::Malformed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn spaces_and_commas_are_free_where_clients_let_them() {
+        let read: VersionConstraints = ">= 1.0.0, < 2.0.0".parse().unwrap();
+        for text in [
+            ">=1.0.0,<2.0.0",
+            "  >= 1.0.0 ,\t< 2.0.0\n",
+            "<2.,>=01",
+            "< 2, >= 1.0,",
+            ">= 1.0.0, < 2.0.0 , ",
+        ] {
+            assert_eq!(text.parse(), Ok(read.clone()), "{text:?}");
+        }
+        assert_eq!("  ".parse(), Ok(VersionConstraints::any()));
+    }
+
+    #[test]
+    fn each_mistake_is_named() {
+        for (text, part, mistake) in [
+            (",", "", Mistake::Empty),
+            (",1.0", "", Mistake::Empty),
+            ("1.0,,2.0", "", Mistake::Empty),
+            ("1.0,,", "", Mistake::Empty),
+            (
+                "1.0, =>2.0",
+                "=>2.0",
+                Mistake::Misspelled { expected: ">=" },
+            ),
+            ("=< 2.0", "=< 2.0", Mistake::Misspelled { expected: "<=" }),
+            ("== 2.0", "== 2.0", Mistake::Misspelled { expected: "=" }),
+            ("<> 2.0", "<> 2.0", Mistake::Misspelled { expected: "!=" }),
+            ("^1.0", "^1.0", Mistake::Caret),
+            ("~1.0", "~1.0", Mistake::Tilde),
+            ("~=1.0", "~=1.0", Mistake::Tilde),
+            ("-1", "-1", Mistake::Operator),
+            ("§1", "§1", Mistake::Operator),
+            (">~ 1", ">~ 1", Mistake::Operator),
+            (">=", ">=", Mistake::NoVersion),
+            (">= , 1.0", ">=", Mistake::NoVersion),
+            (">=  1.0", ">=  1.0", Mistake::Space),
+            (">=\t1.0", ">=\t1.0", Mistake::Space),
+            (">= 1.0 < 2.0", ">= 1.0 < 2.0", Mistake::MissingComma),
+            (">=1.0<2.0", ">=1.0<2.0", Mistake::MissingComma),
+            ("1.0 2.0", "1.0 2.0", Mistake::MissingComma),
+            ("1.0 || 2.0, 3", "1.0 || 2.0, 3", Mistake::Alternatives),
+            ("1.0 - 2.0", "1.0 - 2.0", Mistake::DashRange),
+            ("[1.0,2.0)", "[1.0,2.0)", Mistake::Interval),
+            ("1.x", "1.x", Mistake::Wildcard),
+            ("~> 1.*", "~> 1.*", Mistake::Wildcard),
+            ("*", "*", Mistake::Wildcard),
+            ("latest", "latest", Mistake::Latest),
+            ("v1.0", "v1.0", Mistake::LeadingV),
+            (">= v1.0", ">= v1.0", Mistake::LeadingV),
+            ("~> 1.2.3.4", "~> 1.2.3.4", Mistake::TooManyNumbers),
+            (
+                "< 18446744073709551616",
+                "< 18446744073709551616",
+                Mistake::NumberTooLarge,
+            ),
+            ("0.0.0", "0.0.0", Mistake::Unspecified),
+            (">= 0, =0+b", "=0+b", Mistake::Unspecified),
+            ("newest", "newest", Mistake::Malformed),
+            ("1.0_2", "1.0_2", Mistake::Malformed),
+            ("1..0", "1..0", Mistake::Malformed),
+        ] {
+            let error = Error {
+                text: part.to_owned(),
+                mistake,
+            };
+            assert_eq!(text.parse::<VersionConstraints>(), Err(error), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_to_write() {
+        let message = |text: &str| text.parse::<VersionConstraints>().unwrap_err().to_string();
+        assert_eq!(
+            message(">= 1.0, ^1.2"),
+            "`^1.2` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0"
+        );
+        assert_eq!(
+            message("=> 1"),
+            "`=> 1` is not a version constraint: its operator is misspelled\n  expected `>=`"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_prints_back(
+            text in "\\PC{0,16}|[0-9x.,<>=!~^v* +-]{0,16}|((>|>=|<|<=|!=|~>|=|) ?[0-9](\\.[0-9]){0,2}(-[a1.]{1,3})?(\\+[b2.]{1,3})?,){1,4}",
+        ) {
+            if let Ok(constraints) = text.parse::<VersionConstraints>() {
+                prop_assert_eq!(constraints.to_string().parse(), Ok(constraints));
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Selections: which versions of which provider a person asks for.
+
+use std::fmt;
+
+use crate::address::{self, Hostname, ProviderAddr};
+use crate::constraint::{self, VersionConstraints};
+use crate::error::{Category, printable};
+
+/// A provider and the versions of it that are meant, written `ADDR[@CONSTRAINTS]`.
+///
+/// Commands that work on a single version ask for [`VersionConstraints::as_exact`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Selection {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// Its acceptable versions; any, when none were written.
+    pub constraints: VersionConstraints,
+}
+
+impl Selection {
+    /// Reads a selection as a person types it; an address of two parts is on `default_host`.
+    ///
+    /// # Errors
+    /// Text whose part before or after the first `@` is not what it should be.
+    pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
+        let (provider, constraints) = match text.split_once('@') {
+            Some((_, constraints)) if constraints.trim().is_empty() => {
+                return Err(Error::NoConstraints {
+                    text: text.to_owned(),
+                });
+            }
+            Some((provider, constraints)) => (provider, constraints.parse()?),
+            None => (text, VersionConstraints::any()),
+        };
+        Ok(Self {
+            provider: ProviderAddr::parse(provider, default_host)?,
+            constraints,
+        })
+    }
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            provider,
+            constraints,
+        } = self;
+        if constraints.is_any() {
+            write!(f, "{provider}")
+        } else {
+            write!(f, "{provider}@{constraints}")
+        }
+    }
+}
+
+/// Text that is not a selection.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// An `@` at the end, as an empty shell variable leaves it: that must not select the newest release.
+    #[error("`{}` has nothing after the `@`\n  expected a version or constraint, or no `@`", printable(.text))]
+    NoConstraints {
+        /// What was given.
+        text: String,
+    },
+    /// The part before the `@`.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+    /// The part after the `@`.
+    #[error(transparent)]
+    Constraints(#[from] constraint::Error),
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::NoConstraints { .. } => Category::Malformed,
+            Self::Address(error) => error.category(),
+            Self::Constraints(error) => error.category(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Result<Selection, Error> {
+        Selection::parse(text, &"example.com".parse().unwrap())
+    }
+
+    #[test]
+    fn an_address_may_have_constraints() {
+        for (text, shown) in [
+            ("acme/demo", "example.com/acme/demo"),
+            ("Acme/demo@1.2", "example.com/acme/demo@1.2.0"),
+            (
+                "acme/demo@~> 3.6,!=3.6.1",
+                "example.com/acme/demo@~> 3.6, != 3.6.1",
+            ),
+            (
+                "localhost:8443/acme/demo@>=1",
+                "localhost:8443/acme/demo@>= 1.0.0",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn each_part_has_its_own_errors() {
+        assert!(matches!(
+            parse("acme/demo@"),
+            Err(Error::NoConstraints { .. })
+        ));
+        assert!(matches!(
+            parse("acme/demo@ "),
+            Err(Error::NoConstraints { .. })
+        ));
+        assert!(matches!(parse("demo@1.0"), Err(Error::Address(_))));
+        assert!(matches!(
+            parse("acme/demo@1.0@2.0"),
+            Err(Error::Constraints(_))
+        ));
+        assert!(matches!(
+            parse("acme/demo@latest"),
+            Err(Error::Constraints(_))
+        ));
+        assert_eq!(
+            parse("terraform.io/builtin/terraform")
+                .unwrap_err()
+                .category(),
+            Category::Unsupported
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_prints_back(text in "\\PC{0,16}|[a-z]{1,3}/[a-z]{1,3}(@[0-9<>=~., ]{0,8})?") {
+            if let Ok(selection) = parse(&text) {
+                prop_assert_eq!(parse(&selection.to_string()), Ok(selection));
+            }
+        }
+    }
+}

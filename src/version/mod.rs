@@ -1,0 +1,267 @@
+//! Versions of providers.
+//!
+//! Clients read more than semantic versioning allows: one or two numbers are enough, zeros may lead, a dot or dash may
+//! dangle at the end (contract 0.1). Everything that clients take is read here and printed in the one canonical form
+//! `MAJOR.MINOR.PATCH[-PRE][+META]`. Some origins know a version only as they wrote it, so [`SpelledVersion`] keeps
+//! both.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+pub use parse::{Error, Mistake};
+
+mod parse;
+
+/// A provider version.
+///
+/// Equal means equal in every part, and the order agrees: precedence first (see [`Self::cmp_precedence`]), then build
+/// metadata.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version {
+    major: u64,
+    minor: u64,
+    patch: u64,
+    pre: String,
+    meta: String,
+}
+
+impl Version {
+    /// A version of three numbers and nothing else.
+    pub fn new(major: u64, minor: u64, patch: u64) -> Self {
+        Self {
+            major,
+            minor,
+            patch,
+            pre: String::new(),
+            meta: String::new(),
+        }
+    }
+
+    /// The first number.
+    pub fn major(&self) -> u64 {
+        self.major
+    }
+
+    /// The second number, 0 when it was not written.
+    pub fn minor(&self) -> u64 {
+        self.minor
+    }
+
+    /// The third number, 0 when it was not written.
+    pub fn patch(&self) -> u64 {
+        self.patch
+    }
+
+    /// The pre-release, such as `rc.1`; empty for a release.
+    pub fn pre(&self) -> &str {
+        &self.pre
+    }
+
+    /// The build metadata, which often is empty.
+    pub fn meta(&self) -> &str {
+        &self.meta
+    }
+
+    /// Whether it is a pre-release. Clients select those only when a constraint names them exactly.
+    pub fn is_prerelease(&self) -> bool {
+        !self.pre.is_empty()
+    }
+
+    /// Whether it is `0.0.0`, which clients use for "no version" and never install (contract 0.1).
+    pub fn is_unspecified(&self) -> bool {
+        *self == Self::new(0, 0, 0)
+    }
+
+    /// Which version is newer as clients see it; build metadata does not count.
+    ///
+    /// This is the precedence of semantic versioning but for pre-releases with unequal numbers of identifiers: clients
+    /// put the shorter one first before they look at its last identifier (`1.0.0-beta` is older than
+    /// `1.0.0-alpha.1`). We do the same, since this order decides the canonical text of constraints in lock files.
+    pub fn cmp_precedence(&self, other: &Self) -> Ordering {
+        let numbers = |v: &Self| (v.major, v.minor, v.patch);
+        numbers(self)
+            .cmp(&numbers(other))
+            .then_with(|| self.pre.is_empty().cmp(&other.pre.is_empty()))
+            .then_with(|| cmp_identifiers(&self.pre, &other.pre))
+    }
+
+    /// Reads a version and says how many numbers were written: `~> 1.2` and `~> 1.2.0` are different constraints.
+    pub(crate) fn parse_counted(text: &str) -> Result<(Self, usize), Error> {
+        parse::read(text).ok_or_else(|| Error::of(text))
+    }
+}
+
+/// Compares dot-separated identifiers: what ends here before what goes on, then numbers by size, then letters.
+fn cmp_identifiers(left: &str, right: &str) -> Ordering {
+    keys(left).cmp(keys(right))
+}
+
+fn keys(extra: &str) -> impl Iterator<Item = (bool, bool, usize, &str)> {
+    let count = extra.split('.').count();
+    extra
+        .split('.')
+        .enumerate()
+        .map(move |(index, identifier)| {
+            let is_number = identifier.bytes().all(|b| b.is_ascii_digit());
+            // A longer number is a larger one; for letters the length says nothing.
+            let length = if is_number { identifier.len() } else { 0 };
+            (index + 1 < count, !is_number, length, identifier)
+        })
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.cmp_precedence(other)
+            .then_with(|| cmp_identifiers(&self.meta, &other.meta))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
+        write_extra(self, f)
+    }
+}
+
+/// What follows the numbers.
+pub(crate) fn write_extra(version: &Version, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if !version.pre.is_empty() {
+        write!(f, "-{}", version.pre)?;
+    }
+    if !version.meta.is_empty() {
+        write!(f, "+{}", version.meta)?;
+    }
+    Ok(())
+}
+
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl FromStr for Version {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse_counted(text).map(|(version, _)| version)
+    }
+}
+
+/// A version with the spelling of whoever listed it.
+///
+/// An origin that lists `0.50` serves it under `0.50` only, while the canonical `0.50.0` names the tag and the file:
+/// ask with the spelling, write the version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SpelledVersion {
+    version: Version,
+    spelling: String,
+}
+
+impl SpelledVersion {
+    /// The version that is meant.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// The text that was written for it.
+    pub fn spelling(&self) -> &str {
+        &self.spelling
+    }
+}
+
+impl FromStr for SpelledVersion {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Ok(Self {
+            version: text.parse()?,
+            spelling: text.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    /// Answers of the clients' own comparison.
+    #[test]
+    fn precedence_is_that_of_the_clients() {
+        let ascending = [
+            "0.0.0",
+            "0.9.0",
+            "1.0.0-1",
+            "1.0.0-2",
+            "1.0.0-10",
+            "1.0.0-007",
+            "1.0.0-Beta",
+            "1.0.0-alpha",
+            "1.0.0-beta",
+            "1.0.0-1.x",
+            "1.0.0-alpha.1",
+            "1.0.0-alpha.beta",
+            "1.0.0-alpha.1.1",
+            "1.0.0",
+            "1.0.10",
+            "1.2.0",
+            "1.10.0",
+        ]
+        .map(version);
+        assert!(ascending.is_sorted_by(|a, b| a.cmp_precedence(b) == Ordering::Less));
+    }
+
+    #[test]
+    fn build_metadata_orders_but_has_no_precedence() {
+        let (plain, second, tenth) = (version("1.0.0"), version("1.0.0+2"), version("1.0.0+10"));
+        assert_eq!(plain.cmp_precedence(&tenth), Ordering::Equal);
+        assert!(plain < second && second < tenth);
+        assert_ne!(plain, second);
+    }
+
+    #[test]
+    fn parts_can_be_asked_for() {
+        let v = version("1.2.3-rc.1+b.2");
+        assert_eq!((v.major(), v.minor(), v.patch()), (1, 2, 3));
+        assert_eq!((v.pre(), v.meta()), ("rc.1", "b.2"));
+        assert!(v.is_prerelease() && !version("1.2.3+b").is_prerelease());
+        assert!(version("0").is_unspecified() && !version("0.0.0-a").is_unspecified());
+        assert_eq!(serde_json::to_string(&v).unwrap(), "\"1.2.3-rc.1+b.2\"");
+    }
+
+    #[test]
+    fn an_origins_spelling_is_kept() {
+        let listed: SpelledVersion = "0.50".parse().unwrap();
+        assert_eq!(listed.spelling(), "0.50");
+        assert_eq!(listed.version(), &version("0.50.0"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_is_total_and_agrees_with_equality(
+            texts in prop::collection::vec("[01](-[a1.]{1,4})?(\\+[a1.]{0,3})?", 3),
+        ) {
+            let versions: Vec<Version> = texts.iter().map(|t| t.parse().unwrap()).collect();
+            let [a, b, c] = versions.as_slice() else { panic!() };
+            prop_assert_eq!(a.cmp(b), b.cmp(a).reverse());
+            prop_assert_eq!(a.cmp(b) == Ordering::Equal, a == b);
+            if a <= b && b <= c {
+                prop_assert!(a <= c);
+            }
+        }
+    }
+}

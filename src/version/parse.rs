@@ -1,0 +1,248 @@
+//! The grammar of versions, and the names of the mistakes that people make in it.
+
+use crate::error::{Category, printable};
+use crate::version::Version;
+
+/// The version that `text` spells and its count of numbers, or nothing.
+pub(super) fn read(text: &str) -> Option<(Version, usize)> {
+    let (core, extra) = text
+        .find(['-', '+'])
+        .and_then(|at| text.split_at_checked(at))
+        .unwrap_or((text, ""));
+    let (pre, meta) = match extra.split_once('+') {
+        // Nothing may stand between the dash and the plus; at the end either may dangle.
+        Some(("-", _)) => return None,
+        Some((pre, meta)) => (pre, meta),
+        None => (extra, ""),
+    };
+    let pre = pre.strip_prefix('-').unwrap_or(pre);
+    let sound = |extra: &str| {
+        extra
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-')
+    };
+    if !sound(pre) || !sound(meta) {
+        return None;
+    }
+
+    let core = if extra.is_empty() {
+        core.strip_suffix('.').unwrap_or(core)
+    } else {
+        core
+    };
+    let mut numbers = [0; 3];
+    let mut count = 0;
+    for part in core.split('.') {
+        *numbers.get_mut(count)? = number(part)?;
+        count += 1;
+    }
+    let [major, minor, patch] = numbers;
+    let version = Version {
+        major,
+        minor,
+        patch,
+        pre: pre.to_owned(),
+        meta: meta.to_owned(),
+    };
+    Some((version, count))
+}
+
+/// A number of digits only: Rust's own parser would take a sign.
+fn number(digits: &str) -> Option<u64> {
+    is_digits(digits).then(|| digits.parse().ok()).flatten()
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Text that is not a version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a version: {mistake}", printable(.text))]
+pub struct Error {
+    /// What was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub mistake: Mistake,
+}
+
+impl Error {
+    /// Names the mistake in a text that did not parse.
+    pub(super) fn of(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            mistake: Mistake::of(text),
+        }
+    }
+
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        Category::Malformed
+    }
+}
+
+/// Why a text is not a version (contract 0.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// There is nothing, or only white space.
+    #[error("it is empty")]
+    Empty,
+    /// Several versions, joined by a comma or a bar.
+    #[error("it is a list\n  expected one version")]
+    List,
+    /// A comparison before the version.
+    #[error("it is a constraint\n  expected a version without an operator")]
+    Operator,
+    /// White space before, after or inside.
+    #[error("it has white space")]
+    Space,
+    /// A release tag instead of a version.
+    #[error("it begins with `v`\n  expected the same without it")]
+    LeadingV,
+    /// Four numbers or more.
+    #[error("it has too many numbers\n  expected at most three")]
+    TooManyNumbers,
+    /// `x`, `X` or `*` for a number.
+    #[error("it has a wildcard\n  expected numbers")]
+    Wildcard,
+    /// A number of 2^64 or more, on which clients crash.
+    #[error("it has a number that is too large\n  expected at most {}", u64::MAX)]
+    NumberTooLarge,
+    /// Anything else.
+    #[error("its form is unknown\n  expected MAJOR.MINOR.PATCH, optionally with -PRE and +META")]
+    Malformed,
+}
+
+impl Mistake {
+    /// Names the mistake in a text that did not parse.
+    fn of(text: &str) -> Self {
+        let core = text.split(['-', '+']).next().unwrap_or_default();
+        let is_wildcard = |part: &str| matches!(part, "x" | "X" | "*");
+        if text.trim().is_empty() {
+            Self::Empty
+        } else if text.contains([',', '|']) {
+            Self::List
+        } else if text.starts_with(['=', '!', '<', '>', '~', '^']) {
+            Self::Operator
+        } else if text.contains(char::is_whitespace) {
+            Self::Space
+        } else if text.strip_prefix(['v', 'V']).and_then(read).is_some() {
+            Self::LeadingV
+        } else if !core.split('.').all(|p| is_digits(p) || is_wildcard(p)) {
+            Self::Malformed
+        } else if core.split('.').count() > 3 {
+            Self::TooManyNumbers
+        } else if core.split('.').any(is_wildcard) {
+            Self::Wildcard
+        } else if core.split('.').any(|p| number(p).is_none()) {
+            Self::NumberTooLarge
+        } else {
+            Self::Malformed
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    /// Answers of the clients' own parser.
+    #[test]
+    fn what_clients_take_is_read_and_printed_canonically() {
+        for (text, canonical) in [
+            ("1.2.3", "1.2.3"),
+            ("1", "1.0.0"),
+            ("0.50", "0.50.0"),
+            ("01.2", "1.2.0"),
+            ("0000000000000000000000001", "1.0.0"),
+            ("2.", "2.0.0"),
+            ("1.2.3.", "1.2.3"),
+            ("2.0.0-", "2.0.0"),
+            ("2.0.0+", "2.0.0"),
+            ("2.0.0-a+", "2.0.0-a"),
+            ("1-beta", "1.0.0-beta"),
+            ("1.2+5", "1.2.0+5"),
+            ("1.0.0--", "1.0.0--"),
+            ("1.0.0-.", "1.0.0-."),
+            ("1.0.0-a..b", "1.0.0-a..b"),
+            ("1.0.0-007", "1.0.0-007"),
+            ("1.0.0+a-b", "1.0.0+a-b"),
+            ("4.14.0-CROC9", "4.14.0-CROC9"),
+            ("0.25.35-pre+5515443", "0.25.35-pre+5515443"),
+            ("1.0.20230316224912-dev", "1.0.20230316224912-dev"),
+            ("0.0.18446744073709551615", "0.0.18446744073709551615"),
+        ] {
+            assert_eq!(version(text).to_string(), canonical, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_mistake_is_named() {
+        for (text, mistake) in [
+            ("", Mistake::Empty),
+            (" \t", Mistake::Empty),
+            ("1.0.0,2.0.0", Mistake::List),
+            ("1.0.0 || 2.0.0", Mistake::List),
+            (">= 1.0.0", Mistake::Operator),
+            ("=1.0.0", Mistake::Operator),
+            ("~> 1", Mistake::Operator),
+            (" 1.0.0", Mistake::Space),
+            ("1.0.0\n", Mistake::Space),
+            ("1.0.0 - 2.0.0", Mistake::Space),
+            ("\u{a0}1.0.0", Mistake::Space),
+            ("v1.0.0", Mistake::LeadingV),
+            ("V1", Mistake::LeadingV),
+            ("1.0.0.0", Mistake::TooManyNumbers),
+            ("1.2.3.x", Mistake::TooManyNumbers),
+            ("1.x", Mistake::Wildcard),
+            ("*", Mistake::Wildcard),
+            ("18446744073709551616", Mistake::NumberTooLarge),
+            ("1.0.99999999999999999999-rc1", Mistake::NumberTooLarge),
+            ("latest", Mistake::Malformed),
+            ("version", Mistake::Malformed),
+            ("-1", Mistake::Malformed),
+            ("+1", Mistake::Malformed),
+            ("1.+2", Mistake::Malformed),
+            ("1..2", Mistake::Malformed),
+            ("2..", Mistake::Malformed),
+            (".1", Mistake::Malformed),
+            ("2.-rc1", Mistake::Malformed),
+            ("1.0.0-+b", Mistake::Malformed),
+            ("1.0.0+b+c", Mistake::Malformed),
+            ("1.0.2_foo.1", Mistake::Malformed),
+            ("1.0.0-é", Mistake::Malformed),
+            ("١.٢.٣", Mistake::Malformed),
+            ("sha256-abc.sig", Mistake::Malformed),
+        ] {
+            let error = text.parse::<Version>().unwrap_err();
+            assert_eq!(error.mistake, mistake, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn errors_state_the_fact_and_what_was_expected() {
+        let message = |text: &str| text.parse::<Version>().unwrap_err().to_string();
+        assert_eq!(
+            message("v1.0.0"),
+            "`v1.0.0` is not a version: it begins with `v`\n  expected the same without it"
+        );
+        assert_eq!(
+            message("1.0.0\u{1b}[2K"),
+            "`1.0.0\u{fffd}[2K` is not a version: its form is unknown\n  expected MAJOR.MINOR.PATCH, optionally with -PRE and +META"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_prints_back(text in "\\PC{0,12}|[0-9xv.+ ~>=-]{0,12}|[0-9]{1,3}(\\.[0-9]{0,22}){0,3}(-[0-9a-zA-Z.-]{0,6})?(\\+[0-9a-zA-Z.-]{0,6})?") {
+            if let Ok(version) = text.parse::<Version>() {
+                prop_assert_eq!(version.to_string().parse::<Version>(), Ok(version));
+            }
+        }
+    }
+}
