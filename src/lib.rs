@@ -8,3 +8,4 @@ pub mod platform;
 pub mod version;
 
 pub mod release;
+pub mod trust;
