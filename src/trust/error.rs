@@ -1,0 +1,132 @@
+//! Why a release, or a trust file, is not believed.
+
+use crate::digest::Digest;
+use crate::error::{Category, printable};
+use crate::platform::Platform;
+
+use super::pattern::PatternError;
+use super::refusal::Refusal;
+
+/// What [`super::verify`] and its documents can fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The checksum document is longer than any real one.
+    #[error(
+        "the checksum document is too long\n  expected at most {limit} bytes\n  received {received} bytes"
+    )]
+    LongDocument {
+        /// Its length in bytes.
+        received: usize,
+        /// The most that is read.
+        limit: usize,
+    },
+    /// A checksum document that contradicts itself.
+    #[error("the checksum document has two checksums for `{}`", printable(.file_name))]
+    TwoDigests {
+        /// The name that stands there twice.
+        file_name: String,
+    },
+    /// No line of the checksum document is for this package.
+    #[error("the checksum document has no SHA-256 for `{}`", printable(.file_name))]
+    NoLine {
+        /// The package's file name.
+        file_name: String,
+    },
+    /// The package is not the one that the checksum document names.
+    #[error(transparent)]
+    Mismatch(Box<Mismatch>),
+    /// The file name says another type, version or platform than the package is offered for.
+    #[error("the file name of a package says something else\n  expected {}\n  received {}", printable(.expected), printable(.received))]
+    OtherName {
+        /// What the name would be by convention.
+        expected: String,
+        /// What it is.
+        received: String,
+    },
+    /// A zip of an index that no line of the checksum document is about.
+    #[error("no line of the checksum document covers the zip for {platform}\n  received {digest}")]
+    Uncovered {
+        /// What the zip is for.
+        platform: Platform,
+        /// What the zip is.
+        digest: Digest,
+    },
+    /// There is no checksum document.
+    #[error("there is no checksum document")]
+    NoDocument,
+    /// There is no signature.
+    #[error("the checksum document is not signed")]
+    NoSignature,
+    /// There is a signature and no key that could be read.
+    #[error("there is no key to check the signature of the checksum document with")]
+    NoKey,
+    /// A key that the user named holds no certificate.
+    #[error("there is no OpenPGP key in `{}`", printable(.name))]
+    NotAKey {
+        /// Where the user's key came from.
+        name: String,
+    },
+    /// Keys that take more bytes than any real ones.
+    #[error("the keys in `{}` are too long\n  expected at most {limit} bytes\n  received {received} bytes", printable(.name))]
+    LongKeys {
+        /// Where they came from.
+        name: String,
+        /// Their length in bytes.
+        received: usize,
+        /// The most that is read.
+        limit: usize,
+    },
+    /// More keys than any owner has.
+    #[error("there are more than {limit} keys")]
+    ManyKeys {
+        /// The most that are tried.
+        limit: usize,
+    },
+    /// There are keys and signatures, and no signature is good.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// This build has no OpenPGP.
+    #[error("this build cannot check OpenPGP signatures")]
+    Unsupported,
+    /// A trust file that is not what a trust file can be.
+    #[error("the trust file is malformed")]
+    TrustFile(#[source] Box<toml::de::Error>),
+    /// A pattern of a trust file.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+/// A package that is not the one that the checksum document names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` does not match its checksum\n  expected {expected}\n  received {received}", printable(.file_name))]
+pub struct Mismatch {
+    /// The package's file name.
+    pub file_name: String,
+    /// What the checksum document says.
+    pub expected: Digest,
+    /// What the package is.
+    pub received: Digest,
+}
+
+impl Error {
+    /// What kind of failure this is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::TwoDigests { .. }
+            | Self::NoLine { .. }
+            | Self::Mismatch(_)
+            | Self::OtherName { .. }
+            | Self::Uncovered { .. }
+            | Self::NoDocument
+            | Self::NoSignature
+            | Self::NoKey
+            | Self::Refused(_) => Category::Untrusted,
+            Self::LongDocument { .. }
+            | Self::NotAKey { .. }
+            | Self::LongKeys { .. }
+            | Self::ManyKeys { .. } => Category::Malformed,
+            Self::Unsupported => Category::Unsupported,
+            Self::TrustFile(_) | Self::Pattern(_) => Category::Usage,
+        }
+    }
+}

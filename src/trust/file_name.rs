@@ -1,0 +1,85 @@
+//! What a package's file name says: `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
+//!
+//! A checksum document is signed once for a whole release, and the same key signs every release of its owner. Only the file name
+//! ties a digest to one version and platform, so a name that says something else is worth nothing.
+
+use crate::address::ProviderAddr;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// The provider version that a document is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Whose it is.
+    pub provider: &'a ProviderAddr,
+    /// Which one.
+    pub version: &'a Version,
+}
+
+impl Subject<'_> {
+    /// Whether a file name says this type and version, and the given platform.
+    ///
+    /// Some origins write `_vVERSION_`, and some a short version such as `0.50` for 0.50.0: both say the same.
+    pub fn is_named(&self, file_name: &str, platform: &Platform) -> bool {
+        let version = file_name
+            .strip_prefix("terraform-provider-")
+            .and_then(|rest| rest.strip_prefix(self.provider.type_name()))
+            .and_then(|rest| rest.strip_prefix('_'))
+            .and_then(|rest| rest.strip_suffix(".zip"))
+            .and_then(|rest| rest.strip_suffix(platform.to_string().as_str()))
+            .and_then(|rest| rest.strip_suffix('_'));
+        version.is_some_and(|text| {
+            text.strip_prefix('v')
+                .unwrap_or(text)
+                .parse::<Version>()
+                .is_ok_and(|version| version == *self.version)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(version: &str, platform: &str, file_name: &str) -> bool {
+        Subject {
+            provider: &"example.com/acme/demo".parse().expect("an address"),
+            version: &version.parse().expect("a version"),
+        }
+        .is_named(file_name, &platform.parse().expect("a platform"))
+    }
+
+    #[test]
+    fn spellings_that_occur() {
+        for (version, name) in [
+            ("1.0.0", "terraform-provider-demo_1.0.0_linux_amd64.zip"),
+            ("1.0.0", "terraform-provider-demo_v1.0.0_linux_amd64.zip"),
+            ("0.50.0", "terraform-provider-demo_0.50_linux_amd64.zip"),
+            (
+                "0.25.35-pre+5515443",
+                "terraform-provider-demo_0.25.35-pre+5515443_linux_amd64.zip",
+            ),
+        ] {
+            assert!(says(version, "linux_amd64", name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_say_something_else() {
+        for name in [
+            "terraform-provider-demo_1.0.1_linux_amd64.zip",
+            "terraform-provider-demo_1.0.0_linux_arm64.zip",
+            "terraform-provider-demo_1.0.0_linux_amd64",
+            "terraform-provider-demo_1.0.0+2_linux_amd64.zip",
+            "terraform-provider-demo-extra_1.0.0_linux_amd64.zip",
+            "terraform-provider-Demo_1.0.0_linux_amd64.zip",
+            "terraform-provider-demo__linux_amd64.zip",
+            "terraform-provider-demo_linux_amd64.zip",
+            "../terraform-provider-demo_1.0.0_linux_amd64.zip",
+            "demo.zip",
+            "",
+        ] {
+            assert!(!says("1.0.0", "linux_amd64", name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Trust: what turns a [`Release`] that somebody offers into one that may be published, installed or locked.
+//!
+//! The chain has three links, and each must hold. A **key** is believed for a reason (its [`Anchor`](crate::release::Anchor)). With it the author signed the
+//! **checksum document**, byte for byte. And a line of that document gives the SHA-256 of each **package**, under a file name that
+//! says this type, version and platform. What is missing at the start of the chain can be allowed by a [`Rule`], and is then shown
+//! as what it is; what is *wrong* anywhere is always an error.
+//!
+//! | status | what held |
+//! | --- | --- |
+//! | `signed` | all of it |
+//! | `checksum` | the lines of a document that nobody vouches for: there is no usable key or no signature |
+//! | `unverified` | nothing: there is no document |
+//!
+//! The result equals what unmodified clients accept (contract 5.4), but for four deliberate differences: SHA-1 over the document and
+//! origins without keys need a switch, keys that cannot be read are passed over, and revoked keys are refused whenever they were revoked.
+
+use std::ops::Deref;
+use std::time::SystemTime;
+
+use crate::digest::Digest;
+use crate::platform::Platform;
+use crate::release::{
+    Authentication, Document, Note, Package, Release, Status, canonical_file_name,
+};
+
+pub mod checksums;
+mod error;
+mod file_name;
+mod openpgp;
+pub mod pattern;
+pub mod policy;
+mod refusal;
+pub mod rule;
+
+pub use checksums::Checksums;
+pub use error::{Error, Mismatch};
+pub use file_name::Subject;
+pub use policy::{Policy, TrustFile};
+pub use refusal::{Reason, Refusal};
+pub use rule::{Fingerprint, Rule};
+
+/// Something that holds up to its [`Rule`]. Only [`verify`] makes one, so holding it is the proof.
+#[derive(Clone, Debug)]
+pub struct Verified<T>(T, Proof);
+
+#[derive(Clone, Debug)]
+struct Proof {
+    authentication: Authentication,
+    checksums: Option<Checksums>,
+    signature: Option<Document>,
+    certificate: Option<Vec<u8>>,
+}
+
+/// Checks a release against a rule. `now` only decides whether a key counts as expired.
+///
+/// # Errors
+/// Everything that is wrong, and what is missing unless the rule allows that: see [`Error`] and [`Refusal`].
+pub fn verify<L>(
+    release: Release<L>,
+    rule: &Rule,
+    now: SystemTime,
+) -> Result<Verified<Release<L>>, Error> {
+    let mut notes = release.notes.clone();
+    let checksums = release
+        .checksums
+        .as_ref()
+        .map(|document| Checksums::parse(&document.bytes))
+        .transpose()?;
+    let subject = subject(&release);
+    for package in &release.packages {
+        matches_its_line(subject, package, checksums.as_ref())?;
+    }
+    let good = match &release.checksums {
+        Some(document) if !release.signatures.is_empty() => {
+            let question = openpgp::Question {
+                document: &document.bytes,
+                signatures: &release.signatures,
+                rings: &release.keys,
+                rule,
+                now,
+            };
+            openpgp::check(&question, &mut notes)?
+        }
+        _ => None,
+    };
+    if good.is_none() && rule.unsigned == rule::Unsigned::Refuse {
+        return Err(what_is_missing(&release));
+    }
+    notes.extend(checksums.iter().flat_map(Checksums::notes));
+    let proof = Proof::new(&release, good, checksums, notes);
+    Ok(Verified(release, proof))
+}
+
+fn subject<L>(release: &Release<L>) -> Subject<'_> {
+    Subject {
+        provider: &release.provider,
+        version: &release.version,
+    }
+}
+
+fn matches_its_line<L>(
+    subject: Subject<'_>,
+    package: &Package<L>,
+    checksums: Option<&Checksums>,
+) -> Result<(), Error> {
+    let Some(checksums) = checksums else {
+        return Ok(());
+    };
+    let file_name = || package.file_name.clone();
+    if !subject.is_named(&package.file_name, &package.platform) {
+        return Err(Error::OtherName {
+            expected: canonical_file_name(subject.provider, subject.version, &package.platform),
+            received: file_name(),
+        });
+    }
+    match checksums.lookup(&package.file_name) {
+        None => Err(Error::NoLine {
+            file_name: file_name(),
+        }),
+        Some(expected) if expected != package.expected.digest => {
+            Err(Error::Mismatch(Box::new(Mismatch {
+                file_name: file_name(),
+                expected,
+                received: package.expected.digest,
+            })))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn what_is_missing<L>(release: &Release<L>) -> Error {
+    if release.checksums.is_none() {
+        Error::NoDocument
+    } else if release.signatures.is_empty() {
+        Error::NoSignature
+    } else {
+        Error::NoKey
+    }
+}
+
+impl Proof {
+    fn new<L>(
+        release: &Release<L>,
+        good: Option<openpgp::Good>,
+        checksums: Option<Checksums>,
+        mut notes: Vec<Note>,
+    ) -> Self {
+        let status = match (&good, &checksums) {
+            (Some(_), _) => Status::Signed,
+            (None, Some(_)) => Status::Checksum,
+            (None, None) => Status::Unverified,
+        };
+        let (mut anchor, mut fingerprint, mut signature, mut certificate) =
+            (None, None, None, None);
+        if let Some(good) = good {
+            notes.extend(good.notes);
+            anchor = Some(good.anchor);
+            fingerprint = Some(good.fingerprint.to_string());
+            signature = release.signatures.get(good.signature).cloned();
+            certificate = good.certificate;
+        }
+        let mut said = Vec::new();
+        notes.retain(|note| {
+            let new = !said.contains(note);
+            said.push(*note);
+            new
+        });
+        Self {
+            authentication: Authentication {
+                status,
+                anchor,
+                fingerprint,
+                notes,
+            },
+            checksums,
+            signature,
+            certificate,
+        }
+    }
+}
+
+impl<T> Deref for Verified<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<L> Verified<Release<L>> {
+    /// How far the proof goes, and why.
+    pub fn authentication(&self) -> &Authentication {
+        &self.1.authentication
+    }
+
+    /// The lines of the checksum document.
+    pub fn checksums(&self) -> Option<&Checksums> {
+        self.1.checksums.as_ref()
+    }
+
+    /// The signature that is good.
+    pub fn signature(&self) -> Option<&Document> {
+        self.1.signature.as_ref()
+    }
+
+    /// The certificate that made the good signature, alone and armoured. The same keys give the same bytes.
+    pub fn certificate(&self) -> Option<&[u8]> {
+        self.1.certificate.as_deref()
+    }
+
+    /// The same proof over fewer packages.
+    #[must_use]
+    pub fn only(mut self, keep: impl Fn(&Platform) -> bool) -> Self {
+        self.0.packages.retain(|package| keep(&package.platform));
+        self
+    }
+
+    /// Whether the checksum document also covers these zips, of which only platform and digest are known: those of an OCI index
+    /// that this release is merged into.
+    ///
+    /// # Errors
+    /// The first zip that no line is about, and [`Error::NoDocument`].
+    pub fn covers<'a>(
+        &self,
+        zips: impl IntoIterator<Item = (&'a Platform, &'a Digest)>,
+    ) -> Result<(), Error> {
+        let checksums = self.checksums().ok_or(Error::NoDocument)?;
+        let subject = subject(&self.0);
+        for (platform, zip) in zips {
+            if !checksums.covers(subject, platform, zip) {
+                return Err(Error::Uncovered {
+                    platform: platform.clone(),
+                    digest: *zip,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,302 @@
+//! The trust file, and the policy that comes of it and of the command line.
+//!
+//! ```toml
+//! [[provider]]
+//! match = "registry.opentofu.org/hashicorp/*"
+//! keys = ["C874011F0AB405110D02105534365D9472D7468F", "keys/acme.asc"]
+//! unsigned = "refuse"
+//! expired = "warn"
+//! weak = "refuse"
+//! ```
+//!
+//! The first matching entry decides, else the defaults; then keys of the command line replace the entry's keys, and then a matching
+//! `--allow-unsigned` sets `unsigned`.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::address::ProviderAddr;
+use crate::release::{Anchor, Document, KeyRing};
+
+use super::Error;
+use super::pattern::ProviderPattern;
+use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak};
+
+/// A trust file as it is written: its keys may still be paths.
+#[derive(Clone, Debug, Default)]
+pub struct TrustFile {
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    pattern: ProviderPattern,
+    files: Vec<PathBuf>,
+    /// All but the content of `files`.
+    rule: Rule,
+}
+
+/// The file's tables. Unknown fields are errors: a misspelt `unsigned` must not leave a default in its place.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tables {
+    #[serde(default)]
+    provider: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    r#match: String,
+    #[serde(default)]
+    keys: Vec<String>,
+    #[serde(default)]
+    unsigned: Unsigned,
+    #[serde(default)]
+    expired: Expired,
+    #[serde(default)]
+    weak: Weak,
+}
+
+impl TrustFile {
+    /// Reads the text of a trust file.
+    ///
+    /// # Errors
+    /// Text that is not TOML, an unknown field or word, and a `match` that is not a pattern.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let tables: Tables = toml::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
+        let entries = tables.provider.into_iter().map(Entry::new);
+        Ok(Self {
+            entries: entries.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Reads the key files that it names, by their paths as they are written: relative ones are relative to the trust file.
+    ///
+    /// # Errors
+    /// The first error of `read`.
+    pub fn resolve<E>(
+        self,
+        mut read: impl FnMut(&Path) -> Result<Vec<u8>, E>,
+    ) -> Result<Policy, E> {
+        let mut policy = Policy::default();
+        for mut entry in self.entries {
+            for path in &entry.files {
+                entry.rule.keys.push(KeyRing {
+                    name: path.display().to_string(),
+                    bytes: read(path)?,
+                    anchor: Anchor::Pinned,
+                });
+            }
+            policy.entries.push((entry.pattern, entry.rule));
+        }
+        Ok(policy)
+    }
+}
+
+impl Entry {
+    fn new(table: Table) -> Result<Self, Error> {
+        let mut entry = Self {
+            pattern: table.r#match.parse()?,
+            files: Vec::new(),
+            rule: Rule {
+                pins: Vec::new(),
+                keys: Vec::new(),
+                unsigned: table.unsigned,
+                expired: table.expired,
+                weak: table.weak,
+            },
+        };
+        for key in table.keys {
+            match key.parse::<Fingerprint>() {
+                Ok(fingerprint) => entry.rule.pins.push(fingerprint),
+                Err(_) => entry.files.push(PathBuf::from(key)),
+            }
+        }
+        Ok(entry)
+    }
+}
+
+/// Which rule holds for which provider.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    entries: Vec<(ProviderPattern, Rule)>,
+    keys: Vec<Document>,
+    allow_unsigned: Vec<ProviderPattern>,
+}
+
+impl Policy {
+    /// Adds keys of the command line, for every provider. They take the place of an entry's key files and pin themselves; where
+    /// the entry names fingerprints they are only material, and must match.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Vec<Document>) -> Self {
+        self.keys.extend(keys);
+        self
+    }
+
+    /// Adds patterns of providers that may come without a usable key or signature.
+    #[must_use]
+    pub fn with_allow_unsigned(mut self, patterns: Vec<ProviderPattern>) -> Self {
+        self.allow_unsigned.extend(patterns);
+        self
+    }
+
+    /// The rule for a provider, if anything was said about it. Else the command decides between [`Rule::default`] and
+    /// [`Rule::reading`].
+    pub fn rule_for(&self, provider: &ProviderAddr) -> Option<Rule> {
+        let entry = self
+            .entries
+            .iter()
+            .find(|(pattern, _)| pattern.matches(provider));
+        let allowed = self
+            .allow_unsigned
+            .iter()
+            .any(|pattern| pattern.matches(provider));
+        if entry.is_none() && self.keys.is_empty() && !allowed {
+            return None;
+        }
+        let mut rule = entry.map(|(_, rule)| rule.clone()).unwrap_or_default();
+        if !self.keys.is_empty() {
+            let anchor = if rule.pins.is_empty() {
+                Anchor::Pinned
+            } else {
+                Anchor::Embedded
+            };
+            rule.keys = self
+                .keys
+                .iter()
+                .map(|document| ring(document, anchor))
+                .collect();
+        }
+        if allowed {
+            rule.unsigned = Unsigned::Allow;
+        }
+        Some(rule)
+    }
+}
+
+fn ring(document: &Document, anchor: Anchor) -> KeyRing {
+    KeyRing {
+        name: document.name.clone(),
+        bytes: document.bytes.clone(),
+        anchor,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Category;
+    use proptest::prelude::*;
+
+    const PIN: &str = "C874011F0AB405110D02105534365D9472D7468F";
+
+    fn policy(text: &str) -> Policy {
+        TrustFile::parse(text)
+            .expect("a trust file")
+            .resolve(|path| Ok::<_, ()>(path.display().to_string().into_bytes()))
+            .expect("its keys")
+    }
+
+    fn rule(policy: &Policy, address: &str) -> Option<Rule> {
+        policy.rule_for(&address.parse().expect("an address"))
+    }
+
+    fn document(name: &str) -> Document {
+        Document {
+            name: name.to_owned(),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn rings(rule: &Rule) -> Vec<(&str, Anchor)> {
+        rule.keys
+            .iter()
+            .map(|ring| (ring.name.as_str(), ring.anchor))
+            .collect()
+    }
+
+    #[test]
+    fn the_first_matching_entry_decides() {
+        let policy = policy(&format!(
+            "[[provider]]\nmatch = 'a.example/acme/demo'\nkeys = ['{}', 'keys/acme.asc']\nunsigned = 'allow'\nexpired = 'refuse'\nweak = 'warn'\n\
+             [[provider]]\nmatch = 'a.example/*/*'\n",
+            PIN.to_lowercase()
+        ));
+        let first = rule(&policy, "a.example/acme/demo").expect("a rule");
+        assert_eq!(first.pins, [PIN.parse().expect("a fingerprint")]);
+        assert_eq!(rings(&first), [("keys/acme.asc", Anchor::Pinned)]);
+        assert_eq!(
+            (first.unsigned, first.expired, first.weak),
+            (Unsigned::Allow, Expired::Refuse, Weak::Warn)
+        );
+        let second = rule(&policy, "a.example/acme/other").expect("a rule");
+        assert!(!second.pinned());
+        assert_eq!(second.unsigned, Unsigned::Refuse);
+        assert!(rule(&policy, "b.example/acme/demo").is_none());
+    }
+
+    #[test]
+    fn keys_of_the_command_line_replace_key_files_and_serve_fingerprints() {
+        let policy = policy(&format!(
+            "[[provider]]\nmatch = 'a.example/acme/file'\nkeys = ['old.asc']\n\
+             [[provider]]\nmatch = 'a.example/acme/pin'\nkeys = ['{PIN}']\n"
+        ))
+        .with_keys(vec![document("new.asc")]);
+        let file = rule(&policy, "a.example/acme/file").expect("a rule");
+        assert_eq!(rings(&file), [("new.asc", Anchor::Pinned)]);
+        let pin = rule(&policy, "a.example/acme/pin").expect("a rule");
+        assert_eq!(pin.pins.len(), 1);
+        assert_eq!(rings(&pin), [("new.asc", Anchor::Embedded)]);
+        let none = rule(&policy, "a.example/acme/none").expect("a rule");
+        assert_eq!(rings(&none), [("new.asc", Anchor::Pinned)]);
+    }
+
+    #[test]
+    fn allow_unsigned_changes_nothing_else() {
+        let text =
+            format!("[[provider]]\nmatch = 'a.example/acme/*'\nkeys = ['{PIN}']\nweak = 'warn'\n");
+        let patterns = vec!["a.example/acme/demo".parse().expect("a pattern")];
+        let policy = policy(&text).with_allow_unsigned(patterns);
+        let allowed = rule(&policy, "a.example/acme/demo").expect("a rule");
+        assert_eq!(
+            (allowed.unsigned, allowed.weak),
+            (Unsigned::Allow, Weak::Warn)
+        );
+        assert!(allowed.pinned());
+        let other = rule(&policy, "a.example/acme/other").expect("a rule");
+        assert_eq!(other.unsigned, Unsigned::Refuse);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_a_usage_error() {
+        for text in [
+            "provider",
+            "[[providers]]\nmatch = 'a/b/c'",
+            "[[provider]]\nkeys = []",
+            "[[provider]]\nmatch = 'a/b/c'\nunsignd = 'allow'",
+            "[[provider]]\nmatch = 'a/b/c'\nunsigned = 'maybe'",
+            "[[provider]]\nmatch = 'a/b/c'\nunsigned = true",
+            "[[provider]]\nmatch = 'b/c'",
+        ] {
+            let error = TrustFile::parse(text).expect_err(text);
+            assert_eq!(error.category(), Category::Usage, "{text}");
+        }
+        assert!(TrustFile::parse("").is_ok());
+    }
+
+    #[test]
+    fn a_key_file_that_cannot_be_read_stops_it() {
+        let file =
+            TrustFile::parse("[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc']").expect("a file");
+        assert_eq!(file.resolve(|_| Err("gone")).err(), Some("gone"));
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in "(\\[\\[provider\\]\\]\n|match = |keys = \\[|'[a-z*/]{0,9}'|\\]|\n|[ -~]){0,20}") {
+            let _ = TrustFile::parse(&text);
+        }
+    }
+}

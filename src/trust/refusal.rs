@@ -1,0 +1,140 @@
+//! Why a signature is not accepted.
+
+use crate::error::printable;
+
+use super::rule::Fingerprint;
+
+/// Why one signature is not accepted. Of several signatures, the one that got furthest is told about.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the signature `{}` {reason}", printable(.signature))]
+pub struct Refusal {
+    /// The signature's name.
+    pub signature: String,
+    /// What is wrong with it.
+    pub reason: Reason,
+}
+
+/// What is wrong with a signature.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// It is longer than any real one.
+    #[error("is too long\n  expected at most {limit} bytes\n  received {received} bytes")]
+    Long {
+        /// Its length in bytes.
+        received: usize,
+        /// The most that is read.
+        limit: usize,
+    },
+    /// It is not made of OpenPGP signature packets, or of none that can be read.
+    #[error("is malformed")]
+    Malformed,
+    /// It is text. Clients accept only binary signatures (contract 5.4), so a copy of it would not install.
+    #[error("is armoured, and clients accept only binary ones")]
+    Armoured,
+    /// Its version, type or hash algorithm is one that clients do not accept either.
+    #[error("is of an unsupported kind\n  received {kind}")]
+    Kind {
+        /// Which.
+        kind: String,
+    },
+    /// It was made by a key that is not among those that may make it.
+    #[error("is by another key\n  expected {}\n  received {}", listed(.expected), listed(.received))]
+    OtherKey {
+        /// The certificates that may make it.
+        expected: Vec<Fingerprint>,
+        /// What the signature says about its key: identifiers or fingerprints, in hex. May be empty.
+        received: Vec<String>,
+    },
+    /// The key uses an algorithm or curve that this build cannot compute with.
+    #[error("is by a key of an unsupported algorithm\n  key {key}\n  algorithm {algorithm}")]
+    UnsupportedKey {
+        /// The certificate.
+        key: Fingerprint,
+        /// Its algorithm or curve.
+        algorithm: String,
+    },
+    /// The certificate does not say, in a way that can be believed, that this key may sign.
+    #[error("is by a key that may not sign\n  key {key}")]
+    NotForSigning {
+        /// The certificate.
+        key: Fingerprint,
+    },
+    /// Document and signature do not belong together: one of them was altered.
+    #[error("is not over this checksum document\n  key {key}")]
+    Altered {
+        /// The certificate.
+        key: Fingerprint,
+    },
+    /// It is over a SHA-1 of the document.
+    #[error("uses SHA-1 over the checksum document\n  key {key}")]
+    WeakDocument {
+        /// The certificate.
+        key: Fingerprint,
+    },
+    /// It was made after its key had expired.
+    #[error("was made after its key had expired\n  key {key}")]
+    Expired {
+        /// The certificate.
+        key: Fingerprint,
+    },
+    /// Its owner revoked the key.
+    #[error("is by a revoked key\n  key {key}")]
+    Revoked {
+        /// The certificate.
+        key: Fingerprint,
+    },
+    /// It is good, by a key that is not one of the pinned ones.
+    #[error("is by a key that is not pinned\n  expected {}\n  received {received}", listed(.expected))]
+    NotPinned {
+        /// The pinned fingerprints.
+        expected: Vec<Fingerprint>,
+        /// The certificate that made it.
+        received: Fingerprint,
+    },
+}
+
+/// The first few of a list: a stranger may send hundreds of keys.
+fn listed<T: ToString>(items: &[T]) -> String {
+    const SHOWN: usize = 4;
+    if items.is_empty() {
+        return "none".to_owned();
+    }
+    let shown: Vec<String> = items.iter().take(SHOWN).map(T::to_string).collect();
+    let text = shown.join(", ");
+    match items.len().saturating_sub(SHOWN) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_short() {
+        assert_eq!(listed::<String>(&[]), "none");
+        assert_eq!(listed(&[1, 2, 3, 4]), "1, 2, 3, 4");
+        assert_eq!(listed(&[1, 2, 3, 4, 5, 6]), "1, 2, 3, 4 and 2 more");
+    }
+
+    #[test]
+    fn an_error_names_both_keys_and_cannot_be_forged() {
+        let pin: Fingerprint = "A".repeat(40).parse().expect("a fingerprint");
+        let refusal = Refusal {
+            signature: "x\n.sig".to_owned(),
+            reason: Reason::NotPinned {
+                expected: vec![pin],
+                received: "B".repeat(40).parse().expect("a fingerprint"),
+            },
+        };
+        assert_eq!(
+            refusal.to_string(),
+            format!(
+                "the signature `x\u{fffd}.sig` is by a key that is not pinned\n  expected {}\n  received {}",
+                "A".repeat(40),
+                "B".repeat(40)
+            )
+        );
+    }
+}

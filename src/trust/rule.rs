@@ -1,0 +1,166 @@
+//! A rule: what one provider's releases must show before they are believed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::error::printable;
+use crate::release::{Anchor, KeyRing};
+
+/// What a release must show. The default is what writing into a store asks for: a good signature by any key that came along.
+#[derive(Clone, Debug, Default)]
+pub struct Rule {
+    /// Primary fingerprints of the certificates that are accepted.
+    pub pins: Vec<Fingerprint>,
+    /// Keys that the user brought. Those with the anchor [`Anchor::Pinned`] are accepted as they are; the others are only
+    /// material for `pins`.
+    pub keys: Vec<KeyRing>,
+    /// What to do without a usable key or signature.
+    pub unsigned: Unsigned,
+    /// What to do about signatures that were made after the key had expired.
+    pub expired: Expired,
+    /// What to do about SHA-1 over the checksum document.
+    pub weak: Weak,
+}
+
+impl Rule {
+    /// The rule of reading commands where no entry matches: what is there is shown as what it is, and what is wrong is still
+    /// refused.
+    pub fn reading() -> Self {
+        Self {
+            unsigned: Unsigned::Allow,
+            ..Self::default()
+        }
+    }
+
+    /// Whether only named keys are accepted.
+    pub fn pinned(&self) -> bool {
+        !self.pins.is_empty() || self.keys.iter().any(|ring| ring.anchor == Anchor::Pinned)
+    }
+}
+
+/// What to do about a release without a usable key or signature. A bad or foreign signature is refused in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unsigned {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is let pass, and shown as `checksum` or `unverified`.
+    Allow,
+}
+
+/// What to do about a signature that was made after its key had expired. Clients accept it with a warning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Expired {
+    /// It is let pass with a note.
+    #[default]
+    Warn,
+    /// It is an error.
+    Refuse,
+}
+
+/// What to do about SHA-1 over the checksum document: whoever can make two documents with one SHA-1 can have one signed and serve
+/// the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weak {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is let pass with a note.
+    Warn,
+}
+
+/// The fingerprint of a certificate's primary key: 20 bytes (version 4) or 32 (version 6).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fingerprint(String);
+
+/// Upper-case hex.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+
+    fn from_str(text: &str) -> Result<Self, FingerprintError> {
+        let sound = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if sound {
+            Ok(Self(text.to_ascii_uppercase()))
+        } else {
+            Err(FingerprintError {
+                text: text.to_owned(),
+            })
+        }
+    }
+}
+
+/// Text that is not a fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a fingerprint: expected 40 or 64 hex digits", printable(.text))]
+pub struct FingerprintError {
+    /// What was given.
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_default_is_strict_and_reading_shows_what_is_there() {
+        let strict = Rule::default();
+        assert_eq!(
+            (strict.unsigned, strict.expired, strict.weak),
+            (Unsigned::Refuse, Expired::Warn, Weak::Refuse)
+        );
+        assert!(!strict.pinned());
+        let reading = Rule::reading();
+        assert_eq!(
+            (reading.unsigned, reading.weak),
+            (Unsigned::Allow, Weak::Refuse)
+        );
+    }
+
+    #[test]
+    fn keys_pin_only_when_they_are_anchors_themselves() {
+        let ring = |anchor| KeyRing {
+            name: "k".to_owned(),
+            bytes: Vec::new(),
+            anchor,
+        };
+        let rule = |anchor| Rule {
+            keys: vec![ring(anchor)],
+            ..Rule::default()
+        };
+        assert!(rule(Anchor::Pinned).pinned());
+        assert!(!rule(Anchor::Embedded).pinned());
+    }
+
+    #[test]
+    fn key_ids_are_no_fingerprints() {
+        for text in [
+            "",
+            "34365D9472D7468F",
+            "0x34365D9472D7468F",
+            &"g".repeat(40),
+        ] {
+            assert!(text.parse::<Fingerprint>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_prints_back(text in "[0-9a-fA-Fé]{38,66}") {
+            if let Ok(fingerprint) = text.parse::<Fingerprint>() {
+                prop_assert_eq!(fingerprint.to_string(), text.to_uppercase());
+            }
+        }
+    }
+}
