@@ -8,13 +8,14 @@ use std::time::SystemTime;
 
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
-use crate::constraint::{Selection, VersionConstraints};
+use crate::constraint::VersionConstraints;
 use crate::event::Subject;
 use crate::oci::reference::Ignored;
 use crate::oci::{Repository, Tag};
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Protocols, Release};
+use crate::selection::Selection;
 use crate::store::graph::{self, Artifact, StoredPackage};
 use crate::store::{self, ReadStore};
 use crate::trust::{self, Policy, Rule, Verified};
@@ -82,16 +83,22 @@ pub enum Platforms {
 impl Belief {
     fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
         let rule = self.policy.rule_for(provider).unwrap_or_else(Rule::reading);
-        if self.require_pinned && !rule.pinned() { Err(Problem::NoPin) } else { Ok(rule) }
+        if self.require_pinned && !rule.pinned() {
+            Err(Problem::NoPin)
+        } else {
+            Ok(rule)
+        }
     }
 
     fn judge<B>(&self, release: Release<B>, rule: &Rule) -> Result<Verified<Release<B>>, Problem> {
-        let verified =
-            trust::verify(release, rule, self.now).map_err(|source| Problem::Evidence { source })?;
+        let verified = trust::verify(release, rule, self.now)
+            .map_err(|source| Problem::Evidence { source })?;
         let authentication = verified.authentication();
         let anchored = matches!(authentication.anchor, Some(Anchor::Pinned | Anchor::Lock));
         if self.require_pinned && !anchored {
-            return Err(Problem::NotPinned { authentication: authentication.clone() });
+            return Err(Problem::NotPinned {
+                authentication: authentication.clone(),
+            });
         }
         Ok(verified)
     }
@@ -103,7 +110,11 @@ impl<S: ReadStore> Shelf<S> {
     /// # Errors
     /// The store's, or the provider is not in it.
     pub async fn versions(&self) -> Result<Versions, Failure> {
-        let tags = self.store.tags(&self.repository).await.map_err(|error| self.failure(None, error.into()))?;
+        let tags = self
+            .store
+            .tags(&self.repository)
+            .await
+            .map_err(|error| self.failure(None, error.into()))?;
         let tags = tags.ok_or_else(|| self.failure(None, Problem::NoProvider))?;
         let mut all = Versions::default();
         for tag in tags {
@@ -123,12 +134,21 @@ impl<S: ReadStore> Shelf<S> {
     pub async fn choose(&self, selection: &Selection) -> Result<(Version, usize), Failure> {
         let available = self.versions().await?.versions;
         let constraints: &VersionConstraints = &selection.constraints;
-        let matching = available.iter().filter(|version| constraints.admits(version)).count();
-        match constraints.newest(&available) {
+        let matching = available
+            .iter()
+            .filter(|version| constraints.admits(version))
+            .count();
+        match constraints.newest(available.iter()) {
             Some(version) => Ok((version.clone(), matching)),
             None => {
                 let constraints = (!constraints.is_any()).then(|| constraints.to_string());
-                Err(self.failure(None, Problem::NoVersion { constraints, available }))
+                Err(self.failure(
+                    None,
+                    Problem::NoVersion {
+                        constraints,
+                        available,
+                    },
+                ))
             }
         }
     }
@@ -143,7 +163,9 @@ impl<S: ReadStore> Shelf<S> {
         platforms: &Platforms,
         belief: &Belief,
     ) -> Result<Examined<S::Blob>, Failure> {
-        self.read(version, platforms, belief).await.map_err(|problem| self.failure(Some(version), problem))
+        self.read(version, platforms, belief)
+            .await
+            .map_err(|problem| self.failure(Some(version), problem))
     }
 
     async fn read(
@@ -160,32 +182,49 @@ impl<S: ReadStore> Shelf<S> {
             available: Vec::new(),
         })?;
         let packages = self.packages(&artifact, platforms).await?;
-        let evidence = graph::evidence(&self.store, &self.repository, &Tag::of_evidence(version)?).await;
+        let evidence =
+            graph::evidence(&self.store, &self.repository, &Tag::of_evidence(version)?).await;
         let (protocols, proof) = match evidence {
             Ok(stored) => {
-                let protocols = stored.as_ref().map(|stored| stored.evidence.protocols.clone());
+                let protocols = stored
+                    .as_ref()
+                    .map(|stored| stored.evidence.protocols.clone());
                 let located = packages.iter().map(|package| {
                     let blob = self.store.blob(&self.repository, package.layer.expected);
                     package.at(&self.provider, version, blob)
                 });
                 let evidence = stored.map(|stored| stored.evidence);
-                let mut release = graph::release(&self.provider, version, located.collect(), evidence);
+                let mut release =
+                    graph::release(&self.provider, version, located.collect(), evidence);
                 release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
                 (protocols, belief.judge(release, &rule))
             }
             Err(error) => (None, Err(Problem::Store(error))),
         };
-        Ok(Examined { version: version.clone(), tag, artifact, packages, protocols, proof })
+        Ok(Examined {
+            version: version.clone(),
+            tag,
+            artifact,
+            packages,
+            protocols,
+            proof,
+        })
     }
 
-    async fn packages(&self, artifact: &Artifact, platforms: &Platforms) -> Result<Vec<StoredPackage>, store::Error> {
+    async fn packages(
+        &self,
+        artifact: &Artifact,
+        platforms: &Platforms,
+    ) -> Result<Vec<StoredPackage>, store::Error> {
         match platforms {
             Platforms::All => graph::packages(&self.store, &self.repository, &artifact.index).await,
             Platforms::Only(wanted) => {
                 let mut packages = Vec::new();
                 for platform in wanted {
                     let entry = artifact.entry(platform)?;
-                    packages.push(graph::package(&self.store, &self.repository, platform, entry).await?);
+                    packages.push(
+                        graph::package(&self.store, &self.repository, platform, entry).await?,
+                    );
                 }
                 Ok(packages)
             }
@@ -194,7 +233,10 @@ impl<S: ReadStore> Shelf<S> {
 
     /// A failure on this shelf.
     pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
-        let subject = Subject { version: version.cloned(), ..Subject::provider(&self.provider) };
+        let subject = Subject {
+            version: version.cloned(),
+            ..Subject::provider(&self.provider)
+        };
         problem.of(subject, &self.place)
     }
 }

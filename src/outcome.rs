@@ -121,6 +121,9 @@ pub enum Problem {
         /// Why.
         source: archive::Error,
     },
+    /// A zip could not be unpacked here.
+    #[error(transparent)]
+    Unpack(disk::unpack::Error),
     /// The evidence in the store does not prove what is beside it.
     #[error("the evidence does not prove the packages beside it")]
     Evidence {
@@ -200,7 +203,9 @@ pub enum Problem {
 }
 
 fn asked(constraints: &Option<String>) -> String {
-    constraints.as_ref().map_or_else(String::new, |text| format!(" `{text}`"))
+    constraints
+        .as_ref()
+        .map_or_else(String::new, |text| format!(" `{text}`"))
 }
 
 fn versions(available: &[Version]) -> String {
@@ -208,9 +213,18 @@ fn versions(available: &[Version]) -> String {
     if available.is_empty() {
         return "none".to_owned();
     }
-    let newest: Vec<String> = available.iter().rev().take(MOST).map(Version::to_string).collect();
+    let newest: Vec<String> = available
+        .iter()
+        .rev()
+        .take(MOST)
+        .map(Version::to_string)
+        .collect();
     let more = available.len().saturating_sub(MOST);
-    if more > 0 { format!("{} and {more} older ones", newest.join(", ")) } else { newest.join(", ") }
+    if more > 0 {
+        format!("{} and {more} older ones", newest.join(", "))
+    } else {
+        newest.join(", ")
+    }
 }
 
 impl Problem {
@@ -225,6 +239,7 @@ impl Problem {
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),
+            Self::Unpack(error) => error.category(),
             Self::Reference(_) | Self::Oci(_) | Self::CapitalLetters => Category::Unsupported,
             Self::Exists | Self::Contended { .. } => Category::Conflict,
             Self::Evidence { .. }
@@ -241,7 +256,11 @@ impl Problem {
 
     /// The failure that this is for a subject, in a place.
     pub fn of(self, subject: Subject, place: &impl ToString) -> Failure {
-        Failure { subject: Some(subject), place: Some(place.to_string()), problem: Box::new(self) }
+        Failure {
+            subject: Some(subject),
+            place: Some(place.to_string()),
+            problem: Box::new(self),
+        }
     }
 }
 
@@ -254,7 +273,11 @@ impl Failure {
 
 impl<P: Into<Problem>> From<P> for Failure {
     fn from(problem: P) -> Self {
-        Self { subject: None, place: None, problem: Box::new(problem.into()) }
+        Self {
+            subject: None,
+            place: None,
+            problem: Box::new(problem.into()),
+        }
     }
 }
 
@@ -262,7 +285,9 @@ impl<P: Into<Problem>> From<P> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.problem.to_string();
-        let (what, facts) = text.split_once('\n').map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
+        let (what, facts) = text
+            .split_once('\n')
+            .map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
         f.write_str(what)?;
         if let Some(subject) = &self.subject {
             write!(f, " for {subject}")?;

@@ -57,33 +57,64 @@ pub async fn push<S: WriteStore>(
     options: &publish::Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Failure> {
-    let unknown = Subject { version: request.version.clone(), ..Subject::provider(&request.provider) };
-    let in_folder = |problem: Problem| Failure { subject: Some(unknown.clone()), place: None, problem: Box::new(problem) };
+    let unknown = Subject {
+        version: request.version.clone(),
+        ..Subject::provider(&request.provider)
+    };
+    let in_folder = |problem: Problem| Failure {
+        subject: Some(unknown.clone()),
+        place: None,
+        problem: Box::new(problem),
+    };
 
     let files = read_folder(request).map_err(in_folder)?;
     let subject = Subject::version(&request.provider, &files.version);
-    let about = |problem: Problem| Failure { subject: Some(subject.clone()), place: None, problem: Box::new(problem) };
+    let about = |problem: Problem| Failure {
+        subject: Some(subject.clone()),
+        place: None,
+        problem: Box::new(problem),
+    };
 
     let release = hash(files, request, options.jobs).await.map_err(about)?;
-    let mut verified = trust::verify(release, &request.rule, request.now).map_err(Problem::from).map_err(about)?;
+    let mut verified = trust::verify(release, &request.rule, request.now)
+        .map_err(Problem::from)
+        .map_err(about)?;
     for note in inspect(&verified.packages, &request.provider).map_err(about)? {
         verified.note(note);
     }
     let authentication = verified.authentication().clone();
-    reporter.report(Event::Verified { subject: subject.clone(), authentication });
-    publish(&verified, destination, options, reporter).await.map_err(about)
+    reporter.report(Event::Verified {
+        subject: subject.clone(),
+        authentication,
+    });
+    publish(&verified, destination, options, reporter)
+        .await
+        .map_err(about)
 }
 
 fn read_folder(request: &Request) -> Result<Files, Problem> {
     let folder = Folder::open(&request.directory)?;
-    Ok(folder.release(&request.provider, request.version.as_ref(), &request.platforms)?)
+    Ok(folder.release(
+        &request.provider,
+        request.version.as_ref(),
+        &request.platforms,
+    )?)
 }
 
 async fn hash(files: Files, request: &Request, limit: usize) -> Result<Release<File>, Problem> {
     let packages = jobs::run(limit, files.zips, |zip| async move {
         let expected = describe(&zip.path).await?;
-        let Zip { platform, file_name, path } = zip;
-        Ok::<_, Problem>(Package { platform, file_name, expected, location: File { path, expected } })
+        let Zip {
+            platform,
+            file_name,
+            path,
+        } = zip;
+        Ok::<_, Problem>(Package {
+            platform,
+            file_name,
+            expected,
+            location: File { path, expected },
+        })
     });
     Ok(Release {
         packages: packages.await?,
@@ -106,14 +137,20 @@ async fn describe(path: &Path) -> Result<Expected, disk::Error> {
         // A local file never waits; without this the task could not be stopped.
         tokio::task::consume_budget().await;
     }
-    Ok(Expected { digest: hasher.finish(), size })
+    Ok(Expected {
+        digest: hasher.finish(),
+        size,
+    })
 }
 
 /// Opens each zip as clients will, and notes what they stumble on.
 fn inspect(packages: &[Package<File>], provider: &ProviderAddr) -> Result<Vec<Note>, Problem> {
     let mut notes = Vec::new();
     for package in packages {
-        let unusable = |source| Problem::Archive { file: package.file_name.clone(), source };
+        let unusable = |source| Problem::Archive {
+            file: package.file_name.clone(),
+            source,
+        };
         let file = disk::open(&package.location.path)?;
         let archive = Archive::open(file, &Limits::default()).map_err(unusable)?;
         archive.executable(provider.type_name()).map_err(unusable)?;

@@ -9,7 +9,7 @@ pub mod staged;
 pub mod unpack;
 
 pub use lock::Lock;
-pub use staged::Staged;
+pub use staged::{Staged, hidden_dir, show_dir};
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub const CHUNK: usize = 64 << 10;
 /// # Errors
 /// What the system says, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let file = std::fs::File::open(path).map_err(|source| Error::at("read", path, source))?;
+    let file = open(path)?;
     let mut bytes = Vec::new();
     file.take(limit + 1)
         .read_to_end(&mut bytes)
@@ -42,6 +42,14 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
         });
     }
     Ok(bytes)
+}
+
+/// Opens a file for reading.
+///
+/// # Errors
+/// What the system says.
+pub fn open(path: &Path) -> Result<std::fs::File, Error> {
+    std::fs::File::open(path).map_err(|source| Error::at("read", path, source))
 }
 
 /// Turns "not there" into `None`.

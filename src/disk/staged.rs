@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 use super::{Error, UNFINISHED, sync_dir};
 
@@ -62,20 +62,46 @@ impl Staged {
             .as_file()
             .sync_data()
             .map_err(|source| Error::at("sync", &self.target, source))?;
-        self.show()
+        let target = self.target.clone();
+        self.show_at(&target)
     }
 
-    /// Shows the file without waiting for the disk: for what can be made again at any time.
+    /// Shows the file in another place of the same file system, without waiting for the disk: for what can be made again
+    /// at any time.
     ///
     /// # Errors
     /// What the system says.
-    pub fn show(self) -> Result<(), Error> {
-        let target = self.target;
+    pub fn show_at(self, target: &Path) -> Result<(), Error> {
         self.file
-            .persist(&target)
-            .map_err(|error| Error::at("create", &target, error.error))?;
+            .persist(target)
+            .map_err(|error| Error::at("create", target, error.error))?;
         Ok(())
     }
+}
+
+/// A directory in the making, hidden in `beside`. Dropped before [`show_dir`], it was never there.
+///
+/// # Errors
+/// What the system says.
+pub fn hidden_dir(beside: &Path) -> Result<TempDir, Error> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+    builder
+        .tempdir_in(beside)
+        .map_err(|source| Error::at("create a directory in", beside, source))
+}
+
+/// Shows a directory that is complete, in the place of nothing or of an empty one.
+///
+/// # Errors
+/// What the system says.
+pub fn show_dir(hidden: TempDir, target: &Path) -> Result<(), Error> {
+    std::fs::rename(hidden.path(), target).map_err(|source| Error::at("create", target, source))?;
+    // It is no longer where it would be removed from.
+    let _gone = hidden.keep();
+    Ok(())
 }
 
 /// Replaces or creates a small file in one step, and waits until it is durable.

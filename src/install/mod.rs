@@ -109,34 +109,69 @@ pub async fn install<S: ReadStore>(
     if request.form == Form::Packed && version.to_string().bytes().any(|b| b.is_ascii_uppercase()) {
         return Err(about(Problem::CapitalLetters));
     }
-    let Examined { proof, .. } = shelf.examine(version, &request.platforms, &request.belief).await?;
+    let Examined { proof, .. } = shelf
+        .examine(version, &request.platforms, &request.belief)
+        .await?;
     let release = proof.map_err(about)?;
     let authentication = release.authentication().clone();
     let subject = Subject::version(&shelf.provider, version);
-    reporter.report(Event::Verified { subject: subject.clone(), authentication: authentication.clone() });
+    reporter.report(Event::Verified {
+        subject: subject.clone(),
+        authentication: authentication.clone(),
+    });
     let _lock = match request.dry_run {
         true => None,
         false => Some(prepare(&request.into, reporter).await.map_err(about)?),
     };
     let work = release.packages.iter().map(|package| {
-        let place = Place::of(&request.into, request.form, &shelf.provider, version, &package.platform);
-        Work { package: package.clone(), place, subject: subject.platform(&package.platform), dry_run: request.dry_run }
+        let place = Place::of(
+            &request.into,
+            request.form,
+            &shelf.provider,
+            version,
+            &package.platform,
+        );
+        Work {
+            package: package.clone(),
+            place,
+            subject: subject.platform(&package.platform),
+            dry_run: request.dry_run,
+        }
     });
     let done = jobs::run(request.jobs, work, |work| {
         let (reporter, authentication) = (Arc::clone(reporter), authentication.clone());
         async move {
             let (transfer, hashes) = work.deliver(&reporter).await?;
             let size = work.package.expected.size;
-            reporter.report(Event::Finished { subject: work.subject.clone(), size, transfer, authentication });
+            reporter.report(Event::Finished {
+                subject: work.subject.clone(),
+                size,
+                transfer,
+                authentication,
+            });
             let path = work.place.path().to_owned();
-            Ok::<_, Problem>((InstalledPackage { platform: work.package.platform, path, transfer, size }, hashes))
+            Ok::<_, Problem>((
+                InstalledPackage {
+                    platform: work.package.platform,
+                    path,
+                    transfer,
+                    size,
+                },
+                hashes,
+            ))
         }
     });
     let (packages, hashes): (Vec<_>, Vec<_>) = done.await.map_err(about)?.into_iter().unzip();
     let mut hashes: Vec<PackageHash> = hashes.into_iter().flatten().collect();
     hashes.sort();
     hashes.dedup();
-    Ok(Installed { provider: shelf.provider.clone(), version: version.clone(), authentication, packages, hashes })
+    Ok(Installed {
+        provider: shelf.provider.clone(),
+        version: version.clone(),
+        authentication,
+        packages,
+        hashes,
+    })
 }
 
 async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock, Problem> {
@@ -155,12 +190,19 @@ struct Work<B> {
 }
 
 impl<B: BlobSource> Work<B> {
-    async fn deliver(&self, reporter: &Arc<dyn Reporter>) -> Result<(Transfer, Vec<PackageHash>), Problem> {
+    async fn deliver(
+        &self,
+        reporter: &Arc<dyn Reporter>,
+    ) -> Result<(Transfer, Vec<PackageHash>), Problem> {
         self.place.refuse_other_form()?;
         let zh = self.package.zh();
         if self.dry_run {
             let there = self.place.path().exists();
-            let transfer = if there { Transfer::Present } else { Transfer::Planned };
+            let transfer = if there {
+                Transfer::Present
+            } else {
+                Transfer::Planned
+            };
             return Ok((transfer, zh.into_iter().collect()));
         }
         if let Some(there) = self.place.packed_already(&self.package).await? {
@@ -169,20 +211,30 @@ impl<B: BlobSource> Work<B> {
         let staged = self.fetch(reporter).await?;
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
         let settled = tokio::task::spawn_blocking(move || place.settle(staged, &file_name));
-        let (transfer, hashes) = settled.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        let (transfer, hashes) = settled
+            .await
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
         Ok((transfer, all(zh, hashes)))
     }
 
     /// Streams the zip into a hidden file of the mirror's directory; its digest is right when this returns.
     async fn fetch(&self, reporter: &Arc<dyn Reporter>) -> Result<Staged, Problem> {
-        let Package { expected, location, .. } = &self.package;
-        reporter.report(Event::Started { subject: self.subject.clone(), size: expected.size });
+        let Package {
+            expected, location, ..
+        } = &self.package;
+        reporter.report(Event::Started {
+            subject: self.subject.clone(),
+            size: expected.size,
+        });
         let mut staged = Staged::new(&self.place.staging())?;
         let mut body = hold_back(location.open(0).await?, *expected);
         while let Some(chunk) = body.next().await {
             let chunk = chunk?;
             staged.write(&chunk)?;
-            reporter.report(Event::Advanced { subject: self.subject.clone(), bytes: chunk.len() as u64 });
+            reporter.report(Event::Advanced {
+                subject: self.subject.clone(),
+                bytes: chunk.len() as u64,
+            });
             // A local store never waits; without this the task could not be stopped.
             tokio::task::consume_budget().await;
         }
@@ -191,5 +243,7 @@ impl<B: BlobSource> Work<B> {
 }
 
 fn all(zh: Option<PackageHash>, hashes: Hashes) -> Vec<PackageHash> {
-    zh.into_iter().chain([hashes.directory, hashes.zip]).collect()
+    zh.into_iter()
+        .chain([hashes.directory, hashes.zip])
+        .collect()
 }

@@ -1,8 +1,8 @@
 //! The place of a package in a filesystem mirror.
 
 use super::{
-    Archive, Form, Hashes, Limits, Package, PackageHash, Path, PathBuf, Platform, Problem, ProviderAddr, Staged, Transfer,
-    Version, blob, canonical_file_name, disk,
+    Archive, Form, Hashes, Limits, Package, PackageHash, Path, PathBuf, Platform, Problem,
+    ProviderAddr, Staged, Transfer, Version, blob, canonical_file_name, disk,
 };
 use crate::digest::{Algorithm, Digest, Hasher};
 
@@ -24,13 +24,17 @@ impl Place {
         version: &Version,
         platform: &Platform,
     ) -> Self {
-        let directory =
-            into.join(provider.hostname().to_unicode()).join(provider.namespace()).join(provider.type_name());
+        let directory = into
+            .join(provider.hostname().to_unicode())
+            .join(provider.namespace())
+            .join(provider.type_name());
         Self {
             into: into.to_owned(),
             form,
             packed: directory.join(canonical_file_name(provider, version, platform)),
-            unpacked: directory.join(version.to_string()).join(platform.to_string()),
+            unpacked: directory
+                .join(version.to_string())
+                .join(platform.to_string()),
             type_name: provider.type_name().to_owned(),
         }
     }
@@ -52,22 +56,40 @@ impl Place {
             Form::Packed => &self.unpacked,
             Form::Unpacked => &self.packed,
         };
-        if other.exists() { Err(Problem::OtherForm { path: other.clone() }) } else { Ok(()) }
+        if other.exists() {
+            Err(Problem::OtherForm {
+                path: other.clone(),
+            })
+        } else {
+            Ok(())
+        }
     }
 
     /// The hashes of a packed package that is there; `None` where nothing is, or where the form is another.
-    pub(super) async fn packed_already<L>(&self, package: &Package<L>) -> Result<Option<Hashes>, Problem> {
+    pub(super) async fn packed_already<L>(
+        &self,
+        package: &Package<L>,
+    ) -> Result<Option<Hashes>, Problem> {
         if self.form == Form::Unpacked || !self.packed.exists() {
             return Ok(None);
         }
-        let (path, type_name, expected) = (self.packed.clone(), self.type_name.clone(), package.expected.digest);
+        let (path, type_name, expected) = (
+            self.packed.clone(),
+            self.type_name.clone(),
+            package.expected.digest,
+        );
         let (zh, file) = (package.zh(), package.file_name.clone());
         let compare = move || {
             let received = digest(&path)?;
             if received != expected {
-                let received = PackageHash::of_zip(&received).map_or_else(String::new, |hash| hash.to_string());
+                let received = PackageHash::of_zip(&received)
+                    .map_or_else(String::new, |hash| hash.to_string());
                 let expected = zh.unwrap_or(PackageHash::Zh([0; 32]));
-                return Err(Problem::Occupied { path, expected, received });
+                return Err(Problem::Occupied {
+                    path,
+                    expected,
+                    received,
+                });
             }
             hashes(disk::open(&path)?, &type_name, &file).map(Some)
         };
@@ -89,18 +111,25 @@ impl Place {
     }
 
     fn unpack(&self, staged: &Staged, file: &str) -> Result<(Transfer, Hashes), Problem> {
-        let unusable = |source| Problem::Archive { file: file.to_owned(), source };
+        let unusable = |source| Problem::Archive {
+            file: file.to_owned(),
+            source,
+        };
         let mut archive = Archive::open(staged.reopen()?, &Limits::default()).map_err(unusable)?;
         archive.executable(&self.type_name).map_err(unusable)?;
         if self.is_occupied()? {
             let hashes = archive.hashes().map_err(unusable)?;
-            return self.compare(hashes).map(|hashes| (Transfer::Present, hashes));
+            return self
+                .compare(hashes)
+                .map(|hashes| (Transfer::Present, hashes));
         }
         let hidden = disk::hidden_dir(&self.into)?;
-        let hashes = disk::unpack::unpack(&mut archive, &self.type_name, hidden.path()).map_err(|error| match error {
-            disk::unpack::Error::Archive(source) => unusable(source),
-            other => Problem::Unpack(other),
-        })?;
+        let hashes = disk::unpack::unpack(&mut archive, &self.type_name, hidden.path()).map_err(
+            |error| match error {
+                disk::unpack::Error::Archive(source) => unusable(source),
+                other => Problem::Unpack(other),
+            },
+        )?;
         self.make_parent()?;
         disk::show_dir(hidden, &self.unpacked)?;
         Ok((Transfer::Copied, hashes))
@@ -122,16 +151,26 @@ impl Place {
     }
 
     fn occupied(&self, hashes: &Hashes, received: String) -> Problem {
-        Problem::Occupied { path: self.unpacked.clone(), expected: hashes.directory.clone(), received }
+        Problem::Occupied {
+            path: self.unpacked.clone(),
+            expected: hashes.directory.clone(),
+            received,
+        }
     }
 
     fn make_parent(&self) -> Result<(), Problem> {
-        self.path().parent().map_or(Ok(()), disk::create_dir).map_err(Problem::from)
+        self.path()
+            .parent()
+            .map_or(Ok(()), disk::create_dir)
+            .map_err(Problem::from)
     }
 }
 
 fn hashes(zip: std::fs::File, type_name: &str, file: &str) -> Result<Hashes, Problem> {
-    let unusable = |source| Problem::Archive { file: file.to_owned(), source };
+    let unusable = |source| Problem::Archive {
+        file: file.to_owned(),
+        source,
+    };
     let mut archive = Archive::open(zip, &Limits::default()).map_err(unusable)?;
     archive.executable(type_name).map_err(unusable)?;
     archive.hashes().map_err(unusable)

@@ -47,7 +47,7 @@ impl Repository {
     pub fn provider(&self) -> Option<ProviderAddr> {
         let (host, rest) = self.0.split_once('/')?;
         let (namespace, type_name) = rest.split_once('/')?;
-        let host = address::Hostname::from_path_segment(host)?;
+        let host = address::Hostname::from_path_segment(host).ok()?;
         let provider: ProviderAddr = format!("{}/{namespace}/{type_name}", host.to_unicode())
             .parse()
             .ok()?;
@@ -123,7 +123,9 @@ impl Tag {
         match self.0.replace('_', "+").parse::<Version>() {
             Ok(version) if Self::of_version(&version).as_ref() == Ok(self) => Ok(version),
             Ok(version) => Err(Ignored::NotCanonical { version }),
-            Err(version::Error::TooLarge { .. }) => Err(Ignored::TooLarge),
+            Err(error) if error.mistake == version::Mistake::NumberTooLarge => {
+                Err(Ignored::TooLarge)
+            }
             Err(_) => Err(Ignored::NotAVersion),
         }
     }

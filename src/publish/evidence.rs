@@ -8,8 +8,8 @@
 //! | it does not cover every zip | the release's, if that does and is not less; else the release was made again: refused |
 
 use super::{
-    BlobSource, Destination, Digest, Evidence, Platform, Problem, RawManifest, Release, StoredEvidence, Tag, Verified,
-    WriteStore, graph,
+    BlobSource, Destination, Digest, Evidence, Platform, Problem, RawManifest, Release,
+    StoredEvidence, Tag, Verified, WriteStore, graph,
 };
 use crate::authentication::Status;
 use crate::release::Package;
@@ -36,26 +36,38 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     let Destination { store, repository } = destination;
     let tag = Tag::of_evidence(&release.version)?;
     // Evidence that cannot be read proves nothing; where its tag stands matters all the same.
-    let was = store.manifest(repository, super::At::Tag(&tag)).await.ok().flatten().map(|raw| raw.expected.digest);
-    let stored = graph::evidence(store, repository, &tag).await.ok().flatten().and_then(|stored| prove(release, stored));
+    let was = store
+        .manifest(repository, super::At::Tag(&tag))
+        .await
+        .ok()
+        .flatten()
+        .map(|raw| raw.expected.digest);
+    let stored = graph::evidence(store, repository, &tag)
+        .await
+        .ok()
+        .flatten()
+        .and_then(|stored| prove(release, stored));
     let covered = zips.iter().map(|(platform, zip)| (platform, zip));
     let ours = || release.covers(covered.clone());
-    let keep = EvidencePlan { tag: tag.clone(), was, write: None };
+    let keep = EvidencePlan {
+        tag: tag.clone(),
+        was,
+        write: None,
+    };
     if release.checksums.is_none() {
         return Ok(keep);
     }
     let offered = release.authentication().status;
-    match stored {
-        Some(stored) if !replaces && stored.covers(covered.clone()).is_ok() => {
-            if stored.authentication().status >= offered || ours().is_err() {
-                return Ok(keep);
-            }
+    if let Some(stored) = stored.filter(|_| !replaces) {
+        let covers = stored.covers(covered.clone());
+        let firmness = stored.authentication().status;
+        if covers.is_ok() && (firmness >= offered || ours().is_err()) {
+            return Ok(keep);
         }
-        Some(stored) if !replaces && stored.authentication().status > offered => {
-            let source = stored.covers(covered.clone()).err().unwrap_or(trust::Error::NoSignature);
+        if firmness > offered {
+            let source = covers.err().unwrap_or(trust::Error::NoSignature);
             return Err(Problem::Uncovered { source });
         }
-        _ => {}
     }
     ours().map_err(|source| Problem::Uncovered { source })?;
     let evidence = of(release);
@@ -67,7 +79,12 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
 /// What the stored evidence proves by itself, if anything.
 fn prove<L>(release: &Release<L>, stored: StoredEvidence) -> Option<Verified<Release<()>>> {
     let packages: Vec<Package<()>> = Vec::new();
-    let release = graph::release(&release.provider, &release.version, packages, Some(stored.evidence));
+    let release = graph::release(
+        &release.provider,
+        &release.version,
+        packages,
+        Some(stored.evidence),
+    );
     trust::verify(release, &Rule::reading(), std::time::SystemTime::now()).ok()
 }
 
@@ -76,8 +93,14 @@ fn of<L>(release: &Verified<Release<L>>) -> Evidence<Vec<u8>> {
     let signed = release.authentication().status == Status::Signed;
     let first = release.signatures.first().filter(|_| !signed);
     Evidence {
-        checksums: release.checksums.as_ref().map(|document| document.bytes.clone()),
-        signature: release.signature().or(first).map(|document| document.bytes.clone()),
+        checksums: release
+            .checksums
+            .as_ref()
+            .map(|document| document.bytes.clone()),
+        signature: release
+            .signature()
+            .or(first)
+            .map(|document| document.bytes.clone()),
         keys: release.certificate().map(<[u8]>::to_vec),
         protocols: release.protocols.clone(),
     }

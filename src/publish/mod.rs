@@ -78,7 +78,12 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
 ) -> Result<Published, Problem> {
     let _lock = match options.dry_run {
         true => None,
-        false => destination.store.lock(&destination.repository, &**reporter).await?,
+        false => {
+            destination
+                .store
+                .lock(&destination.repository, &**reporter)
+                .await?
+        }
     };
     for _ in 0..ATTEMPTS {
         let plan = plan::make(release, destination, options).await?;
@@ -110,9 +115,17 @@ async fn carry_out<S: WriteStore, B: BlobSource>(
         return Ok(vec![Transfer::Present; release.packages.len()]);
     }
     let subject = Subject::version(&release.provider, &release.version);
-    let work = release.packages.iter().zip(&plan.steps).map(|(package, step)| {
-        (package.clone(), step.clone(), subject.platform(&package.platform))
-    });
+    let work = release
+        .packages
+        .iter()
+        .zip(&plan.steps)
+        .map(|(package, step)| {
+            (
+                package.clone(),
+                step.clone(),
+                subject.platform(&package.platform),
+            )
+        });
     let authentication = release.authentication().clone();
     let transfers = jobs::run(limit, work, |(package, step, subject)| {
         let (destination, reporter) = (destination.clone(), Arc::clone(reporter));
@@ -120,18 +133,27 @@ async fn carry_out<S: WriteStore, B: BlobSource>(
         async move {
             let transfer = deliver(&package, &step, &destination, &subject, &reporter).await?;
             let size = package.expected.size;
-            reporter.report(Event::Finished { subject, size, transfer, authentication });
+            reporter.report(Event::Finished {
+                subject,
+                size,
+                transfer,
+                authentication,
+            });
             Ok::<_, Problem>(transfer)
         }
     })
     .await?;
-    store.put_blob(repository, &Memory::new(EMPTY_BYTES)).await?;
+    store
+        .put_blob(repository, &Memory::new(EMPTY_BYTES))
+        .await?;
     for step in plan.steps.iter().filter(|step| step.missing) {
         store.put_manifest(repository, &step.manifest).await?;
     }
     if let Some((evidence, manifest)) = &plan.evidence.write {
         for (_, document) in evidence.documents() {
-            store.put_blob(repository, &Memory::new(document.clone())).await?;
+            store
+                .put_blob(repository, &Memory::new(document.clone()))
+                .await?;
         }
         store.put_manifest(repository, manifest).await?;
     }
@@ -152,28 +174,54 @@ async fn deliver<S: WriteStore, B: BlobSource>(
         return Ok(Transfer::Present);
     }
     let size = package.expected.size;
-    reporter.report(Event::Started { subject: subject.clone(), size });
-    let watched =
-        Watched { blob: package.location.clone(), subject: subject.clone(), reporter: Arc::clone(reporter) };
-    Ok(match destination.store.put_blob(&destination.repository, &watched).await? {
-        Put::Stored => Transfer::Copied,
-        Put::Mounted => Transfer::Mounted,
-        Put::Present => Transfer::Present,
-    })
+    reporter.report(Event::Started {
+        subject: subject.clone(),
+        size,
+    });
+    let watched = Watched {
+        blob: package.location.clone(),
+        subject: subject.clone(),
+        reporter: Arc::clone(reporter),
+    };
+    Ok(
+        match destination
+            .store
+            .put_blob(&destination.repository, &watched)
+            .await?
+        {
+            Put::Stored => Transfer::Copied,
+            Put::Mounted => Transfer::Mounted,
+            Put::Present => Transfer::Present,
+        },
+    )
 }
 
-async fn move_tags<S: WriteStore>(destination: &Destination<S>, plan: &Plan) -> Result<Tagged, Problem> {
+async fn move_tags<S: WriteStore>(
+    destination: &Destination<S>,
+    plan: &Plan,
+) -> Result<Tagged, Problem> {
     let mut moves = Vec::new();
     if let Some((_, manifest)) = &plan.evidence.write {
-        moves.push(Move { tag: &plan.evidence.tag, to: manifest, was: plan.evidence.was.as_ref() });
+        moves.push(Move {
+            tag: &plan.evidence.tag,
+            to: manifest,
+            was: plan.evidence.was.as_ref(),
+        });
     }
     if plan.index_is_new {
-        moves.push(Move { tag: &plan.tag, to: &plan.index, was: plan.was.as_ref() });
+        moves.push(Move {
+            tag: &plan.tag,
+            to: &plan.index,
+            was: plan.was.as_ref(),
+        });
     }
     if moves.is_empty() {
         return Ok(Tagged::Moved);
     }
-    Ok(destination.store.tag(&destination.repository, &moves).await?)
+    Ok(destination
+        .store
+        .tag(&destination.repository, &moves)
+        .await?)
 }
 
 fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Reporter>) {
@@ -189,7 +237,16 @@ fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Report
 }
 
 fn planned(plan: &Plan) -> Vec<Transfer> {
-    plan.steps.iter().map(|step| if step.missing { Transfer::Planned } else { Transfer::Present }).collect()
+    plan.steps
+        .iter()
+        .map(|step| {
+            if step.missing {
+                Transfer::Planned
+            } else {
+                Transfer::Present
+            }
+        })
+        .collect()
 }
 
 fn report<S: WriteStore, B>(
@@ -200,18 +257,26 @@ fn report<S: WriteStore, B>(
 ) -> Published {
     let digest = plan.index.expected.digest;
     let dry = transfers.contains(&Transfer::Planned);
-    let packages = release.packages.iter().zip(transfers).map(|(package, status)| PublishedPackage {
-        platform: package.platform.clone(),
-        status,
-        size: package.expected.size,
-        zh: package.zh(),
-    });
+    let packages = release
+        .packages
+        .iter()
+        .zip(transfers)
+        .map(|(package, status)| PublishedPackage {
+            platform: package.platform.clone(),
+            status,
+            size: package.expected.size,
+            zh: package.zh(),
+        });
     let packages: Vec<_> = packages.collect();
-    let copied = packages.iter().filter(|package| package.status == Transfer::Copied);
+    let copied = packages
+        .iter()
+        .filter(|package| package.status == Transfer::Copied);
     Published {
         provider: release.provider.clone(),
         version: release.version.clone(),
-        reference: destination.store.reference(&destination.repository, &plan.tag, &digest),
+        reference: destination
+            .store
+            .reference(&destination.repository, &plan.tag, &digest),
         digest,
         status: if dry { Change::Planned } else { plan.change },
         authentication: release.authentication().clone(),
@@ -236,10 +301,16 @@ impl<B: BlobSource> BlobSource for Watched<B> {
     async fn open(&self, from: u64) -> Result<Body, crate::blob::Error> {
         let body = self.blob.open(from).await?;
         let (subject, reporter) = (self.subject.clone(), Arc::clone(&self.reporter));
-        Ok(Body::new(futures_util::StreamExt::inspect(body, move |chunk| {
-            if let Ok(chunk) = chunk {
-                reporter.report(Event::Advanced { subject: subject.clone(), bytes: chunk.len() as u64 });
-            }
-        })))
+        Ok(Body::new(futures_util::StreamExt::inspect(
+            body,
+            move |chunk| {
+                if let Ok(chunk) = chunk {
+                    reporter.report(Event::Advanced {
+                        subject: subject.clone(),
+                        bytes: chunk.len() as u64,
+                    });
+                }
+            },
+        )))
     }
 }

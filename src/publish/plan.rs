@@ -2,8 +2,9 @@
 
 use super::evidence::{self, EvidencePlan};
 use super::{
-    Artifact, At, BlobSource, Change, Destination, Digest, Existing, Expected, Index, Options, PACKAGE, Package, Platform,
-    Problem, RawManifest, Release, Tag, Verified, WriteStore, graph, manifest,
+    Artifact, At, BlobSource, Change, Destination, Digest, Existing, Expected, Index, Options,
+    PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore, graph,
+    manifest,
 };
 use crate::store;
 
@@ -52,7 +53,10 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
     let existing = match stored {
-        Some(raw) if !replaces => Some(Artifact { index: readable(&raw)?, raw }),
+        Some(raw) if !replaces => Some(Artifact {
+            index: readable(&raw)?,
+            raw,
+        }),
         _ => None,
     };
     let mut index = match &existing {
@@ -66,7 +70,12 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         changed |= added;
         steps.push(step);
     }
-    let index = finish(index, release, existing.as_ref().filter(|_| !changed), options)?;
+    let index = finish(
+        index,
+        release,
+        existing.as_ref().filter(|_| !changed),
+        options,
+    )?;
     let index_is_new = was != Some(index.expected.digest);
     let zips = zips(destination, &index).await?;
     let evidence = evidence::plan(release, destination, &zips, replaces).await?;
@@ -76,7 +85,16 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         (Some(_), true) => Change::Updated,
         (Some(_), false) => Change::Present,
     };
-    Ok(Plan { tag, was, index, index_is_new, steps, evidence, change, replaces: replaces && index_is_new })
+    Ok(Plan {
+        tag,
+        was,
+        index,
+        index_is_new,
+        steps,
+        evidence,
+        change,
+        replaces: replaces && index_is_new,
+    })
 }
 
 fn readable(raw: &RawManifest) -> Result<Index, Problem> {
@@ -84,7 +102,10 @@ fn readable(raw: &RawManifest) -> Result<Index, Problem> {
     let index = Index::read(raw).map_err(taken)?;
     // An index that clients refuse as a whole stays refused after a merge.
     match index.platforms() {
-        Ok(_) | Err(crate::oci::Refusal::NoEntries | crate::oci::Refusal::ForeignEntries { .. }) => Ok(index),
+        Ok(_)
+        | Err(crate::oci::Refusal::NoEntries | crate::oci::Refusal::ForeignEntries { .. }) => {
+            Ok(index)
+        }
         Err(source) => Err(Problem::Taken { source }),
     }
 }
@@ -101,21 +122,46 @@ async fn step<S: WriteStore, L>(
     let entry = existing.and_then(|artifact| artifact.entry(&package.platform).ok());
     let Some(entry) = entry else {
         index.insert(&package.platform, &ours, &package.expected.digest)?;
-        return Ok((Step { manifest: ours, missing: true }, true));
+        return Ok((
+            Step {
+                manifest: ours,
+                missing: true,
+            },
+            true,
+        ));
     };
     if entry.digest == ours.expected.digest.to_string() {
-        let manifest_is_there = matches!(store.manifest(repository, At::Entry(entry)).await, Ok(Some(_)));
+        let manifest_is_there = matches!(
+            store.manifest(repository, At::Entry(entry)).await,
+            Ok(Some(_))
+        );
         let missing = !manifest_is_there || !store.has_blob(repository, &package.expected).await?;
-        return Ok((Step { manifest: ours, missing }, false));
+        return Ok((
+            Step {
+                manifest: ours,
+                missing,
+            },
+            false,
+        ));
     }
     // The same zip under another name, or another tool's manifest: it stays as it is.
     let theirs = graph::package(store, repository, &package.platform, entry).await?;
     let (stored, offered) = (theirs.layer.expected.digest, package.expected.digest);
     if stored != offered {
-        return Err(Problem::OtherPackage { platform: package.platform.clone(), stored, offered });
+        return Err(Problem::OtherPackage {
+            platform: package.platform.clone(),
+            stored,
+            offered,
+        });
     }
     let missing = !store.has_blob(repository, &package.expected).await?;
-    Ok((Step { manifest: ours, missing }, false))
+    Ok((
+        Step {
+            manifest: ours,
+            missing,
+        },
+        false,
+    ))
 }
 
 /// The index to be: the stored bytes where nothing is added, however they are written.
@@ -143,11 +189,20 @@ async fn zips<S: WriteStore>(
     let index = Index::read(index).map_err(store::Error::from)?;
     let mut zips = Vec::new();
     for (platform, entry) in index.platforms().map_err(store::Error::from)? {
-        let hint = entry.annotations.get(PACKAGE).and_then(|text| text.parse::<Digest>().ok());
+        let hint = entry
+            .annotations
+            .get(PACKAGE)
+            .and_then(|text| text.parse::<Digest>().ok());
         let zip = match hint {
             Some(zip) => zip,
             None => {
-                let stored = graph::package(&destination.store, &destination.repository, &platform, entry).await?;
+                let stored = graph::package(
+                    &destination.store,
+                    &destination.repository,
+                    &platform,
+                    entry,
+                )
+                .await?;
                 let Expected { digest, .. } = stored.layer.expected;
                 digest
             }

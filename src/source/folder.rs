@@ -88,8 +88,14 @@ impl Folder {
     /// # Errors
     /// What the system says.
     pub fn open(directory: &Path) -> Result<Self, Error> {
-        let files = disk::names(directory)?.into_iter().filter_map(File::parse).collect();
-        Ok(Self { directory: directory.to_owned(), files })
+        let files = disk::names(directory)?
+            .into_iter()
+            .filter_map(File::parse)
+            .collect();
+        Ok(Self {
+            directory: directory.to_owned(),
+            files,
+        })
     }
 
     /// Reads the documents of one release: the given version, or the only one there is.
@@ -105,43 +111,91 @@ impl Folder {
         platforms: &[Platform],
     ) -> Result<Files, Error> {
         let version = self.choose(provider.type_name(), version)?;
-        let files: Vec<&File> =
-            self.files.iter().filter(|file| file.type_name == provider.type_name() && file.version == version).collect();
+        let files: Vec<&File> = self
+            .files
+            .iter()
+            .filter(|file| file.type_name == provider.type_name() && file.version == version)
+            .collect();
         let documents = |kind: Kind, limit| {
-            let found = files.iter().filter(move |file| file.kind == kind).take(MOST_SIGNATURES);
-            found.map(|file| self.document(&file.name, limit)).collect::<Result<Vec<_>, Error>>()
+            let found = files
+                .iter()
+                .filter(move |file| file.kind == kind)
+                .take(MOST_SIGNATURES);
+            found
+                .map(|file| self.document(&file.name, limit))
+                .collect::<Result<Vec<_>, Error>>()
         };
-        let Some(checksums) = documents(Kind::Checksums, LARGEST_CHECKSUMS)?.into_iter().next() else {
-            let name = format!("terraform-provider-{}_{version}_SHA256SUMS", provider.type_name());
-            return Err(Error::NoChecksums { directory: self.directory.clone(), name });
+        let Some(checksums) = documents(Kind::Checksums, LARGEST_CHECKSUMS)?
+            .into_iter()
+            .next()
+        else {
+            let name = format!(
+                "terraform-provider-{}_{version}_SHA256SUMS",
+                provider.type_name()
+            );
+            return Err(Error::NoChecksums {
+                directory: self.directory.clone(),
+                name,
+            });
         };
         let lines = Checksums::parse(&checksums.bytes).map_err(Error::Checksums)?;
         let zips = self.zips(&files, &lines, (provider.type_name(), &version), platforms)?;
-        let manifest = documents(Kind::Manifest, LARGEST_MANIFEST)?.into_iter().next();
-        let (protocols, notes) = manifest.map_or_else(|| Ok(Default::default()), |m| read_manifest(&m, &lines))?;
+        let manifest = documents(Kind::Manifest, LARGEST_MANIFEST)?
+            .into_iter()
+            .next();
+        let (protocols, notes) =
+            manifest.map_or_else(|| Ok(Default::default()), |m| read_manifest(&m, &lines))?;
         let signatures = documents(Kind::Signature, LARGEST_SIGNATURE)?;
-        Ok(Files { version, zips, checksums, signatures, protocols, notes })
+        Ok(Files {
+            version,
+            zips,
+            checksums,
+            signatures,
+            protocols,
+            notes,
+        })
     }
 
     fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
         let directory = || self.directory.clone();
         if self.files.is_empty() {
-            return Err(Error::Empty { directory: directory() });
+            return Err(Error::Empty {
+                directory: directory(),
+            });
         }
-        let types: BTreeSet<&str> = self.files.iter().map(|file| file.type_name.as_str()).collect();
+        let types: BTreeSet<&str> = self
+            .files
+            .iter()
+            .map(|file| file.type_name.as_str())
+            .collect();
         if !types.contains(type_name) {
             let found = types.into_iter().map(str::to_owned).collect();
-            return Err(Error::OtherType { directory: directory(), asked: type_name.to_owned(), found });
+            return Err(Error::OtherType {
+                directory: directory(),
+                asked: type_name.to_owned(),
+                found,
+            });
         }
-        let versions: BTreeSet<&Version> =
-            self.files.iter().filter(|file| file.type_name == type_name).map(|file| &file.version).collect();
+        let versions: BTreeSet<&Version> = self
+            .files
+            .iter()
+            .filter(|file| file.type_name == type_name)
+            .map(|file| &file.version)
+            .collect();
         let found = || versions.iter().map(|version| (*version).clone()).collect();
         match version {
             Some(version) if versions.contains(version) => Ok(version.clone()),
-            Some(version) => Err(Error::NoVersion { directory: directory(), asked: version.clone(), found: found() }),
+            Some(version) => Err(Error::NoVersion {
+                directory: directory(),
+                asked: version.clone(),
+                found: found(),
+            }),
             None => match versions.first() {
                 Some(only) if versions.len() == 1 => Ok((*only).clone()),
-                _ => Err(Error::SeveralVersions { directory: directory(), found: found() }),
+                _ => Err(Error::SeveralVersions {
+                    directory: directory(),
+                    found: found(),
+                }),
             },
         }
     }
@@ -155,39 +209,63 @@ impl Folder {
     ) -> Result<Vec<Zip>, Error> {
         let mut zips: Vec<Zip> = Vec::new();
         for file in files {
-            let Kind::Zip(platform) = &file.kind else { continue };
+            let Kind::Zip(platform) = &file.kind else {
+                continue;
+            };
             let path = self.directory.join(&file.name);
             if let Some(other) = zips.iter().find(|zip| zip.platform == *platform) {
                 let names = (other.file_name.clone(), file.name.clone());
-                return Err(Error::SamePlatform { platform: platform.clone(), names });
+                return Err(Error::SamePlatform {
+                    platform: platform.clone(),
+                    names,
+                });
             }
-            zips.push(Zip { platform: platform.clone(), file_name: file.name.clone(), path });
+            zips.push(Zip {
+                platform: platform.clone(),
+                file_name: file.name.clone(),
+                path,
+            });
         }
         zips.sort_by(|a, b| a.platform.cmp(&b.platform));
         if platforms.is_empty() {
-            for name in lines.names() {
+            for (name, _) in lines.lines() {
                 let listed = File::parse(name.to_owned())
                     .filter(|file| file.type_name == type_name && file.version == *version);
                 if listed.is_some_and(|file| matches!(file.kind, Kind::Zip(_)))
                     && !zips.iter().any(|zip| zip.file_name == name)
                 {
-                    return Err(Error::ListedZipMissing { directory: self.directory.clone(), name: name.to_owned() });
+                    return Err(Error::ListedZipMissing {
+                        directory: self.directory.clone(),
+                        name: name.to_owned(),
+                    });
                 }
             }
         } else {
             for platform in platforms {
                 if !zips.iter().any(|zip| zip.platform == *platform) {
                     let found = zips.iter().map(|zip| zip.platform.clone()).collect();
-                    return Err(Error::NoPlatform { asked: platform.clone(), found });
+                    return Err(Error::NoPlatform {
+                        asked: platform.clone(),
+                        found,
+                    });
                 }
             }
             zips.retain(|zip| platforms.contains(&zip.platform));
         }
-        if zips.is_empty() { Err(Error::NoZip { directory: self.directory.clone() }) } else { Ok(zips) }
+        if zips.is_empty() {
+            Err(Error::NoZip {
+                directory: self.directory.clone(),
+            })
+        } else {
+            Ok(zips)
+        }
     }
 
     fn document(&self, name: &str, limit: u64) -> Result<Document, Error> {
-        Ok(Document { name: name.to_owned(), bytes: disk::read(&self.directory.join(name), limit)? })
+        Ok(Document {
+            name: name.to_owned(),
+            bytes: disk::read(&self.directory.join(name), limit)?,
+        })
     }
 }
 
@@ -200,9 +278,19 @@ impl File {
             "SHA256SUMS" => Kind::Checksums,
             "manifest.json" => Kind::Manifest,
             _ if rest.starts_with("SHA256SUMS") && rest.ends_with(".sig") => Kind::Signature,
-            _ => Kind::Zip(rest.strip_suffix(".zip").filter(|stem| !stem.contains('/'))?.parse().ok()?),
+            _ => Kind::Zip(
+                rest.strip_suffix(".zip")
+                    .filter(|stem| !stem.contains('/'))?
+                    .parse()
+                    .ok()?,
+            ),
         };
-        Some(Self { type_name: type_name.to_owned(), version, kind, name })
+        Some(Self {
+            type_name: type_name.to_owned(),
+            version,
+            kind,
+            name,
+        })
     }
 }
 
@@ -222,16 +310,37 @@ fn read_manifest(document: &Document, lines: &Checksums) -> Result<(Protocols, V
     let received = Digest::of(&document.bytes);
     let notes = match lines.lookup(&document.name) {
         Some(expected) if expected == received => Vec::new(),
-        Some(expected) => return Err(Error::ManifestAltered { file: file(), expected, received }),
+        Some(expected) => {
+            return Err(Error::ManifestAltered {
+                file: file(),
+                expected,
+                received,
+            });
+        }
         None => vec![Note::UnlistedManifest],
     };
     let manifest: Manifest =
-        serde_json::from_slice(&document.bytes).map_err(|source| Error::Manifest { file: file(), source })?;
+        serde_json::from_slice(&document.bytes).map_err(|source| Error::Manifest {
+            file: file(),
+            source,
+        })?;
     if manifest.version != 1 {
-        return Err(Error::ManifestVersion { file: file(), received: manifest.version });
+        return Err(Error::ManifestVersion {
+            file: file(),
+            received: manifest.version,
+        });
     }
-    let protocols = Protocols::parse(manifest.metadata.protocol_versions.iter().map(String::as_str));
-    let protocols = protocols.map_err(|error| Error::Protocol { file: file(), source: error })?;
+    let protocols = Protocols::parse(
+        manifest
+            .metadata
+            .protocol_versions
+            .iter()
+            .map(String::as_str),
+    );
+    let protocols = protocols.map_err(|error| Error::Protocol {
+        file: file(),
+        source: error,
+    })?;
     Ok((protocols, notes))
 }
 
@@ -335,7 +444,9 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A manifest of a later format.
-    #[error("{file} has a format that is not known\n  expected version 1\n  received version {received}")]
+    #[error(
+        "{file} has a format that is not known\n  expected version 1\n  received version {received}"
+    )]
     ManifestVersion {
         /// The file name.
         file: String,
@@ -353,7 +464,11 @@ pub enum Error {
 }
 
 fn list(items: &[impl ToString]) -> String {
-    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    items
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Error {
@@ -364,9 +479,10 @@ impl Error {
             Self::Checksums(error) => error.category(),
             Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
             Self::ManifestAltered { .. } => Category::Untrusted,
-            Self::Manifest { .. } | Self::ManifestVersion { .. } | Self::Protocol { .. } | Self::SamePlatform { .. } => {
-                Category::Malformed
-            }
+            Self::Manifest { .. }
+            | Self::ManifestVersion { .. }
+            | Self::Protocol { .. }
+            | Self::SamePlatform { .. } => Category::Malformed,
             Self::Empty { .. }
             | Self::NoVersion { .. }
             | Self::NoChecksums { .. }
@@ -383,13 +499,33 @@ mod tests {
 
     #[test]
     fn names_say_type_version_and_kind() {
-        let parse = |name: &str| File::parse(name.to_owned()).map(|file| (file.type_name, file.version.to_string(), file.kind));
+        let parse = |name: &str| {
+            File::parse(name.to_owned())
+                .map(|file| (file.type_name, file.version.to_string(), file.kind))
+        };
         let demo = |kind| Some(("demo".to_owned(), "1.0.0".to_owned(), kind));
-        assert_eq!(parse("terraform-provider-demo_1.0.0_linux_amd64.zip"), demo(Kind::Zip("linux_amd64".parse().unwrap())));
-        assert_eq!(parse("terraform-provider-demo_v1.0.0_SHA256SUMS"), demo(Kind::Checksums));
-        assert_eq!(parse("terraform-provider-demo_1.0.0_SHA256SUMS.72D7468F.sig"), demo(Kind::Signature));
-        assert_eq!(parse("terraform-provider-demo_1.0.0_manifest.json"), demo(Kind::Manifest));
-        for other in ["artifacts.json", "terraform-provider-demo_1.0.0_SHA256SUMS.txt", "terraform-provider-demo_x_SHA256SUMS", "terraform-provider-demo_1.0.0_linux.zip"] {
+        assert_eq!(
+            parse("terraform-provider-demo_1.0.0_linux_amd64.zip"),
+            demo(Kind::Zip("linux_amd64".parse().unwrap()))
+        );
+        assert_eq!(
+            parse("terraform-provider-demo_v1.0.0_SHA256SUMS"),
+            demo(Kind::Checksums)
+        );
+        assert_eq!(
+            parse("terraform-provider-demo_1.0.0_SHA256SUMS.72D7468F.sig"),
+            demo(Kind::Signature)
+        );
+        assert_eq!(
+            parse("terraform-provider-demo_1.0.0_manifest.json"),
+            demo(Kind::Manifest)
+        );
+        for other in [
+            "artifacts.json",
+            "terraform-provider-demo_1.0.0_SHA256SUMS.txt",
+            "terraform-provider-demo_x_SHA256SUMS",
+            "terraform-provider-demo_1.0.0_linux.zip",
+        ] {
             assert_eq!(parse(other), None, "{other}");
         }
     }

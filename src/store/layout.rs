@@ -171,7 +171,12 @@ impl Layout {
     /// A document that cannot be read: what it leads to is not known, so nothing may be called unused.
     fn in_use(&self, repository: &Repository) -> Result<HashSet<String>, Error> {
         let mut used = HashSet::new();
-        let mut open: Vec<Descriptor> = self.index(repository)?.unwrap_or_default().descriptors().cloned().collect();
+        let mut open: Vec<Descriptor> = self
+            .index(repository)?
+            .unwrap_or_default()
+            .descriptors()
+            .cloned()
+            .collect();
         while let Some(descriptor) = open.pop() {
             if used.insert(descriptor.digest.clone()) && descriptor.media_type.ends_with("json") {
                 let raw = self.document(repository, &descriptor)?;

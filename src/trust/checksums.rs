@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::authentication::Note;
 use crate::digest::{Digest, from_hex};
 use crate::platform::Platform;
-use crate::release::Note;
 
 use super::Error;
 use super::file_name::Subject;

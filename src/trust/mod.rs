@@ -1,6 +1,6 @@
 //! Trust: what turns a [`Release`] that somebody offers into one that may be published, installed or locked.
 //!
-//! The chain has three links, and each must hold. A **key** is believed for a reason (its [`Anchor`](crate::release::Anchor)). With it the author signed the
+//! The chain has three links, and each must hold. A **key** is believed for a reason (its [`Anchor`](crate::authentication::Anchor)). With it the author signed the
 //! **checksum document**, byte for byte. And a line of that document gives the SHA-256 of each **package**, under a file name that
 //! says this type, version and platform. What is missing at the start of the chain can be allowed by a [`Rule`], and is then shown
 //! as what it is; what is *wrong* anywhere is always an error.
@@ -17,11 +17,10 @@
 use std::ops::Deref;
 use std::time::SystemTime;
 
+use crate::authentication::{Authentication, Note, Status};
 use crate::digest::Digest;
 use crate::platform::Platform;
-use crate::release::{
-    Authentication, Document, Note, Package, Release, Status, canonical_file_name,
-};
+use crate::release::{Document, Package, Release, canonical_file_name};
 
 pub mod checksums;
 mod error;
@@ -206,6 +205,14 @@ impl<L> Verified<Release<L>> {
     /// The certificate that made the good signature, alone and armoured. The same keys give the same bytes.
     pub fn certificate(&self) -> Option<&[u8]> {
         self.1.certificate.as_deref()
+    }
+
+    /// Adds what was noticed after the check, such as an oddity of a zip.
+    pub fn note(&mut self, note: Note) {
+        let notes = &mut self.1.authentication.notes;
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
 
     /// The same proof over fewer packages.

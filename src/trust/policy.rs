@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::address::ProviderAddr;
-use crate::release::{Anchor, Document, KeyRing};
+use crate::authentication::Anchor;
+use crate::release::{Document, KeyRing};
 
 use super::Error;
 use super::pattern::ProviderPattern;

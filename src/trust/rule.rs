@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::authentication::Anchor;
 use crate::error::printable;
-use crate::release::{Anchor, KeyRing};
+use crate::release::KeyRing;
 
 /// What a release must show. The default is what writing into a store asks for: a good signature by any key that came along.
 #[derive(Clone, Debug, Default)]

@@ -12,7 +12,8 @@ use openpgp::cert::{Cert, CertParser};
 use openpgp::parse::Parse;
 use openpgp::serialize::Serialize as _;
 
-use crate::release::{Anchor, KeyRing};
+use crate::authentication::Anchor;
+use crate::release::KeyRing;
 use crate::trust::Error;
 use crate::trust::rule::{Fingerprint, Rule};
 

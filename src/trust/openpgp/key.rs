@@ -13,7 +13,7 @@ use openpgp::packet::{Key, Signature};
 use openpgp::policy::{AsymmetricAlgorithm, HashAlgoSecurity, Policy as _, StandardPolicy};
 use openpgp::types::HashAlgorithm;
 
-use crate::release::Note;
+use crate::authentication::Note;
 
 /// A key as it stands in its certificate.
 pub(super) type Candidate<'a> = ErasedKeyAmalgamation<'a, PublicParts>;

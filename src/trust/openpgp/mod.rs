@@ -6,7 +6,8 @@
 
 use std::time::SystemTime;
 
-use crate::release::{Anchor, Document, KeyRing, Note};
+use crate::authentication::{Anchor, Note};
+use crate::release::{Document, KeyRing};
 
 use super::rule::{Fingerprint, Rule};
 

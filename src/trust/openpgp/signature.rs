@@ -10,7 +10,8 @@ use openpgp::parse::Parse;
 use openpgp::types::SignatureType;
 use openpgp::{KeyHandle, Packet};
 
-use crate::release::{Anchor, Document, Note};
+use crate::authentication::{Anchor, Note};
+use crate::release::Document;
 use crate::trust::rule::{Expired, Fingerprint, Weak};
 use crate::trust::{Error, Reason, Refusal};
 

@@ -3,8 +3,9 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
+use crate::authentication::Status;
 use crate::error::Category;
-use crate::release::{Release, Status};
+use crate::release::Release;
 use crate::trust::rule::{Expired, Weak};
 use crate::trust::tests::{data, document, now, release};
 use crate::trust::{Error, Reason, verify};

@@ -1,0 +1,141 @@
+//! Complaints: everything that can stop a command, and the hint that goes with it.
+//!
+//! The library states facts; only here is it known which option would help. Hints are chosen by variant, never by text.
+
+use std::path::PathBuf;
+
+use tfoci::address;
+use tfoci::error::{Category, printable};
+use tfoci::outcome::{Failure, Problem};
+use tfoci::platform;
+use tfoci::selection;
+use tfoci::source::folder;
+use tfoci::store;
+use tfoci::trust;
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Complaint {
+    /// An argument that is no provider address.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+    /// An argument that is no provider with constraints.
+    #[error(transparent)]
+    Selection(#[from] selection::Error),
+    /// An argument that is no pattern.
+    #[error(transparent)]
+    Pattern(#[from] address::pattern::Error),
+    /// An argument that is no platform.
+    #[error(transparent)]
+    Platform(#[from] platform::Error),
+    /// One version was needed.
+    #[error("`{}` does not name one version\n  expected ADDR@VERSION", printable(.text))]
+    OneVersion {
+        /// What was given.
+        text: String,
+    },
+    /// An annotation that cannot be set.
+    #[error("`{}` is not an annotation that can be set\n  expected KEY=VALUE", printable(.text))]
+    Annotation {
+        /// What was given.
+        text: String,
+    },
+    /// An annotation that belongs to the artifact.
+    #[error("the annotation `{key}` is tfoci's own")]
+    OwnAnnotation {
+        /// Its key.
+        key: String,
+    },
+    /// Without addresses, and the store cannot list.
+    #[error("no provider is named, and one exact repository cannot tell whose it is")]
+    NoSelection,
+    /// A trust file that cannot be read as one.
+    #[error("{} is not a trust file", .path.display())]
+    TrustFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<trust::Error>,
+    },
+    /// A journey that did not get through.
+    #[error(transparent)]
+    Journey(#[from] Failure),
+}
+
+impl Complaint {
+    /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
+    pub(super) fn category(&self) -> Category {
+        match self {
+            Self::Journey(failure) => failure.category(),
+            _ => Category::Usage,
+        }
+    }
+
+    /// What to do about it, where there is something.
+    pub(super) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Journey(failure) => hint(failure),
+            Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+            Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
+            Self::OwnAnnotation { .. } => {
+                Some("choose another key; registries link a package to its sources by `org.opencontainers.image.source`".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn hint(failure: &Failure) -> Option<String> {
+    let provider = failure.subject.as_ref().map(|subject| subject.provider.to_string());
+    let address = provider.unwrap_or_else(|| "ADDR".to_owned());
+    let text = match &*failure.problem {
+        Problem::Trust(error) => return untrusted(error, &address),
+        Problem::Folder(error) => return in_folder(error, &address),
+        Problem::Store(store::Error::IsRepository { .. }) => {
+            "for the provider that is in it, add `--exact-repository`".to_owned()
+        }
+        Problem::Store(store::Error::NoStore { .. }) => {
+            "`tfoci push` creates a layout; a single one that another tool made needs `--exact-repository`".to_owned()
+        }
+        Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
+        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
+            "versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
+        }
+        Problem::Taken { .. } => "nothing was changed. `--existing replace` puts the provider in its place".to_owned(),
+        Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
+        Problem::NoVersion { .. } => format!("`tfoci versions {address} --from STORE` lists them; pre-releases are chosen only by name"),
+        Problem::NoProvider => "the full address counts: the same name on another host is another provider".to_owned(),
+        Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
+        Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
+        Problem::OtherForm { .. } => {
+            "clients would choose between the two forms by accident. Remove one, or install in the same form".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
+    let text = match error {
+        trust::Error::NoKey => "name the author's public key with `--key FILE`, or in a trust file".to_owned(),
+        trust::Error::NoSignature => {
+            format!("nothing was written. To go without a signature, `--allow-unsigned {address}`")
+        }
+        trust::Error::Refused(_) => "nothing was written. If the author has changed keys, name the new one with `--key FILE`".to_owned(),
+        trust::Error::Mismatch { .. } => "nothing was written. Build the release again, and sign after the last change".to_owned(),
+        trust::Error::NoLine { .. } => "nothing was written. Only what the signed document lists is pushed".to_owned(),
+        trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
+    let text = match error {
+        folder::Error::SeveralVersions { .. } => format!("choose one: `--provider {address}@VERSION`"),
+        folder::Error::OtherType { .. } => "`--provider` must name the type that is in the folder".to_owned(),
+        folder::Error::ListedZipMissing { .. } => "to push only some platforms, name them with `--platform`".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}

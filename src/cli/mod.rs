@@ -1,0 +1,168 @@
+//! The terminal: arguments in, text or JSON out. The library does not know that it exists.
+//!
+//! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
+//! [`progress`] draws what a journey reports, [`diagnose`] adds hints to failures, [`render`] fills in templates.
+
+mod diagnose;
+mod inspect;
+mod install;
+mod json;
+mod options;
+mod printer;
+mod progress;
+mod push;
+mod render;
+mod versions;
+
+use std::ffi::OsString;
+use std::future::Future;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use tfoci::disk;
+use tfoci::error::Category;
+use tfoci::outcome::{Failure, Problem};
+
+use diagnose::Complaint;
+use options::Globals;
+use printer::Printer;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    could not be done
+  2    usage
+  3    refused: something did not verify
+  4    differs
+  130  interrupted";
+
+/// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
+#[derive(Parser)]
+#[command(name = "tfoci", version, propagate_version = true, after_help = EXIT_CODES, max_term_width = 100)]
+struct Tfoci {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Push(push::Arguments),
+    Versions(versions::Arguments),
+    Inspect(inspect::Arguments),
+    Install(install::Arguments),
+}
+
+/// `tfoci push` as a program of its own, for release automation.
+#[derive(Parser)]
+#[command(name = "oci-push", version, after_help = EXIT_CODES, max_term_width = 100)]
+struct OciPush {
+    #[command(flatten)]
+    arguments: push::Arguments,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// How a command ended, when it did not fail outright.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Done,
+    Refused,
+}
+
+/// Runs the program whose name is the first argument.
+pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let (command, globals) = match parse(&arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => return printer::usage(&error),
+    };
+    let printer = globals.printer();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let ended = match runtime {
+        Ok(runtime) => {
+            let ended = runtime.block_on(until_interrupted(run(command, &globals, &printer)));
+            // Work that cannot be stopped at once, such as inflating, must not hold up the exit.
+            runtime.shutdown_background();
+            ended
+        }
+        Err(source) => {
+            let path = Path::new("the asynchronous runtime").to_owned();
+            let problem = Problem::from(disk::Error::Io { action: "start", path, source });
+            Some(Err(Failure::from(problem).into()))
+        }
+    };
+    ExitCode::from(match ended {
+        None => {
+            printer.interrupted();
+            exit_code(Category::Interrupted)
+        }
+        Some(Ok(Ending::Done)) => 0,
+        Some(Ok(Ending::Refused)) => exit_code(Category::Untrusted),
+        Some(Err(complaint)) => {
+            printer.complaint(&complaint);
+            exit_code(complaint.category())
+        }
+    })
+}
+
+fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
+    let name = arguments.first().and_then(|name| Path::new(name).file_stem()?.to_str());
+    if name == Some("oci-push") {
+        let OciPush { arguments, globals } = OciPush::try_parse_from(arguments)?;
+        return Ok((Command::Push(arguments), globals));
+    }
+    let matches = Tfoci::command().try_get_matches_from(arguments)?;
+    let Tfoci { command, globals } = Tfoci::from_arg_matches(&matches)?;
+    Ok((command, globals))
+}
+
+async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<Ending, Complaint> {
+    match command {
+        Command::Push(arguments) => push::run(arguments, globals, printer).await,
+        Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
+        Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
+        Command::Install(arguments) => install::run(arguments, globals, printer).await,
+    }
+}
+
+/// Gives `None` when somebody asked to stop: dropping the work removes whatever it had not finished.
+async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        () = interrupted() => None,
+        result = work => Some(result),
+    }
+}
+
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The exit code of a kind of failure.
+fn exit_code(category: Category) -> u8 {
+    match category {
+        Category::Usage => 2,
+        Category::Untrusted => 3,
+        Category::Interrupted => 130,
+        _ => 1,
+    }
+}

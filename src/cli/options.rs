@@ -1,0 +1,185 @@
+//! Options that several commands take.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::{Args, ValueEnum};
+
+use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
+use tfoci::disk;
+use tfoci::examine::{Belief, Shelf};
+use tfoci::outcome::{Failure, Problem};
+use tfoci::release::Document;
+use tfoci::selection::Selection;
+use tfoci::store::{Endpoint, Layout};
+use tfoci::trust::{Policy, TrustFile};
+
+use super::diagnose::Complaint;
+use super::printer::{Printer, Verbosity};
+
+/// The largest trust file, and the largest file of keys, that is read.
+const LARGEST_TRUST_FILE: u64 = 4 << 20;
+
+/// What every command takes.
+#[derive(Args)]
+pub(super) struct Globals {
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
+    pub(super) format: Format,
+    /// Print nothing but the result and errors
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    quiet: bool,
+    /// Print more: lines in place of bars
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, conflicts_with = "quiet", help_heading = "Global options")]
+    verbose: u8,
+    /// When to use colour [NO_COLOR and CLICOLOR_FORCE are honoured]
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
+    color: Color,
+    /// Draw no bars
+    #[arg(long, global = true, help_heading = "Global options")]
+    no_progress: bool,
+    /// How many packages to transfer at once
+    #[arg(short, long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=64), global = true, help_heading = "Global options")]
+    jobs: u8,
+    /// The host of addresses that have two parts
+    #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", default_value = tfoci::address::DEFAULT_HOST, global = true, help_heading = "Global options")]
+    default_host: Hostname,
+    /// The store address names one repository, whatever the provider
+    #[arg(long, global = true, help_heading = "Global options")]
+    exact_repository: bool,
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people and shells
+    #[default]
+    Text,
+    /// One document
+    Json,
+}
+
+/// When colour is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Whom to believe.
+#[derive(Args)]
+#[command(next_help_heading = "Trust")]
+pub(super) struct Trust {
+    /// Trust file: which keys may sign for which providers
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+    /// Public keys that may sign; may be repeated
+    #[arg(long, value_name = "FILE")]
+    key: Vec<PathBuf>,
+}
+
+/// From where to read, and whom to believe.
+#[derive(Args)]
+pub(super) struct Reading {
+    /// The store: oci-layout:DIR
+    #[arg(long, value_name = "STORE")]
+    from: String,
+    #[command(flatten)]
+    pub(super) trust: Trust,
+    /// Refuse whatever is not signed by a pinned key
+    #[arg(long, help_heading = "Trust")]
+    pub(super) require_pinned: bool,
+}
+
+impl Globals {
+    /// The printer that these options ask for.
+    pub(super) fn printer(&self) -> Printer {
+        let verbosity = match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Normal,
+            (false, _) => Verbosity::Verbose,
+        };
+        Printer::new(verbosity, self.format, self.color, !self.no_progress)
+    }
+
+    /// How many packages at once.
+    pub(super) fn jobs(&self) -> usize {
+        usize::from(self.jobs)
+    }
+
+    /// A provider address.
+    pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, Complaint> {
+        Ok(ProviderAddr::parse(text, &self.default_host)?)
+    }
+
+    /// A provider with constraints.
+    pub(super) fn selection(&self, text: &str) -> Result<Selection, Complaint> {
+        Ok(Selection::parse(text, &self.default_host)?)
+    }
+
+    /// A pattern of providers.
+    pub(super) fn pattern(&self, text: &str) -> Result<ProviderPattern, Complaint> {
+        Ok(ProviderPattern::parse(text, &self.default_host)?)
+    }
+
+    /// A store address.
+    pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, Complaint> {
+        Ok(Endpoint::parse(text, self.exact_repository).map_err(Problem::from).map_err(Failure::from)?)
+    }
+}
+
+impl Trust {
+    /// Reads the trust file and all keys.
+    pub(super) fn policy(&self) -> Result<Policy, Complaint> {
+        let mut policy = Policy::default();
+        if let Some(path) = &self.trust {
+            let text = String::from_utf8_lossy(&read(path)?).into_owned();
+            let file = TrustFile::parse(&text)
+                .map_err(|source| Complaint::TrustFile { path: path.clone(), source: Box::new(source) })?;
+            let beside = path.parent().unwrap_or(Path::new(""));
+            policy = file.resolve(|key| read(&beside.join(key)))?;
+        }
+        let document = |path: &PathBuf| Ok(Document { name: path.display().to_string(), bytes: read(path)? });
+        let keys = self.key.iter().map(document).collect::<Result<Vec<_>, Complaint>>()?;
+        Ok(policy.with_keys(keys))
+    }
+}
+
+impl Reading {
+    /// Opens the store.
+    pub(super) fn open(&self, globals: &Globals) -> Result<(Endpoint, Layout), Complaint> {
+        let endpoint = globals.endpoint(&self.from)?;
+        let store = endpoint.read().map_err(Problem::from).map_err(Failure::from)?;
+        Ok((endpoint, store))
+    }
+
+    /// Whom to believe.
+    pub(super) fn belief(&self) -> Result<Belief, Complaint> {
+        let policy = self.trust.policy()?;
+        Ok(Belief { policy, require_pinned: self.require_pinned, now: SystemTime::now() })
+    }
+
+    /// Whether the user said anything about trust.
+    pub(super) fn is_particular(&self) -> bool {
+        self.require_pinned || self.trust.trust.is_some() || !self.trust.key.is_empty()
+    }
+}
+
+/// Where a provider stands in a store.
+pub(super) fn shelf(
+    endpoint: &Endpoint,
+    store: &Layout,
+    provider: &ProviderAddr,
+) -> Result<Shelf<Layout>, Complaint> {
+    let repository = endpoint.repository(provider).map_err(Problem::from).map_err(Failure::from)?;
+    Ok(Shelf { store: store.clone(), provider: provider.clone(), repository, place: endpoint.to_string() })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
+    Ok(disk::read(path, LARGEST_TRUST_FILE).map_err(Problem::from).map_err(Failure::from)?)
+}
