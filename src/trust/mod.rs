@@ -50,7 +50,7 @@ struct Proof {
     certificate: Option<Vec<u8>>,
 }
 
-/// Checks a release against a rule. `now` only decides whether a key counts as expired.
+/// Checks a release against a rule. `now` decides whether a key has expired.
 ///
 /// # Errors
 /// Everything that is wrong, and what is missing unless the rule allows that: see [`Error`] and [`Refusal`].

@@ -97,7 +97,7 @@ impl Certificates {
         }
         for block in blocks(&ring.bytes) {
             let before = self.read;
-            for cert in CertParser::from_bytes(block).into_iter().flatten() {
+            for cert in CertParser::from_bytes(&block).into_iter().flatten() {
                 match cert {
                     Ok(cert) => self.insert(cert, ring.anchor)?,
                     Err(_) => self.skipped = true,
@@ -154,25 +154,36 @@ fn stronger(one: Anchor, other: Anchor) -> Anchor {
 }
 
 /// The armoured blocks of a text, each without what surrounds it; without any, the whole as binary.
-fn blocks(ring: &[u8]) -> Vec<&[u8]> {
+fn blocks(ring: &[u8]) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut rest = ring;
-    while let Some((_, from_begin)) = split_before(rest, BEGIN) {
-        let end = split_before(from_begin, END)
-            .and_then(|(inside, _)| from_begin.split_at_checked(inside.len() + END.len()));
-        let (block, after) = end.unwrap_or((from_begin, &[]));
-        found.push(block);
-        rest = after;
+    while let Some((_, block)) = split_after(rest, BEGIN) {
+        // A block that lost its end must not take the next one with it.
+        let (body, next) = split_before(block, BEGIN).unwrap_or((block, &[]));
+        let body = split_after(body, END).map_or(body, |(body, _)| body);
+        found.push([BEGIN, body].concat());
+        rest = next;
     }
-    if found.is_empty() { vec![ring] } else { found }
+    if found.is_empty() {
+        vec![ring.to_vec()]
+    } else {
+        found
+    }
 }
 
 fn split_before<'a>(text: &'a [u8], marker: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
-    let at = text
-        .windows(marker.len())
-        .position(|window| window == marker)?;
-    text.split_at_checked(at)
+    text.split_at_checked(position(text, marker)?)
 }
+
+fn split_after<'a>(text: &'a [u8], marker: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    text.split_at_checked(position(text, marker)? + marker.len())
+}
+
+fn position(text: &[u8], marker: &[u8]) -> Option<usize> {
+    text.windows(marker.len())
+        .position(|window| window == marker)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +214,15 @@ mod tests {
         }
         let two = read(binary.repeat(2)).expect("a ring");
         assert_eq!((two.iter().count(), two.read, two.skipped()), (1, 2, false));
+    }
+
+    #[test]
+    fn a_block_without_its_end_does_not_take_the_next_with_it() {
+        let key = std::fs::read(testdata("keys/rsa2048.asc")).expect("a key");
+        let broken = [BEGIN, b"\n\nAAAA\n", &key, b"after"].concat();
+        let certificates = read(broken).expect("a ring");
+        assert_eq!(certificates.iter().count(), 1);
+        assert!(certificates.skipped());
     }
 
     #[test]

@@ -26,9 +26,29 @@ const TOLERANCES: [&[Note]; 4] = [
     &[Note::WeakSelfSignature, Note::WeakKey],
 ];
 
-/// Sequoia's own policy, as of `now`, less what is to be overlooked.
+/// Small or old keys that are still in use.
+const WEAK_KEYS: [AsymmetricAlgorithm; 5] = [
+    AsymmetricAlgorithm::RSA1024,
+    AsymmetricAlgorithm::DSA1024,
+    AsymmetricAlgorithm::DSA2048,
+    AsymmetricAlgorithm::DSA3072,
+    AsymmetricAlgorithm::DSA4096,
+];
+
+/// Sequoia's own policy as of `now`, less what is to be overlooked.
+///
+/// Its dates of retirement that have passed are fixed here: a clock that went back to 1970 must not bring broken algorithms back.
 fn policy(now: SystemTime, overlook: &[Note]) -> StandardPolicy<'static> {
     let mut policy = StandardPolicy::at(now);
+    for broken in [
+        HashAlgorithm::MD5,
+        HashAlgorithm::RipeMD,
+        HashAlgorithm::SHA1,
+    ] {
+        policy.reject_hash(broken);
+    }
+    policy.reject_asymmetric_algo(AsymmetricAlgorithm::RSA1024);
+    policy.reject_asymmetric_algo(AsymmetricAlgorithm::DSA1024);
     if overlook.contains(&Note::WeakSelfSignature) {
         let property = HashAlgoSecurity::SecondPreImageResistance;
         policy.accept_hash_property(HashAlgorithm::SHA1, property);
@@ -37,13 +57,7 @@ fn policy(now: SystemTime, overlook: &[Note]) -> StandardPolicy<'static> {
         policy.accept_hash(HashAlgorithm::SHA1);
     }
     if overlook.contains(&Note::WeakKey) {
-        for algorithm in [
-            AsymmetricAlgorithm::RSA1024,
-            AsymmetricAlgorithm::DSA1024,
-            AsymmetricAlgorithm::DSA2048,
-            AsymmetricAlgorithm::DSA3072,
-            AsymmetricAlgorithm::DSA4096,
-        ] {
+        for algorithm in WEAK_KEYS {
             policy.accept_asymmetric_algo(algorithm);
         }
     }

@@ -24,6 +24,7 @@ mod signature;
 pub(super) use signature::check;
 
 /// What is asked.
+#[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
 pub(super) struct Question<'a> {
     /// The bytes that were signed.
     pub document: &'a [u8],
@@ -38,7 +39,6 @@ pub(super) struct Question<'a> {
 }
 
 /// The first good signature.
-#[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
 pub(super) struct Good {
     /// Its place among the signatures.
     pub signature: usize,

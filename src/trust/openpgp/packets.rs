@@ -15,7 +15,10 @@ pub(super) struct SignaturePacket {
 
 const SIGNATURE: u8 = 2;
 
-/// The packets of a binary signature file; `None` when it is anything but a sequence of signature packets, at least one.
+/// The most packets of one file, because each costs arithmetic. Real files have one.
+const MOST: usize = 16;
+
+/// The packets of a binary signature file; `None` when it is anything but a sequence of 1 to 16 signature packets.
 pub(super) fn signatures(file: &[u8]) -> Option<Vec<SignaturePacket>> {
     let mut rest = file;
     let mut found = Vec::new();
@@ -27,7 +30,7 @@ pub(super) fn signatures(file: &[u8]) -> Option<Vec<SignaturePacket>> {
             bytes: with_header(repaired.as_deref().unwrap_or(body))?,
         });
     }
-    (!found.is_empty()).then_some(found)
+    (1..=MOST).contains(&found.len()).then_some(found)
 }
 
 fn with_header(body: &[u8]) -> Option<Vec<u8>> {
@@ -198,6 +201,10 @@ mod tests {
             assert_eq!(signatures(&packet(header, &good)), None, "{header:?}");
         }
         assert_eq!(signatures(&[]), None);
+        assert_eq!(
+            signatures(&with_header(&good).expect("a header").repeat(17)),
+            None
+        );
     }
 
     proptest! {

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::authentication::Status;
 use crate::error::Category;
@@ -154,6 +156,20 @@ fn sha1_over_the_document_needs_a_switch() {
         ..Rule::default()
     };
     assert_eq!(notes(case("sha1-document"), &warning), [Note::WeakDocument]);
+}
+
+#[test]
+fn a_clock_that_went_back_changes_nothing() {
+    let refused = verify(case("sha1-document"), &Rule::default(), UNIX_EPOCH);
+    let Err(Error::Refused(refusal)) = refused else {
+        panic!()
+    };
+    assert!(
+        matches!(refusal.reason, Reason::WeakDocument { .. }),
+        "{refusal}"
+    );
+    let verified = verify(case("rsa1024"), &Rule::default(), UNIX_EPOCH).expect("a good signature");
+    assert_eq!(verified.authentication().notes, [Note::WeakKey]);
 }
 
 #[test]
@@ -359,4 +375,26 @@ fn notes_of_the_release_come_first_and_once() {
     release.notes = vec![Note::LenientJson, Note::ExpiredKey];
     let notes = notes(release, &Rule::default());
     assert_eq!(notes, [Note::LenientJson, Note::ExpiredKey]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_altered_document_passes(at in 0usize..339, bit in 0u32..8) {
+        let mut release = case("ed25519");
+        if let Some(document) = &mut release.checksums {
+            document.bytes[at] ^= 1 << bit;
+        }
+        prop_assert!(verify(release, &allowing(), now()).is_err());
+    }
+
+    #[test]
+    fn no_signature_file_panics(at in 0usize..140, bit in 0u32..8, rest: Vec<u8>) {
+        let mut release = case("ed25519");
+        if let Some(byte) = release.signatures[0].bytes.get_mut(at) {
+            *byte ^= 1 << bit;
+        }
+        release.signatures[0].bytes.extend(rest);
+        let _ = verify(release, &allowing(), now());
+    }
 }
