@@ -154,6 +154,13 @@ impl<'a> Raw<'a> {
         if kind == Kind::Directory && size != 0 {
             return Err(Error::Kind { name });
         }
+        if method == Method::Stored && compressed != size {
+            return Err(Error::StoredSize {
+                name,
+                expected: size,
+                received: compressed,
+            });
+        }
         Ok(Record {
             name,
             kind,
