@@ -15,7 +15,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// The limits of ruling 36, far above any known provider: 10,000 entries, 8 GiB, 200 times the zip's size.
+    /// The limits of ruling 36: 10,000 entries, 8 GiB, 200 times the zip's size.
     fn default() -> Self {
         Self {
             entries: 10_000,

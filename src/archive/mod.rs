@@ -14,8 +14,8 @@
 //! | `local` | that the local headers agree, and where data begins |
 //! | [`Content`] | inflating with size and checksum |
 //!
-//! Clients are more lenient (contract 4.5): they write links as text and take the last of two entries with one name. What is refused
-//! here was made by nobody's release tool.
+//! Clients are more lenient (contract 4.5): they write links as text and take the last of two entries with one name. That is
+//! not followed: it would give packages that clients on different systems see differently.
 
 mod content;
 mod directory;
