@@ -154,6 +154,13 @@ impl<'a> Raw<'a> {
         if kind == Kind::Directory && size != 0 {
             return Err(Error::Kind { name });
         }
+        if method == Method::Stored && compressed != size {
+            return Err(Error::StoredSize {
+                name,
+                expected: size,
+                received: compressed,
+            });
+        }
         Ok(Record {
             name,
             kind,
@@ -186,7 +193,7 @@ impl<'a> Raw<'a> {
         let owned = || name.to_owned();
         let system = self.made_by >> 8;
         let made_on_unix = system == 3 || system == 19;
-        // The upper half is looked at whatever the system: unpackers exist that believe it.
+        // The upper half is looked at whatever the system: a link must not pass by naming another one.
         let unix = self.attributes >> 16;
         let dos_directory = !made_on_unix && self.attributes & 0x10 != 0;
         let slash = name.ends_with('/');
@@ -194,7 +201,7 @@ impl<'a> Raw<'a> {
             SYMLINK => return Err(Error::Symlink { name: owned() }),
             DIRECTORY if !slash => return Err(Error::Kind { name: owned() }),
             0 | REGULAR if dos_directory && !slash => return Err(Error::Kind { name: owned() }),
-            // The name decides, as it does for clients: writers exist that give a directory a file's mode.
+            // The name decides, as it does for clients.
             0 | REGULAR | DIRECTORY if slash => Kind::Directory,
             0 | REGULAR => Kind::File,
             file_type => {

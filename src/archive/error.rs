@@ -169,6 +169,16 @@ pub enum Error {
         /// Its method number.
         method: u16,
     },
+    /// Stored as it is, with a size in the zip that is not its size.
+    #[error("the entry `{}` is stored with another size than its own\n  expected {expected} bytes\n  received {received}", printable(.name))]
+    StoredSize {
+        /// The entry.
+        name: String,
+        /// The size of its content.
+        expected: u64,
+        /// The size of its data.
+        received: u64,
+    },
     /// 64-bit numbers that are missing or contradict the others.
     #[error("the 64-bit sizes of the entry `{}` contradict its other sizes", printable(.name))]
     Entry64 {

@@ -171,3 +171,92 @@ impl Error {
 fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        directory
+    }
+
+    fn demo() -> tempfile::TempDir {
+        directory(&[
+            ("terraform-provider-demo_v1.0.0", "hello\n"),
+            ("LICENSE", "demo license\n"),
+            ("docs/x.md", "x\n"),
+        ])
+    }
+
+    fn h1(path: &Path) -> Result<String, Error> {
+        directory_h1(path, &Limits::default()).map(|hash| hash.to_string())
+    }
+
+    const DEMO: &str = "h1:fiPMXADwgsEsEA6knh+GTDhklBhZ4OjtQ6uyqCOCshU=";
+
+    #[test]
+    fn the_vectors_of_contract_4_1() {
+        assert_eq!(h1(demo().path()).unwrap(), DEMO);
+        assert_eq!(
+            h1(directory(&[]).path()).unwrap(),
+            "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_files_count_and_links_to_directories_fail() {
+        use std::os::unix::fs::symlink;
+        let demo = demo();
+        let outer = directory(&[("x", "x\n")]);
+        symlink(demo.path(), outer.path().join("base")).unwrap();
+        let base = outer.path().join("base");
+        assert_eq!(h1(&base).unwrap(), DEMO);
+
+        fs::remove_file(base.join("docs/x.md")).unwrap();
+        symlink(outer.path().join("x"), base.join("docs/x.md")).unwrap();
+        assert_eq!(h1(&base).unwrap(), DEMO);
+
+        symlink(demo.path().join("docs"), base.join("more")).unwrap();
+        let error = h1(&base).unwrap_err();
+        assert!(matches!(error, Error::LinkToDirectory { .. }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn sockets_and_line_breaks_have_no_h1() {
+        let demo = demo();
+        let _socket = std::os::unix::net::UnixListener::bind(demo.path().join("s")).unwrap();
+        assert!(matches!(h1(demo.path()), Err(Error::Special { .. })));
+        let broken = directory(&[("a\nb", "")]);
+        assert!(matches!(h1(broken.path()), Err(Error::Name(_))));
+    }
+
+    #[test]
+    fn the_limits_hold() {
+        let demo = demo();
+        let limits = Limits {
+            entries: 4,
+            unpacked: 21,
+            ratio: 1,
+        };
+        let h1 = |limits| directory_h1(demo.path(), &limits);
+        assert!(h1(limits).is_ok());
+        let entries = h1(Limits {
+            entries: 3,
+            ..limits
+        });
+        assert!(matches!(entries, Err(Error::Entries { limit: 3, .. })));
+        let bytes = h1(Limits {
+            unpacked: 20,
+            ..limits
+        });
+        assert!(matches!(bytes, Err(Error::Bytes { limit: 20, .. })));
+    }
+}

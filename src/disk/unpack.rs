@@ -132,7 +132,7 @@ pub enum Error {
     #[error(transparent)]
     Archive(#[from] archive::Error),
     /// Something is in the directory already.
-    #[error("the directory `{}` is not empty", path.display())]
+    #[error("the directory `{}` is not empty", crate::error::printable(&path.to_string_lossy()))]
     NotEmpty {
         /// The directory.
         path: PathBuf,
@@ -164,6 +164,145 @@ impl Error {
             action,
             path: path.to_owned(),
             source,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::Limits;
+    use crate::archive::hostile::cases;
+    use crate::archive::zipfile::{EXECUTABLE, directory, executable, file, zip};
+    use crate::disk::directory_h1;
+    use proptest::prelude::*;
+    use std::io::Cursor;
+
+    /// Unpacks into `x/into` below a directory of its own, which must hold nothing else afterwards.
+    fn unpacked(zip: &[u8]) -> (tempfile::TempDir, Result<Hashes, Error>) {
+        let directory = tempfile::tempdir().unwrap();
+        let into = directory.path().join("x/into");
+        fs::create_dir_all(&into).unwrap();
+        let result = Archive::open(Cursor::new(zip), &Limits::default())
+            .map_err(Error::from)
+            .and_then(|mut archive| unpack(&mut archive, "demo", &into));
+        for (path, only) in [
+            (directory.path().to_owned(), "x"),
+            (directory.path().join("x"), "into"),
+        ] {
+            let names: Vec<_> = fs::read_dir(path)
+                .unwrap()
+                .map(|e| e.unwrap().file_name())
+                .collect();
+            assert_eq!(names, [only]);
+        }
+        if let Ok(hashes) = &result {
+            let h1 = directory_h1(&into, &Limits::default()).unwrap();
+            assert_eq!(h1, hashes.directory);
+        }
+        (directory, result)
+    }
+
+    #[test]
+    fn each_hostile_zip_is_refused_with_its_sentence() {
+        for case in cases() {
+            let error = unpacked(&case.zip).1.expect_err(case.label);
+            let text = error.to_string();
+            assert_eq!(text.lines().next(), Some(case.message), "{}", case.label);
+            assert!(text.lines().skip(1).all(|line| line.starts_with("  ")));
+            let exit = if error.category() == Category::Untrusted {
+                3
+            } else {
+                1
+            };
+            assert_eq!(exit, case.exit, "{}", case.label);
+        }
+    }
+
+    #[test]
+    fn the_contents_arrive() {
+        let page = file("docs/a/x.md", "x\n").deflated().streamed();
+        let bytes = zip([directory("empty/"), executable(), page]);
+        let (directory, hashes) = unpacked(&bytes);
+        let into = directory.path().join("x/into");
+        assert_eq!(fs::read(into.join(EXECUTABLE)).unwrap(), b"hello\n");
+        assert_eq!(fs::read(into.join("docs/a/x.md")).unwrap(), b"x\n");
+        assert!(into.join("empty").is_dir());
+        let hashes = hashes.unwrap();
+        assert_ne!(hashes.zip, hashes.directory);
+        let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
+        assert_eq!(archive.hashes().unwrap(), hashes);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn modes_are_kept_but_for_the_dangerous_bits() {
+        use std::os::unix::fs::PermissionsExt;
+        let (directory, result) = unpacked(&zip([
+            executable().mode(0o106777),
+            file("none", "").mode(0o100000),
+            file("closed", "").mode(0o100070),
+            file("script", "").mode(0o100775),
+            directory("open/").mode(0o041777),
+        ]));
+        result.unwrap();
+        let mode = |name: &str| {
+            let path = directory.path().join("x/into").join(name);
+            fs::metadata(path).unwrap().permissions().mode() & 0o7777
+        };
+        assert_eq!(mode(EXECUTABLE), 0o755);
+        assert_eq!(mode("none"), 0o644);
+        assert_eq!(mode("closed"), 0o650);
+        assert_eq!(mode("script"), 0o755);
+        assert_eq!(mode("open"), 0o755);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_executable_without_mode_can_be_run() {
+        use std::os::unix::fs::PermissionsExt;
+        let (directory, result) = unpacked(&zip([
+            executable().without_mode(),
+            file("LICENSE", "").without_mode(),
+        ]));
+        result.unwrap();
+        let mode = |name: &str| {
+            let path = directory.path().join("x/into").join(name);
+            fs::metadata(path).unwrap().permissions().mode() & 0o7777
+        };
+        assert_eq!((mode(EXECUTABLE), mode("LICENSE")), (0o755, 0o644));
+    }
+
+    #[test]
+    fn a_directory_with_something_in_it_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(EXECUTABLE), "mine").unwrap();
+        let bytes = zip([executable()]);
+        let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
+        let error = unpack(&mut archive, "demo", directory.path()).unwrap_err();
+        assert_eq!(error.category(), Category::Conflict);
+        assert_eq!(
+            fs::read(directory.path().join(EXECUTABLE)).unwrap(),
+            b"mine"
+        );
+    }
+
+    proptest! {
+        /// `unpacked` checks that nothing lands elsewhere, and that what was accepted has the `h1` that was computed.
+        #[test]
+        fn names_of_any_kind_stay_inside(names in prop::collection::vec("[a./\\\\A]{1,6}", 1..4)) {
+            let files = names.iter().map(|name| file(name, "x"));
+            let _ = unpacked(&zip(files.chain([executable()])));
+        }
+
+        #[test]
+        fn changed_zips_stay_inside(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+            let mut bytes = zip([executable().deflated(), directory("docs/"), file("docs/x.md", "x\n")]);
+            for (at, value) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = value;
+            }
+            let _ = unpacked(&bytes);
         }
     }
 }

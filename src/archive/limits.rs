@@ -1,0 +1,84 @@
+//! Limits: what a zip may ask for.
+
+use super::Error;
+use super::directory::Record;
+
+/// How much a zip may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The number of entries.
+    pub entries: u64,
+    /// The size of all contents together, in bytes.
+    pub unpacked: u64,
+    /// The size of all contents together, as a multiple of the zip's size. Deflate reaches 1032 on zeros alone.
+    pub ratio: u64,
+}
+
+impl Default for Limits {
+    /// The limits of ruling 36: 10,000 entries, 8 GiB, 200 times the zip's size.
+    fn default() -> Self {
+        Self {
+            entries: 10_000,
+            unpacked: 8 << 30,
+            ratio: 200,
+        }
+    }
+}
+
+impl Limits {
+    /// Refuses contents that announce more than they may, for a zip of `length` bytes.
+    pub(super) fn allow(&self, records: &[Record], length: u64) -> Result<(), Error> {
+        let limit = self.unpacked.min(length.saturating_mul(self.ratio));
+        let received = records
+            .iter()
+            .fold(0, |sum: u64, record| sum.saturating_add(record.size));
+        if received > limit {
+            return Err(Error::Unpacked { limit, received });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Archive;
+    use super::super::zipfile::{executable, file, zip};
+    use super::*;
+    use std::io::Cursor;
+
+    #[test]
+    fn the_limits_are_the_callers() {
+        let bytes = zip([executable(), file("LICENSE", "demo license\n")]);
+        let open = |limits| Archive::open(Cursor::new(&bytes), &limits).map(drop);
+        let limits = Limits {
+            entries: 2,
+            unpacked: 19,
+            ratio: 1,
+        };
+        assert!(open(limits).is_ok());
+        let entries = open(Limits {
+            entries: 1,
+            ..limits
+        });
+        assert!(matches!(
+            entries,
+            Err(Error::Entries {
+                limit: 1,
+                received: 2
+            })
+        ));
+        let unpacked = open(Limits {
+            unpacked: 18,
+            ..limits
+        });
+        assert!(matches!(
+            unpacked,
+            Err(Error::Unpacked {
+                limit: 18,
+                received: 19
+            })
+        ));
+        let ratio = open(Limits { ratio: 0, ..limits });
+        assert!(matches!(ratio, Err(Error::Unpacked { limit: 0, .. })));
+    }
+}
