@@ -60,13 +60,16 @@ pub(super) enum Complaint {
     /// A journey that did not get through.
     #[error(transparent)]
     Journey(#[from] Failure),
+    /// A version that was not published: its failure stands among the results.
+    #[error(transparent)]
+    Publication(Failure),
 }
 
 impl Complaint {
     /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
     pub(super) fn category(&self) -> Category {
         match self {
-            Self::Journey(failure) => failure.category(),
+            Self::Journey(failure) | Self::Publication(failure) => failure.category(),
             _ => Category::Usage,
         }
     }
@@ -74,7 +77,7 @@ impl Complaint {
     /// What to do about it, where there is something.
     pub(super) fn hint(&self) -> Option<String> {
         match self {
-            Self::Journey(failure) => hint(failure),
+            Self::Journey(failure) | Self::Publication(failure) => hint(failure),
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
             Self::OwnAnnotation { .. } => {
@@ -86,7 +89,10 @@ impl Complaint {
 }
 
 fn hint(failure: &Failure) -> Option<String> {
-    let provider = failure.subject.as_ref().map(|subject| subject.provider.to_string());
+    let provider = failure
+        .subject
+        .as_ref()
+        .map(|subject| subject.provider.to_string());
     let address = provider.unwrap_or_else(|| "ADDR".to_owned());
     let text = match &*failure.problem {
         Problem::Trust(error) => return untrusted(error, &address),
@@ -132,9 +138,15 @@ fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
 
 fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
     let text = match error {
-        folder::Error::SeveralVersions { .. } => format!("choose one: `--provider {address}@VERSION`"),
-        folder::Error::OtherType { .. } => "`--provider` must name the type that is in the folder".to_owned(),
-        folder::Error::ListedZipMissing { .. } => "to push only some platforms, name them with `--platform`".to_owned(),
+        folder::Error::SeveralVersions { .. } => {
+            format!("choose one: `--provider {address}@VERSION`")
+        }
+        folder::Error::OtherType { .. } => {
+            "`--provider` must name the type that is in the folder".to_owned()
+        }
+        folder::Error::ListedZipMissing { .. } => {
+            "to push only some platforms, name them with `--platform`".to_owned()
+        }
         _ => return None,
     };
     Some(text)

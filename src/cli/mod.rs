@@ -81,7 +81,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return printer::usage(&error),
     };
     let printer = globals.printer();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
     let ended = match runtime {
         Ok(runtime) => {
             let ended = runtime.block_on(until_interrupted(run(command, &globals, &printer)));
@@ -91,7 +93,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err(source) => {
             let path = Path::new("the asynchronous runtime").to_owned();
-            let problem = Problem::from(disk::Error::Io { action: "start", path, source });
+            let problem = Problem::from(disk::Error::Io {
+                action: "start",
+                path,
+                source,
+            });
             Some(Err(Failure::from(problem).into()))
         }
     };
@@ -110,7 +116,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
-    let name = arguments.first().and_then(|name| Path::new(name).file_stem()?.to_str());
+    let name = arguments
+        .first()
+        .and_then(|name| Path::new(name).file_stem()?.to_str());
     if name == Some("oci-push") {
         let OciPush { arguments, globals } = OciPush::try_parse_from(arguments)?;
         return Ok((Command::Push(arguments), globals));

@@ -24,7 +24,13 @@ const LARGEST_TRUST_FILE: u64 = 4 << 20;
 #[derive(Args)]
 pub(super) struct Globals {
     /// How to print the result
-    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        help_heading = "Global options"
+    )]
     pub(super) format: Format,
     /// Print nothing but the result and errors
     #[arg(short, long, global = true, help_heading = "Global options")]
@@ -33,7 +39,13 @@ pub(super) struct Globals {
     #[arg(short, long, action = clap::ArgAction::Count, global = true, conflicts_with = "quiet", help_heading = "Global options")]
     verbose: u8,
     /// When to use colour [NO_COLOR and CLICOLOR_FORCE are honoured]
-    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        help_heading = "Global options"
+    )]
     color: Color,
     /// Draw no bars
     #[arg(long, global = true, help_heading = "Global options")]
@@ -129,7 +141,9 @@ impl Globals {
 
     /// A store address.
     pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, Complaint> {
-        Ok(Endpoint::parse(text, self.exact_repository).map_err(Problem::from).map_err(Failure::from)?)
+        Ok(Endpoint::parse(text, self.exact_repository)
+            .map_err(Problem::from)
+            .map_err(Failure::from)?)
     }
 }
 
@@ -139,13 +153,24 @@ impl Trust {
         let mut policy = Policy::default();
         if let Some(path) = &self.trust {
             let text = String::from_utf8_lossy(&read(path)?).into_owned();
-            let file = TrustFile::parse(&text)
-                .map_err(|source| Complaint::TrustFile { path: path.clone(), source: Box::new(source) })?;
+            let file = TrustFile::parse(&text).map_err(|source| Complaint::TrustFile {
+                path: path.clone(),
+                source: Box::new(source),
+            })?;
             let beside = path.parent().unwrap_or(Path::new(""));
             policy = file.resolve(|key| read(&beside.join(key)))?;
         }
-        let document = |path: &PathBuf| Ok(Document { name: path.display().to_string(), bytes: read(path)? });
-        let keys = self.key.iter().map(document).collect::<Result<Vec<_>, Complaint>>()?;
+        let document = |path: &PathBuf| {
+            Ok(Document {
+                name: path.display().to_string(),
+                bytes: read(path)?,
+            })
+        };
+        let keys = self
+            .key
+            .iter()
+            .map(document)
+            .collect::<Result<Vec<_>, Complaint>>()?;
         Ok(policy.with_keys(keys))
     }
 }
@@ -154,14 +179,21 @@ impl Reading {
     /// Opens the store.
     pub(super) fn open(&self, globals: &Globals) -> Result<(Endpoint, Layout), Complaint> {
         let endpoint = globals.endpoint(&self.from)?;
-        let store = endpoint.read().map_err(Problem::from).map_err(Failure::from)?;
+        let store = endpoint
+            .read()
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
         Ok((endpoint, store))
     }
 
     /// Whom to believe.
     pub(super) fn belief(&self) -> Result<Belief, Complaint> {
         let policy = self.trust.policy()?;
-        Ok(Belief { policy, require_pinned: self.require_pinned, now: SystemTime::now() })
+        Ok(Belief {
+            policy,
+            require_pinned: self.require_pinned,
+            now: SystemTime::now(),
+        })
     }
 
     /// Whether the user said anything about trust.
@@ -176,10 +208,20 @@ pub(super) fn shelf(
     store: &Layout,
     provider: &ProviderAddr,
 ) -> Result<Shelf<Layout>, Complaint> {
-    let repository = endpoint.repository(provider).map_err(Problem::from).map_err(Failure::from)?;
-    Ok(Shelf { store: store.clone(), provider: provider.clone(), repository, place: endpoint.to_string() })
+    let repository = endpoint
+        .repository(provider)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    Ok(Shelf {
+        store: store.clone(),
+        provider: provider.clone(),
+        repository,
+        place: endpoint.to_string(),
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
-    Ok(disk::read(path, LARGEST_TRUST_FILE).map_err(Problem::from).map_err(Failure::from)?)
+    Ok(disk::read(path, LARGEST_TRUST_FILE)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?)
 }

@@ -4,18 +4,16 @@
 //! has what it wanted, so a broken pipe is no failure.
 
 use std::error::Error as _;
-use std::fmt::Display;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use console::{Style, Term};
-use indicatif::MultiProgress;
+use console::Style;
+use indicatif::{MultiProgress, ProgressDrawTarget};
+use serde::Serialize;
 
 use super::diagnose::Complaint;
 use super::json;
 use super::options::{Color, Format};
-use super::progress::Progress;
 
 /// How wide the column of verbs is.
 const GUTTER: usize = 10;
@@ -31,34 +29,168 @@ pub(super) enum Verbosity {
     Verbose,
 }
 
+/// How work that takes a while is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Motion {
+    /// Bars on a terminal.
+    Bars,
+    /// A line when a large package begins.
+    Lines,
+    /// Not at all.
+    Still,
+}
+
+/// What a line is about, which decides its colour. The verb says the same without colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    /// Something was done.
+    Done,
+    /// Something to know.
+    Plain,
+    /// Something to look at.
+    Warning,
+}
+
 /// Decides who may speak, and how.
 #[derive(Clone)]
 pub(super) struct Printer {
     verbosity: Verbosity,
-    format: Format,
-    style: Style,
-    bars: MultiProgress,
-    lines_for_starts: bool,
+    pub(super) format: Format,
+    pub(super) motion: Motion,
+    pub(super) bars: MultiProgress,
+    colorful: bool,
 }
 
 impl Printer {
     pub(super) fn new(verbosity: Verbosity, format: Format, color: Color, progress: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let terminal = std::io::stderr().is_terminal() && !dumb;
         let colorful = match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => console::colors_enabled_stderr(),
+            Color::Auto if set("NO_COLOR") => false,
+            Color::Auto => terminal || set("CLICOLOR_FORCE"),
         };
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let drawn = progress && verbosity == Verbosity::Normal && terminal && !dumb && std::env::var_os("CI").is_none();
-        // Nothing is drawn before it is known that the work takes a while.
-        let bars = MultiProgress::with_draw_target(indicatif::ProgressDrawTarget::hidden());
+        let motion = match verbosity {
+            _ if !progress => Motion::Still,
+            Verbosity::Quiet => Motion::Still,
+            Verbosity::Normal if terminal && !set("CI") => Motion::Bars,
+            Verbosity::Normal | Verbosity::Verbose => Motion::Lines,
+        };
+        // Bars appear only once it is known that the work takes a while.
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         Self {
             verbosity,
             format,
-            style: Style::new().for_stderr().force_styling(colorful),
-            bars: if drawn { bars } else { MultiProgress::with_draw_target(indicatif::ProgressDrawTarget::hidden()) },
-            lines_for_starts: !drawn && progress,
+            motion,
+            bars,
+            colorful,
         }
     }
+
+    /// Prints a line of the result.
+    pub(super) fn result(&self, text: &str) {
+        if self.format == Format::Text {
+            to_stdout(text);
+        }
+    }
+
+    /// Prints the result as one document, if that is what was asked for.
+    pub(super) fn document(&self, document: &impl Serialize) {
+        if self.format == Format::Json
+            && let Ok(text) = serde_json::to_string_pretty(document)
+        {
+            to_stdout(&text);
+        }
+    }
+
+    /// Prints a line for people: what happened, and to what.
+    pub(super) fn line(&self, tone: Tone, verb: &str, text: &str) {
+        let style = match tone {
+            Tone::Done => Style::new().green(),
+            Tone::Plain => Style::new().cyan(),
+            Tone::Warning => Style::new().yellow(),
+        };
+        self.say(&format!(
+            "{} {text}",
+            self.paint(style.bold(), &format!("{verb:>GUTTER$}"))
+        ));
+    }
+
+    /// Prints text for people.
+    pub(super) fn say(&self, text: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            self.to_stderr(text);
+        }
+    }
+
+    /// Prints why a command did not do what it was asked for, and what to do about it.
+    pub(super) fn complaint(&self, complaint: &Complaint) {
+        let text = self.describe(complaint);
+        self.to_stderr(&text);
+        if let Some(hint) = complaint.hint() {
+            self.to_stderr(&format!(
+                "\n{} {hint}",
+                self.paint(Style::new().cyan().bold(), "hint:")
+            ));
+        }
+        self.document(&json::Failed::from(complaint));
+    }
+
+    /// Prints what was found wrong, where that is part of a result.
+    pub(super) fn problem(&self, complaint: &Complaint) {
+        let text = self.describe(complaint);
+        self.to_stderr(&text);
+    }
+
+    /// Prints that somebody asked to stop.
+    pub(super) fn interrupted(&self) {
+        self.to_stderr(&format!(
+            "{} interrupted",
+            self.paint(Style::new().red().bold(), "error:")
+        ));
+    }
+
+    fn describe(&self, complaint: &Complaint) -> String {
+        let mut text = format!(
+            "{} {complaint}",
+            self.paint(Style::new().red().bold(), "error:")
+        );
+        let mut cause = complaint.source();
+        while let Some(error) = cause {
+            for line in error.to_string().lines() {
+                text.push_str("\n  ");
+                text.push_str(line.trim_end());
+            }
+            cause = error.source();
+        }
+        text
+    }
+
+    fn paint(&self, style: Style, text: &str) -> String {
+        style
+            .force_styling(self.colorful)
+            .apply_to(text)
+            .to_string()
+    }
+
+    fn to_stderr(&self, text: &str) {
+        self.bars.suspend(|| {
+            // Nobody is left to tell that stderr is closed.
+            let _unheard = writeln!(std::io::stderr(), "{text}");
+        });
+    }
+}
+
+/// Prints a usage error, or the help that was asked for.
+pub(super) fn usage(error: &clap::Error) -> ExitCode {
+    let _unheard = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+fn to_stdout(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    // Whoever closed the pipe has what they wanted.
+    let _unheard = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }

@@ -8,6 +8,7 @@ pub mod lock;
 pub mod staged;
 pub mod unpack;
 
+pub use contents::directory_h1;
 pub use lock::Lock;
 pub use staged::{Staged, hidden_dir, show_dir};
 

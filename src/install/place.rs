@@ -142,7 +142,7 @@ impl Place {
     }
 
     fn compare(&self, hashes: Hashes) -> Result<Hashes, Problem> {
-        let there = disk::contents::directory_h1(&self.unpacked, &Limits::default());
+        let there = disk::directory_h1(&self.unpacked, &Limits::default());
         match there {
             Ok(hash) if hash == hashes.directory => Ok(hashes),
             Ok(hash) => Err(self.occupied(&hashes, hash.to_string())),

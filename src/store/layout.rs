@@ -228,13 +228,13 @@ impl ReadStore for Layout {
         }
     }
 
-    fn reference(&self, repository: &Repository, tag: &Tag, digest: &Digest) -> String {
+    fn name(&self, repository: &Repository) -> String {
         let separator = if repository.as_str().is_empty() {
             ""
         } else {
             "/"
         };
-        format!("{}{separator}{repository}:{tag}@{digest}", self.name)
+        format!("{}{separator}{repository}", self.name)
     }
 }
 

@@ -49,8 +49,13 @@ pub trait ReadStore: Clone + Send + Sync + 'static {
     /// A blob, which may turn out not to be there when it is opened.
     fn blob(&self, repository: &Repository, expected: Expected) -> Self::Blob;
 
+    /// How people and scripts name a repository, with the store's own prefix.
+    fn name(&self, repository: &Repository) -> String;
+
     /// How people and scripts name what this store holds: `REPOSITORY:TAG@DIGEST` with the store's own prefix.
-    fn reference(&self, repository: &Repository, tag: &Tag, digest: &Digest) -> String;
+    fn reference(&self, repository: &Repository, tag: &Tag, digest: &Digest) -> String {
+        format!("{}:{tag}@{digest}", self.name(repository))
+    }
 }
 
 /// A store that can be written. Whoever writes holds the repository's lock.

@@ -4,7 +4,6 @@ use crate::digest::Digest;
 use crate::error::{Category, printable};
 use crate::platform::Platform;
 
-use super::pattern::PatternError;
 use super::refusal::Refusal;
 
 /// What [`super::verify`] and its documents can fail with.
@@ -93,7 +92,7 @@ pub enum Error {
     TrustFile(#[source] Box<toml::de::Error>),
     /// A pattern of a trust file.
     #[error(transparent)]
-    Pattern(#[from] PatternError),
+    Pattern(#[from] crate::address::pattern::Error),
 }
 
 /// A package that is not the one that the checksum document names.

@@ -26,7 +26,6 @@ pub mod checksums;
 mod error;
 mod file_name;
 mod openpgp;
-pub mod pattern;
 pub mod policy;
 mod refusal;
 pub mod rule;

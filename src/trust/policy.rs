@@ -16,12 +16,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::address::ProviderAddr;
+use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
 use crate::release::{Document, KeyRing};
 
 use super::Error;
-use super::pattern::ProviderPattern;
 use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak};
 
 /// A trust file as it is written: its keys may still be paths.

@@ -1,0 +1,126 @@
+//! `tfoci inspect`.
+
+use clap::Args;
+use indicatif::HumanBytes;
+
+use tfoci::examine::Platforms;
+use tfoci::hash::PackageHash;
+use tfoci::store::ReadStore as _;
+
+use super::Ending;
+use super::diagnose::Complaint;
+use super::json;
+use super::options::{Globals, Reading, shelf};
+use super::printer::Printer;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror
+  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc --require-pinned";
+
+/// Show a version in a store: platforms, sizes, digests, and how it is authenticated
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The provider and its version
+    #[arg(value_name = "ADDR@VERSION")]
+    provider: String,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    arguments: Arguments,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, Complaint> {
+    let selection = globals.selection(&arguments.provider)?;
+    let one = || Complaint::OneVersion {
+        text: arguments.provider.clone(),
+    };
+    let version = selection.constraints.as_exact().ok_or_else(one)?;
+    let (endpoint, store) = arguments.reading.open(globals)?;
+    let shelf = shelf(&endpoint, &store, &selection.provider)?;
+    // Asking for a version that is not there must list those that are.
+    shelf.choose(&selection).await?;
+    let examined = shelf
+        .examine(version, &Platforms::All, &arguments.reading.belief()?)
+        .await?;
+    let digest = examined.artifact.raw.expected.digest;
+    let protocols = examined
+        .protocols
+        .map(|protocols| protocols.texts())
+        .unwrap_or_default();
+    let (authentication, complaint) = match examined.proof {
+        Ok(release) => (Some(release.authentication().clone()), None),
+        Err(problem) => (
+            None,
+            Some(Complaint::Journey(shelf.failure(Some(version), problem))),
+        ),
+    };
+    let packages = examined
+        .packages
+        .iter()
+        .map(|package| json::InspectedPackage {
+            platform: package.platform.clone(),
+            manifest: package.entry.digest.clone(),
+            size: package.layer.expected.size,
+            zh: PackageHash::of_zip(&package.layer.expected.digest),
+        });
+    let inspection = json::Inspection {
+        schema: json::SCHEMA,
+        provider: &selection.provider,
+        version,
+        reference: store.reference(&shelf.repository, &examined.tag, &digest),
+        digest,
+        protocols,
+        packages: packages.collect(),
+        authentication,
+        error: complaint.as_ref().map(json::Error::from),
+    };
+    print(&inspection, printer);
+    printer.document(&inspection);
+    Ok(match complaint {
+        None => Ending::Done,
+        Some(complaint) => {
+            printer.problem(&complaint);
+            Ending::Refused
+        }
+    })
+}
+
+fn print(inspection: &json::Inspection<'_>, printer: &Printer) {
+    printer.result(&format!(
+        "provider        {} {}",
+        inspection.provider, inspection.version
+    ));
+    printer.result(&format!("reference       {}", inspection.reference));
+    if !inspection.protocols.is_empty() {
+        printer.result(&format!(
+            "protocols       {}",
+            inspection.protocols.join(", ")
+        ));
+    }
+    if let Some(authentication) = &inspection.authentication {
+        printer.result(&format!("authentication  {authentication}"));
+    }
+    let width = inspection
+        .packages
+        .iter()
+        .map(|package| package.platform.to_string().len())
+        .max()
+        .unwrap_or(0);
+    for package in &inspection.packages {
+        let size = HumanBytes(package.size).to_string();
+        let zh = package
+            .zh
+            .as_ref()
+            .map(PackageHash::to_string)
+            .unwrap_or_default();
+        printer.result(&format!(
+            "package         {:width$}  {size:>11}  {zh}",
+            package.platform.to_string()
+        ));
+    }
+}

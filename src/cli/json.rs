@@ -1,0 +1,165 @@
+//! The JSON of the command line: the envelopes around what journeys return.
+
+use serde::Serialize;
+
+use tfoci::address::ProviderAddr;
+use tfoci::authentication::Authentication;
+use tfoci::digest::Digest;
+use tfoci::event::Subject;
+use tfoci::hash::PackageHash;
+use tfoci::install::Installed;
+use tfoci::outcome::Published;
+use tfoci::platform::Platform;
+use tfoci::version::Version;
+
+use super::diagnose::Complaint;
+
+/// The version of all these documents.
+pub(super) const SCHEMA: u32 = 1;
+
+/// A command that failed before it came to any provider, or that has no other results.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Failed<'a> {
+    /// A version that was not published.
+    Publication(Publication<'a>),
+    /// Everything else.
+    Command { schema: u32, error: Error },
+}
+
+impl<'a> From<&'a Complaint> for Failed<'a> {
+    fn from(complaint: &'a Complaint) -> Self {
+        let error = Error::from(complaint);
+        if let Complaint::Publication(failure) = complaint
+            && let Some(Subject {
+                provider,
+                version: Some(version),
+                ..
+            }) = &failure.subject
+        {
+            let failed = Provider::Failed {
+                provider,
+                version,
+                status: "failed",
+                packages: [],
+                error,
+            };
+            return Self::Publication(Publication {
+                schema: SCHEMA,
+                providers: vec![failed],
+                bytes: 0,
+                requests: 0,
+            });
+        }
+        Self::Command {
+            schema: SCHEMA,
+            error,
+        }
+    }
+}
+
+/// Why something failed.
+#[derive(Serialize)]
+pub(super) struct Error {
+    category: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl From<&Complaint> for Error {
+    fn from(complaint: &Complaint) -> Self {
+        Self {
+            category: complaint.category().as_str(),
+            message: sentence(complaint),
+            hint: complaint.hint(),
+        }
+    }
+}
+
+/// An error and its causes in one text.
+pub(super) fn sentence(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// The result of `push`.
+#[derive(Serialize)]
+pub(super) struct Publication<'a> {
+    pub(super) schema: u32,
+    pub(super) providers: Vec<Provider<'a>>,
+    pub(super) bytes: u64,
+    pub(super) requests: u64,
+}
+
+/// One provider version of a publication.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Provider<'a> {
+    /// It is in the store.
+    Published(&'a Published),
+    /// It is not.
+    Failed {
+        provider: &'a ProviderAddr,
+        version: &'a Version,
+        status: &'static str,
+        packages: [(); 0],
+        error: Error,
+    },
+}
+
+/// The result of `versions`.
+#[derive(Serialize)]
+pub(super) struct Versions<'a> {
+    pub(super) schema: u32,
+    pub(super) provider: &'a ProviderAddr,
+    pub(super) repository: String,
+    pub(super) versions: &'a [Version],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ignored: Option<Vec<Ignored>>,
+}
+
+/// A tag that is no version.
+#[derive(Serialize)]
+pub(super) struct Ignored {
+    pub(super) tag: String,
+    pub(super) reason: String,
+}
+
+/// The result of `inspect`.
+#[derive(Serialize)]
+pub(super) struct Inspection<'a> {
+    pub(super) schema: u32,
+    pub(super) provider: &'a ProviderAddr,
+    pub(super) version: &'a Version,
+    pub(super) reference: String,
+    pub(super) digest: Digest,
+    pub(super) protocols: Vec<String>,
+    pub(super) packages: Vec<InspectedPackage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) authentication: Option<Authentication>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Error>,
+}
+
+/// One package of an inspection.
+#[derive(Serialize)]
+pub(super) struct InspectedPackage {
+    pub(super) platform: Platform,
+    pub(super) manifest: String,
+    pub(super) size: u64,
+    pub(super) zh: Option<PackageHash>,
+}
+
+/// The result of `install`.
+#[derive(Serialize)]
+pub(super) struct Installation<'a> {
+    pub(super) schema: u32,
+    pub(super) providers: &'a [Installed],
+}

@@ -1,0 +1,186 @@
+//! Progress: what journeys report, as bars or as lines.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use tfoci::event::{Event, Reporter, Subject, Transfer};
+
+use super::printer::{Motion, Printer, Tone};
+
+/// Work that is done sooner than this is not worth a bar.
+const FIRST_FRAME: Duration = Duration::from_millis(500);
+/// How often bars are drawn, per second.
+const FRAMES: u8 = 10;
+/// A package larger than this is announced when it begins, where there are no bars.
+const LARGE: u64 = 1 << 20;
+
+/// Draws what is reported.
+pub(super) struct Progress {
+    printer: Printer,
+    started: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    active: HashMap<Subject, ProgressBar>,
+    /// Sizes of the bars on the screen, from the top: largest last.
+    sizes: Vec<u64>,
+    total: Option<ProgressBar>,
+    visible: bool,
+}
+
+impl Progress {
+    pub(super) fn new(printer: &Printer) -> Self {
+        Self {
+            printer: printer.clone(),
+            started: Instant::now(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// How long it took so far, for a summary.
+    pub(super) fn elapsed(&self) -> String {
+        format!("{:.1}s", self.started.elapsed().as_secs_f64())
+    }
+
+    fn begin(&self, subject: Subject, size: u64) {
+        match self.printer.motion {
+            Motion::Bars => self.add_bar(subject, size),
+            Motion::Lines if size > LARGE => {
+                self.printer.line(
+                    Tone::Plain,
+                    "Copying",
+                    &format!("{subject} {}", HumanBytes(size)),
+                );
+            }
+            Motion::Lines | Motion::Still => {}
+        }
+    }
+
+    fn add_bar(&self, subject: Subject, size: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State {
+            active,
+            sizes,
+            total,
+            ..
+        } = &mut *state;
+        let total = total.get_or_insert_with(|| self.printer.bars.add(styled(0, "total")));
+        total.inc_length(size);
+        let place = sizes.partition_point(|other| *other <= size);
+        sizes.insert(place, size);
+        let name = match &subject.platform {
+            Some(platform) => format!("{} {platform}", subject.provider.type_name()),
+            None => subject.provider.type_name().to_owned(),
+        };
+        active.insert(
+            subject,
+            self.printer.bars.insert(place, styled(size, &name)),
+        );
+    }
+
+    fn advance(&self, subject: &Subject, bytes: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.visible
+            && self.printer.motion == Motion::Bars
+            && self.started.elapsed() > FIRST_FRAME
+        {
+            self.printer
+                .bars
+                .set_draw_target(ProgressDrawTarget::stderr_with_hz(FRAMES));
+            state.visible = true;
+        }
+        for bar in state.active.get(subject).into_iter().chain(&state.total) {
+            bar.inc(bytes);
+        }
+    }
+
+    fn end(&self, subject: &Subject, size: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = state.active.remove(subject) {
+            bar.finish_and_clear();
+            self.printer.bars.remove(&bar);
+            if let Some(place) = state.sizes.iter().position(|other| *other == size) {
+                state.sizes.remove(place);
+            }
+        }
+        if state.active.is_empty()
+            && let Some(total) = state.total.take()
+        {
+            total.finish_and_clear();
+            self.printer.bars.remove(&total);
+        }
+    }
+}
+
+impl Reporter for Progress {
+    fn report(&self, event: Event) {
+        match event {
+            Event::Waiting { path } => {
+                self.printer.line(
+                    Tone::Warning,
+                    "Waiting",
+                    &format!("for another process that holds {}", path.display()),
+                );
+            }
+            Event::Selected { subject, matching } => {
+                let plural = if matching == 1 {
+                    "the only match".to_owned()
+                } else {
+                    format!("newest of {matching} matching")
+                };
+                self.printer
+                    .line(Tone::Plain, "Selected", &format!("{subject} ({plural})"));
+            }
+            Event::Verified {
+                subject,
+                authentication,
+            } => {
+                self.printer.line(
+                    Tone::Done,
+                    "Verified",
+                    &format!("{subject}   {authentication}"),
+                );
+            }
+            Event::Started { subject, size } => self.begin(subject, size),
+            Event::Advanced { subject, bytes } => self.advance(&subject, bytes),
+            Event::Finished {
+                subject,
+                size,
+                transfer,
+                authentication,
+            } => {
+                self.end(&subject, size);
+                let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
+                self.printer.line(Tone::Done, verb(transfer), &text);
+            }
+            Event::Warning { subject, message } => {
+                self.printer
+                    .line(Tone::Warning, "Warning", &format!("{subject}: {message}"));
+            }
+        }
+    }
+}
+
+fn verb(transfer: Transfer) -> &'static str {
+    match transfer {
+        Transfer::Copied => "Copied",
+        Transfer::Mounted => "Mounted",
+        Transfer::Present => "Present",
+        Transfer::Planned => "Would copy",
+    }
+}
+
+fn styled(size: u64, name: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::hidden());
+    let template = "{msg:>24} {bar:24} {binary_bytes:>11} of {binary_total_bytes:11} {binary_bytes_per_sec:>13}";
+    bar.set_style(
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar.set_message(name.to_owned());
+    bar
+}

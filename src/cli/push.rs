@@ -1,0 +1,218 @@
+//! `tfoci push`, and `oci-push`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use clap::{Args, ValueEnum};
+use indicatif::HumanBytes;
+
+use tfoci::disk;
+use tfoci::event::{Reporter, Subject, Transfer};
+use tfoci::oci::{TITLE, VERSION};
+use tfoci::outcome::{Change, Failure, Problem, Published};
+use tfoci::platform::Platform;
+use tfoci::publish::{Destination, Existing, Options};
+use tfoci::push::{Request, push};
+
+use super::Ending;
+use super::diagnose::Complaint;
+use super::json;
+use super::options::{Globals, Trust};
+use super::printer::{Printer, Tone};
+use super::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
+  tfoci push dist --provider acme/demo@1.0.0 --key acme.asc --to oci-layout:mirror --dry-run";
+
+/// Push the folder that a provider's release process makes into a store
+///
+/// The folder holds terraform-provider-TYPE_VERSION_OS_ARCH.zip files, their SHA256SUMS and its signature. All of it is
+/// verified before anything is written, and the version becomes visible last.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Whose release it is, and which version if there are several
+    #[arg(long, value_name = "ADDR[@VERSION]")]
+    provider: String,
+    /// The store: oci-layout:DIR
+    #[arg(long, value_name = "STORE")]
+    to: String,
+    /// Only this platform, such as linux_amd64; may be repeated
+    #[arg(long, value_name = "OS_ARCH")]
+    platform: Vec<Platform>,
+    #[command(flatten)]
+    trust: Trust,
+    /// Accept a release without signature or key, recorded as `checksum`; may be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
+    allow_unsigned: Vec<String>,
+    /// What to do if the version is there
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    existing: How,
+    /// Further annotation of the index; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    annotation: Vec<String>,
+    /// Write the digest of the index to this file
+    #[arg(long, value_name = "FILE")]
+    digest_file: Option<PathBuf>,
+    /// Verify everything and print the plan, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What to do about a version that is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum How {
+    /// Add missing platforms; refuse another zip
+    #[default]
+    Merge,
+    /// Refuse
+    Fail,
+    /// Put this release in its place
+    Replace,
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    arguments: Arguments,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, Complaint> {
+    let request = request(&arguments, globals)?;
+    let options = options(&arguments, globals)?;
+    let endpoint = globals.endpoint(&arguments.to)?;
+    let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
+    let destination = Destination {
+        repository: endpoint
+            .repository(&request.provider)
+            .map_err(|error| failed(error.into()))?,
+        store: endpoint.write().map_err(|error| failed(error.into()))?,
+    };
+    let progress = Arc::new(Progress::new(printer));
+    let reporter: Arc<dyn Reporter> = progress.clone();
+    let published = push(&request, &destination, &options, &reporter)
+        .await
+        .map_err(Complaint::Publication)?;
+    if let Some(path) = arguments.digest_file.filter(|_| !arguments.dry_run) {
+        let digest = format!("{}\n", published.digest);
+        disk::staged::replace(&path, digest.as_bytes())
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+    }
+    printer.line(
+        Tone::Done,
+        summary_verb(&published),
+        &summary(&published, &progress.elapsed()),
+    );
+    printer.result(&published.reference);
+    printer.document(&json::Publication {
+        schema: json::SCHEMA,
+        bytes: published.bytes,
+        requests: 0,
+        providers: vec![json::Provider::Published(&published)],
+    });
+    Ok(Ending::Done)
+}
+
+fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, Complaint> {
+    let selection = globals.selection(&arguments.provider)?;
+    let one = || Complaint::OneVersion {
+        text: arguments.provider.clone(),
+    };
+    let version = match selection.constraints.as_exact() {
+        Some(version) => Some(version.clone()),
+        None if selection.constraints.is_any() => None,
+        None => return Err(one()),
+    };
+    let unsigned = arguments
+        .allow_unsigned
+        .iter()
+        .map(|text| globals.pattern(text))
+        .collect::<Result<_, _>>()?;
+    let policy = arguments.trust.policy()?.with_allow_unsigned(unsigned);
+    Ok(Request {
+        directory: arguments.directory.clone(),
+        rule: policy.rule_for(&selection.provider).unwrap_or_default(),
+        provider: selection.provider,
+        version,
+        platforms: arguments.platform.clone(),
+        now: SystemTime::now(),
+    })
+}
+
+fn options(arguments: &Arguments, globals: &Globals) -> Result<Options, Complaint> {
+    let mut annotations = BTreeMap::new();
+    for text in &arguments.annotation {
+        let (key, value) = text
+            .split_once('=')
+            .filter(|(key, _)| !key.trim().is_empty())
+            .ok_or_else(|| Complaint::Annotation { text: text.clone() })?;
+        if key == TITLE || key == VERSION || key.starts_with("org.tfoci.") {
+            return Err(Complaint::OwnAnnotation {
+                key: key.to_owned(),
+            });
+        }
+        annotations.insert(key.to_owned(), value.to_owned());
+    }
+    Ok(Options {
+        existing: match arguments.existing {
+            How::Merge => Existing::Merge,
+            How::Fail => Existing::Fail,
+            How::Replace => Existing::Replace,
+        },
+        annotations,
+        dry_run: arguments.dry_run,
+        jobs: globals.jobs(),
+    })
+}
+
+fn summary_verb(published: &Published) -> &'static str {
+    match published.status {
+        Change::Planned => "Would push",
+        Change::Copied | Change::Updated | Change::Present => "Pushed",
+    }
+}
+
+fn summary(published: &Published, elapsed: &str) -> String {
+    let count = |status| {
+        published
+            .packages
+            .iter()
+            .filter(|package| package.status == status)
+            .count()
+    };
+    let present = count(Transfer::Present);
+    if published.status == Change::Present {
+        return format!(
+            "nothing: {} already present, in {elapsed}",
+            packages(present)
+        );
+    }
+    let moved = published.packages.len() - present;
+    let mut text = format!(
+        "1 version, {} ({} copied",
+        packages(moved),
+        HumanBytes(published.bytes)
+    );
+    if count(Transfer::Mounted) > 0 {
+        text.push_str(&format!(", {} mounted", count(Transfer::Mounted)));
+    }
+    if present > 0 {
+        text.push_str(&format!(", {present} already present"));
+    }
+    format!("{text}) in {elapsed}")
+}
+
+fn packages(count: usize) -> String {
+    if count == 1 {
+        "1 package".to_owned()
+    } else {
+        format!("{count} packages")
+    }
+}

@@ -1,0 +1,79 @@
+//! Views: what the templates of `templates/` show.
+
+use handlebars::Handlebars;
+use serde::Serialize;
+use serde_json::json;
+
+/// `templates/filesystem_mirror.hcl.hbs`: how a client installs from a mirror directory.
+#[derive(Serialize)]
+pub(super) struct FilesystemMirror {
+    /// The directory.
+    pub(super) path: String,
+    /// The providers in it.
+    pub(super) include: Vec<String>,
+}
+
+impl FilesystemMirror {
+    /// The block for a client's CLI configuration.
+    pub(super) fn render(&self) -> String {
+        let mut handlebars = Handlebars::new();
+        handlebars.set_strict_mode(true);
+        handlebars.register_escape_fn(handlebars::no_escape);
+        handlebars.register_helper("quote", Box::new(quote));
+        let template = include_str!("../../templates/filesystem_mirror.hcl.hbs");
+        // The template is part of the program, and a test renders it.
+        handlebars
+            .render_template(template, &json!(self))
+            .unwrap_or_else(|error| error.to_string())
+    }
+}
+
+/// An HCL string: quotes and backslashes are escaped, and nothing in it is a template.
+fn quote(
+    helper: &handlebars::Helper<'_>,
+    _: &Handlebars<'_>,
+    _: &handlebars::Context,
+    _: &mut handlebars::RenderContext<'_, '_>,
+    out: &mut dyn handlebars::Output,
+) -> handlebars::HelperResult {
+    let text = helper
+        .param(0)
+        .and_then(|param| param.value().as_str())
+        .unwrap_or_default();
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace("${", "$${")
+        .replace("%{", "%%{");
+    out.write(&format!("\"{escaped}\""))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_block_is_what_clients_read() {
+        let view = FilesystemMirror {
+            path: "/srv/a \"b\" ${c}".to_owned(),
+            include: vec![
+                "example.com/acme/demo".to_owned(),
+                "example.com/acme/more".to_owned(),
+            ],
+        };
+        assert_eq!(
+            view.render(),
+            r#"provider_installation {
+  filesystem_mirror {
+    path    = "/srv/a \"b\" $${c}"
+    include = ["example.com/acme/demo", "example.com/acme/more"]
+  }
+  direct {
+    exclude = ["example.com/acme/demo", "example.com/acme/more"]
+  }
+}
+"#
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! `tfoci versions`.
+
+use clap::Args;
+
+use tfoci::examine::{Belief, Platforms, Shelf};
+use tfoci::store::{Layout, ReadStore as _};
+use tfoci::version::Version;
+
+use super::Ending;
+use super::diagnose::Complaint;
+use super::json;
+use super::options::{Globals, Reading, shelf};
+use super::printer::Printer;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci versions acme/demo --from oci-layout:mirror
+  tfoci versions acme/demo --from oci-layout:mirror --all";
+
+/// List the versions of a provider in a store
+///
+/// Those that clients see and can fetch, oldest first. With --trust, --key or --require-pinned each version's proof is
+/// checked, and those that do not hold are left out.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The provider
+    #[arg(value_name = "ADDR")]
+    provider: String,
+    #[command(flatten)]
+    reading: Reading,
+    /// Also list what is left out, and why
+    #[arg(long)]
+    all: bool,
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    arguments: Arguments,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, Complaint> {
+    let provider = globals.provider(&arguments.provider)?;
+    let (endpoint, store) = arguments.reading.open(globals)?;
+    let shelf = shelf(&endpoint, &store, &provider)?;
+    let found = shelf.versions().await?;
+    let mut ignored: Vec<(String, String)> = found
+        .ignored
+        .iter()
+        .map(|(tag, reason)| (tag.to_string(), reason.to_string()))
+        .collect();
+    let mut versions = found.versions;
+    if arguments.reading.is_particular() {
+        let belief = arguments.reading.belief()?;
+        let mut proven = Vec::new();
+        for version in versions {
+            match doubt(&shelf, &version, &belief).await? {
+                None => proven.push(version),
+                Some(reason) => ignored.push((version.to_string().replace('+', "_"), reason)),
+            }
+        }
+        versions = proven;
+    }
+    for version in &versions {
+        printer.result(&version.to_string());
+    }
+    if arguments.all {
+        for (tag, reason) in &ignored {
+            printer.result(&format!("{tag}\t{reason}"));
+        }
+    }
+    let ignored = ignored
+        .into_iter()
+        .map(|(tag, reason)| json::Ignored { tag, reason });
+    printer.document(&json::Versions {
+        schema: json::SCHEMA,
+        provider: &provider,
+        repository: shelf.store.name(&shelf.repository),
+        versions: &versions,
+        ignored: arguments.all.then(|| ignored.collect()),
+    });
+    Ok(Ending::Done)
+}
+
+/// Why a version is left out by those who are particular about trust.
+async fn doubt(
+    shelf: &Shelf<Layout>,
+    version: &Version,
+    belief: &Belief,
+) -> Result<Option<String>, Complaint> {
+    let examined = shelf.examine(version, &Platforms::All, belief).await?;
+    Ok(examined.proof.err().map(|problem| {
+        let text = json::sentence(&problem);
+        text.replace('\n', " ")
+    }))
+}
