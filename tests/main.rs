@@ -8,7 +8,7 @@
     clippy::unwrap_used
 )]
 
+mod support;
+
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
-
-mod support;
