@@ -1,0 +1,286 @@
+//! Release folders as a build leaves them: zips, the checksum document, its signature; whole, or with one mistake.
+
+use std::fs;
+use std::io::{Cursor, Write as _};
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::signer::Signer;
+
+/// What is wrong with a release folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// The zips were changed after their checksums were taken.
+    ZipsAltered,
+    /// The checksum document does not name the zips.
+    ZipsUnlisted,
+    /// The checksum document was changed after it was signed.
+    DocumentAltered,
+    /// There is no checksum document, and so no signature.
+    DocumentMissing,
+    /// The signature is no OpenPGP at all.
+    SignatureBroken,
+    /// The signature is by another key.
+    SignatureByStranger,
+    /// The signature is good and armoured.
+    SignatureArmored,
+    /// There is no signature.
+    SignatureMissing,
+}
+
+/// A release folder to be written.
+#[derive(Clone)]
+pub struct ReleaseFolder {
+    type_name: String,
+    version: String,
+    packages: Vec<Package>,
+    protocols: Vec<String>,
+    v_in_names: bool,
+    mistake: Option<Mistake>,
+}
+
+#[derive(Clone)]
+struct Package {
+    platform: String,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl ReleaseFolder {
+    /// A release of a provider type (`demo`) without packages, with a manifest of protocols 5.0 and 6.0.
+    pub fn new(type_name: &str, version: &str) -> Self {
+        Self {
+            type_name: type_name.to_owned(),
+            version: version.to_owned(),
+            packages: Vec::new(),
+            protocols: vec!["5.0".to_owned(), "6.0".to_owned()],
+            v_in_names: false,
+            mistake: None,
+        }
+    }
+
+    /// Adds a package with a licence, a readme, and an executable that names the platform.
+    pub fn platform(self, platform: &str) -> Self {
+        let suffix = if platform.starts_with("windows_") {
+            ".exe"
+        } else {
+            ""
+        };
+        let (type_name, version) = (&self.type_name, &self.version);
+        let executable = format!("terraform-provider-{type_name}_v{version}{suffix}");
+        let script = format!("#!/bin/sh\necho {type_name} {version} {platform}\n");
+        self.package(
+            platform,
+            &[
+                ("LICENSE", b"demo license\n"),
+                ("README.md", b"# demo\n"),
+                (&executable, script.as_bytes()),
+            ],
+        )
+    }
+
+    /// Adds a package with these files; a name that ends in `/` is a directory entry.
+    pub fn package(mut self, platform: &str, files: &[(&str, &[u8])]) -> Self {
+        self.packages.push(Package {
+            platform: platform.to_owned(),
+            files: files
+                .iter()
+                .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()))
+                .collect(),
+        });
+        self
+    }
+
+    /// Names other protocols in the manifest; none at all leaves the manifest out.
+    pub fn protocols(mut self, protocols: &[&str]) -> Self {
+        self.protocols = protocols.iter().map(|&p| p.to_owned()).collect();
+        self
+    }
+
+    /// Writes `_vVERSION_` in the names of the zips, as some authors do.
+    pub fn v_in_names(mut self) -> Self {
+        self.v_in_names = true;
+        self
+    }
+
+    /// Makes a mistake.
+    pub fn mistake(mut self, mistake: Mistake) -> Self {
+        self.mistake = Some(mistake);
+        self
+    }
+
+    /// Writes everything into a folder, which is created.
+    pub fn write(&self, folder: &Path) {
+        fs::create_dir_all(folder).unwrap();
+        let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+        let stem = format!("terraform-provider-{}_{}", self.type_name, self.version);
+        let mut document = String::new();
+        for package in &self.packages {
+            let (name, mut bytes) = (self.file_name(package), package.zip());
+            if self.mistake != Some(Mistake::ZipsUnlisted) {
+                document += &line(&name, &bytes);
+            }
+            if self.mistake == Some(Mistake::ZipsAltered) {
+                bytes.extend_from_slice(b"more");
+            }
+            put(&name, &bytes);
+        }
+        if !self.protocols.is_empty() {
+            let (name, bytes) = (format!("{stem}_manifest.json"), self.manifest());
+            document += &line(&name, &bytes);
+            put(&name, &bytes);
+        }
+        let signature = self.signature(document.as_bytes());
+        if self.mistake == Some(Mistake::DocumentAltered) {
+            document += &line("terraform-provider-demo_1.0.0_plan9_mips.zip", b"");
+        }
+        if self.mistake != Some(Mistake::DocumentMissing) {
+            put(&format!("{stem}_SHA256SUMS"), document.as_bytes());
+        }
+        if let Some(signature) = signature {
+            put(&format!("{stem}_SHA256SUMS.sig"), &signature);
+        }
+    }
+
+    fn file_name(&self, package: &Package) -> String {
+        let (v, platform) = (if self.v_in_names { "v" } else { "" }, &package.platform);
+        format!(
+            "terraform-provider-{}_{v}{}_{platform}.zip",
+            self.type_name, self.version
+        )
+    }
+
+    fn manifest(&self) -> Vec<u8> {
+        let metadata = serde_json::json!({ "protocol_versions": self.protocols });
+        let manifest = serde_json::json!({ "version": 1, "metadata": metadata });
+        manifest.to_string().into_bytes()
+    }
+
+    fn signature(&self, document: &[u8]) -> Option<Vec<u8>> {
+        match self.mistake {
+            Some(Mistake::SignatureMissing | Mistake::DocumentMissing) => None,
+            Some(Mistake::SignatureBroken) => Some(b"no signature".to_vec()),
+            Some(Mistake::SignatureArmored) => Some(Signer::acme().sign_armored(document)),
+            Some(Mistake::SignatureByStranger) => Some(Signer::stranger().sign_detached(document)),
+            _ => Some(Signer::acme().sign_detached(document)),
+        }
+    }
+}
+
+impl Package {
+    fn zip(&self) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in &self.files {
+            let mode = if name.starts_with("terraform-provider-") {
+                0o755
+            } else {
+                0o644
+            };
+            let options = SimpleFileOptions::default().unix_permissions(mode);
+            match name.strip_suffix('/') {
+                Some(directory) => zip.add_directory(directory, options).unwrap(),
+                None => zip.start_file(name, options).unwrap(),
+            }
+            zip.write_all(bytes).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    }
+}
+
+/// A line of a checksum document.
+fn line(name: &str, bytes: &[u8]) -> String {
+    let hex: String = Sha256::digest(bytes)
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    format!("{hex}  {name}\n")
+}
+
+#[test]
+fn each_mistake_changes_what_it_says_and_nothing_else() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let write = |mistake: Option<Mistake>| {
+        let mut release = ReleaseFolder::new("demo", "1.0.0")
+            .platform("linux_amd64")
+            .platform("windows_amd64");
+        release.mistake = mistake;
+        let at = folder.path().join(format!("{mistake:?}"));
+        release.write(&at);
+        fs::read_dir(&at)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| {
+                (
+                    entry.file_name().into_string().unwrap(),
+                    fs::read(entry.path()).unwrap(),
+                )
+            })
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let good = write(None);
+    let stem = "terraform-provider-demo_1.0.0";
+    let (document, signature) = (
+        format!("{stem}_SHA256SUMS"),
+        format!("{stem}_SHA256SUMS.sig"),
+    );
+    let linux = format!("{stem}_linux_amd64.zip");
+    let windows = format!("{stem}_windows_amd64.zip");
+    for (mistake, touched) in [
+        (Mistake::ZipsAltered, vec![&linux, &windows]),
+        (Mistake::ZipsUnlisted, vec![&document]),
+        (Mistake::DocumentAltered, vec![&document]),
+        (Mistake::DocumentMissing, vec![&document, &signature]),
+        (Mistake::SignatureBroken, vec![&signature]),
+        (Mistake::SignatureByStranger, vec![&signature]),
+        (Mistake::SignatureArmored, vec![&signature]),
+        (Mistake::SignatureMissing, vec![&signature]),
+    ] {
+        let bad = write(Some(mistake));
+        for (name, bytes) in &good {
+            let same = bad.get(name) == Some(bytes);
+            // Two signatures over one document by one key need not be the same bytes.
+            let expected = touched.contains(&name);
+            assert!(
+                *name == signature || same != expected,
+                "{mistake:?}: {name}"
+            );
+        }
+        let gone = touched.iter().any(|name| !bad.contains_key(*name));
+        let missing = [Mistake::DocumentMissing, Mistake::SignatureMissing];
+        assert_eq!(gone, missing.contains(&mistake), "{mistake:?}");
+    }
+}
+
+#[test]
+fn names_and_contents_are_as_asked() {
+    let folder = tempfile::TempDir::new().unwrap();
+    ReleaseFolder::new("demo", "2.0.0-rc.1")
+        .package("linux_amd64", &[("docs/", b""), ("docs/x.md", b"x\n")])
+        .protocols(&[])
+        .v_in_names()
+        .mistake(Mistake::SignatureMissing)
+        .write(folder.path());
+    let name = "terraform-provider-demo_v2.0.0-rc.1_linux_amd64.zip";
+    let file = fs::File::open(folder.path().join(name)).unwrap();
+    let zip = zip::ZipArchive::new(file).unwrap();
+    let names: Vec<_> = zip.file_names().map(Result::unwrap).collect();
+    assert_eq!(names, ["docs/", "docs/x.md"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn the_release_of_testdata_has_the_checksums_that_it_states() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/release");
+    let document = folder.join("terraform-provider-demo_1.0.0_SHA256SUMS");
+    let document = fs::read_to_string(document).unwrap();
+    for stated in document.lines() {
+        let (_, name) = stated.split_once("  ").unwrap();
+        assert_eq!(
+            line(name, &fs::read(folder.join(name)).unwrap()).trim_end(),
+            stated
+        );
+    }
+    assert_eq!(document.lines().count(), 5);
+}

@@ -1,0 +1,151 @@
+//! A place to run the program in: a home of its own, no environment to speak of, everything it prints caught.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A temporary home directory, which is also the working directory. It is gone when the scene is.
+pub struct Scene {
+    home: TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Run {
+    /// The exit code; `None` if a signal ended it.
+    pub status: Option<i32>,
+    /// What it wrote to stdout, with the scene's directory as `[TMP]`.
+    pub stdout: String,
+    /// What it wrote to stderr, with the scene's directory as `[TMP]`.
+    pub stderr: String,
+}
+
+impl Scene {
+    pub fn new() -> Self {
+        Self {
+            home: TempDir::new().unwrap(),
+            env: Vec::new(),
+        }
+    }
+
+    /// Sets a variable for the programs that run from now on.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A path in the scene.
+    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.home.path().join(relative)
+    }
+
+    /// Writes a file, and the directories above it.
+    pub fn write(&self, relative: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Runs `tfoci`.
+    pub fn tfoci<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
+        self.run(env!("CARGO_BIN_EXE_tfoci"), arguments)
+    }
+
+    /// Runs `oci-push`.
+    pub fn oci_push<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
+        self.run(env!("CARGO_BIN_EXE_oci-push"), arguments)
+    }
+
+    /// A program in the scene's environment, for tests that do more than wait for its end.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home.path())
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.home.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run<A: AsRef<OsStr>>(
+        &self,
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Run {
+        let output = self.command(program).args(arguments).output().unwrap();
+        Run {
+            status: output.status.code(),
+            stdout: self.filter(output.stdout),
+            stderr: self.filter(output.stderr),
+        }
+    }
+
+    /// The scene's directory has another name each time, and on some systems a second one behind a link.
+    fn filter(&self, bytes: Vec<u8>) -> String {
+        let real = self.home.path().canonicalize().unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        text.replace(real.to_str().unwrap(), "[TMP]")
+            .replace(self.home.path().to_str().unwrap(), "[TMP]")
+    }
+}
+
+impl Run {
+    /// Asserts exit code 0.
+    #[track_caller]
+    pub fn succeeds(self) -> Self {
+        self.exits(0)
+    }
+
+    /// Asserts an exit code, and shows what was printed if it is another.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(
+            self.status,
+            Some(code),
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+}
+
+#[test]
+fn programs_see_the_scene_and_nothing_else() {
+    let scene = Scene::new().env("TFOCI_DEFAULT_HOST", "example.com");
+    let note = scene.write("notes/one.txt", "text");
+    assert_eq!(fs::read(scene.path("notes/one.txt")).unwrap(), b"text");
+    let run = scene.run(
+        "sh",
+        [
+            "-c",
+            "env; echo \"at $1\" >&2; exit 3",
+            "sh",
+            note.to_str().unwrap(),
+        ],
+    );
+    let run = run.exits(3);
+    assert_eq!(run.stderr, "at [TMP]/notes/one.txt\n");
+    let mut names: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter_map(|l| l.split('=').next())
+        .collect();
+    names.retain(|name| !["_", "OLDPWD", "SHLVL"].contains(name));
+    names.sort_unstable();
+    assert_eq!(names, ["HOME", "PATH", "PWD", "TFOCI_DEFAULT_HOST"]);
+}
+
+#[test]
+fn both_names_of_the_program_run() {
+    let scene = Scene::new();
+    scene.tfoci(["--version"]).succeeds();
+    scene.oci_push(["--version"]).succeeds();
+}
