@@ -1,4 +1,32 @@
-//! tfoci
+//! tfoci moves Terraform and OpenTofu providers between the places they live.
+//!
+//! ```text
+//! release folder ──> Release ── trust ──> Verified<Release> ── publish ──> artifact in a STORE
+//!                                                                              │
+//!                            filesystem mirror <── install ── trust <── Release ┘
+//! ```
+//!
+//! A **source** offers a [`release::Release`]: one version of one provider, its packages, and what proves them. Only
+//! [`trust::verify`] turns it into a [`trust::Verified`] one, and [`publish`](mod@publish) takes nothing else. A **store** holds
+//! artifacts, whose bytes [`oci`] defines. On the way out the artifact becomes a release again and is verified by the same
+//! code ([`examine`]), before [`install`](mod@install) lets anything appear on a disk.
+//!
+//! # The order of modules
+//!
+//! The list below is also the rule: a module names only modules that stand above it, and a test holds it to that.
+//! Words know nothing but words; shapes are bytes and structs, without clock, disk or network; homes do the I/O;
+//! journeys read from top to bottom as stories. The library never prints: it tells an [`event::Reporter`] what happens.
+//!
+//! | | |
+//! | --- | --- |
+//! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
+//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] |
+//! | homes | [`jobs`] [`disk`] [`blob`] [`source`] [`store`] |
+//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`examine`] [`install`](mod@install) |
+//!
+//! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
+
+// Apart from each other, so that they keep this order.
 
 pub mod error;
 

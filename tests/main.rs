@@ -10,5 +10,14 @@
 
 mod support;
 
+/// The order of modules, and the size of files.
+mod architecture;
+
+/// What `--help` says, and that its examples work.
+mod help;
+
+/// What the README shows, and that it is true.
+mod readme;
+
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;

@@ -26,7 +26,7 @@ use super::render::FilesystemMirror;
 const EXAMPLES: &str = "\
 Examples:
   tfoci install acme/demo --from oci-layout:mirror --into providers
-  tfoci install 'acme/demo@~> 1.0' --from oci-layout:mirror --into providers --platform all --unpacked";
+  tfoci install 'acme/demo@~> 1.0' --from oci-layout:mirror --into dirs --unpacked";
 
 /// Install providers from a store into a filesystem mirror
 ///

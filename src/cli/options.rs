@@ -85,13 +85,12 @@ pub(super) enum Color {
 
 /// Whom to believe.
 #[derive(Args)]
-#[command(next_help_heading = "Trust")]
 pub(super) struct Trust {
     /// Trust file: which keys may sign for which providers
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Trust")]
     trust: Option<PathBuf>,
     /// Public keys that may sign; may be repeated
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Trust")]
     key: Vec<PathBuf>,
 }
 

@@ -47,11 +47,6 @@ pub(super) struct Arguments {
     /// Only this platform, such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
-    #[command(flatten)]
-    trust: Trust,
-    /// Accept a release without signature or key, recorded as `checksum`; may be repeated
-    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
-    allow_unsigned: Vec<String>,
     /// What to do if the version is there
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     existing: How,
@@ -64,6 +59,11 @@ pub(super) struct Arguments {
     /// Verify everything and print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    trust: Trust,
+    /// Accept a release without signature or key, recorded as `checksum`; may be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
+    allow_unsigned: Vec<String>,
 }
 
 /// What to do about a version that is there.

@@ -1,0 +1,112 @@
+//! The README: its commands run, and what it shows is what is printed.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::scene::Scene;
+
+fn readme() -> String {
+    fs::read_to_string("README.md").unwrap()
+}
+
+/// The fenced blocks of one language.
+fn blocks(language: &str) -> Vec<String> {
+    let text = readme();
+    let opening = format!("```{language}\n");
+    text.split(&opening)
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap().to_owned())
+        .collect()
+}
+
+/// A scene that looks like a clone, as far as the README's commands go.
+fn clone() -> Scene {
+    let scene = Scene::new();
+    for entry in fs::read_dir("testdata/release").unwrap() {
+        let path = entry.unwrap().path();
+        scene.write(
+            Path::new("testdata/release").join(path.file_name().unwrap()),
+            fs::read(&path).unwrap(),
+        );
+    }
+    scene
+}
+
+#[test]
+fn the_first_commands_build_and_push_test_and_inspect() {
+    let first = blocks("sh").swap_remove(0);
+    let lines: Vec<&str> = first.lines().collect();
+    assert_eq!(lines.len(), 3, "{first}");
+    assert_eq!(lines[1], "cargo test --locked");
+    let scene = clone();
+    for line in [lines[0], lines[2]] {
+        let arguments = line
+            .strip_prefix("cargo run --locked -- ")
+            .expect("a run of the program");
+        scene.tfoci(arguments.split(' ')).succeeds();
+    }
+}
+
+#[test]
+fn the_example_run_is_true() {
+    let example = blocks("console").swap_remove(0);
+    let scene = clone();
+    let mut shown = String::new();
+    let mut printed = String::new();
+    for step in example.split("$ tfoci ").skip(1) {
+        let (command, output) = step.split_once('\n').unwrap();
+        shown.push_str(&format!("$ tfoci {command}\n{output}"));
+        // Packages are announced as they are done, in no particular order, with one job in theirs.
+        let run = scene
+            .tfoci(command.split(' ').chain(["--jobs", "1"]))
+            .succeeds();
+        printed.push_str(&format!(
+            "$ tfoci {command}\n{}{}\n",
+            run.stderr, run.stdout
+        ));
+    }
+    assert_eq!(without_times(shown.trim()), without_times(printed.trim()));
+}
+
+/// Text in which every duration is the same.
+fn without_times(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.rsplit_once(" in ") {
+        Some((before, time)) if time.ends_with('s') => format!("{before} in 0.0s"),
+        _ => line.trim_end().to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_newcomers_path_exists() {
+    let text = readme();
+    let (_, path) = text.split_once("## How it is built").unwrap();
+    let named: Vec<&str> = path
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.contains(".rs"))
+        .collect();
+    assert!(named.len() >= 4, "{named:?}");
+    for name in named {
+        assert!(Path::new(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn the_trust_file_is_one() {
+    let scene = clone();
+    scene.write("trust.toml", blocks("toml").swap_remove(0));
+    scene.write(
+        "keys/acme.asc",
+        fs::read("testdata/release/acme.asc").unwrap(),
+    );
+    let arguments = "push testdata/release --provider example.com/acme/demo --trust trust.toml --to oci-layout:mirror";
+    let run = scene.tfoci(arguments.split(' ')).succeeds();
+    assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
+}
+
+#[test]
+fn it_is_short_enough_to_be_read() {
+    assert!(readme().lines().count() <= 250);
+}
