@@ -1,7 +1,7 @@
 //! Examining: what a store holds of one version, and whether it is authentic.
 //!
 //! The way out of a store begins like the way in: what lies there becomes a release again, and
-//! [`trust`](crate::trust) verifies it. Evidence brings its own key; that key proves that the parts belong together, and
+//! [`crate::trust`] verifies it. Evidence brings its own key; that key proves that the parts belong together, and
 //! no more, since whoever can write to the store can replace all of them. Only a pinned key tells more.
 
 use std::time::SystemTime;

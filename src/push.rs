@@ -2,9 +2,9 @@
 //!
 //! 1. The **folder** gives a release: documents, and zips by their names.
 //! 2. Every zip is **hashed**.
-//! 3. [`trust`](crate::trust) **verifies** signature, document and hashes; from here on there is a verified release.
+//! 3. [`crate::trust`] **verifies** signature, document and hashes; from here on there is a verified release.
 //! 4. Every zip is **opened**, without inflating it: one that clients could not use, or should not, stops here.
-//! 5. [`publish`](crate::publish) puts it into the store.
+//! 5. [`crate::publish`] puts it into the store.
 //!
 //! The zips are read twice, for step 2 and for step 5. That is the price of refusing a bad release before anything of it is
 //! written; while they are copied they are hashed again, so that a file which changes in between is refused too.
