@@ -21,7 +21,7 @@
 //! | --- | --- |
 //! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`archive`] |
-//! | homes | [`jobs`] [`disk`] [`blob`] [`source`] [`store`] |
+//! | homes | [`jobs`] [`http`] [`disk`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`examine`] [`install`](mod@install) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
@@ -57,6 +57,8 @@ pub mod oci;
 pub mod archive;
 
 pub mod jobs;
+
+pub mod http;
 
 pub mod disk;
 

@@ -1,0 +1,155 @@
+//! Which addresses a stranger may send us to.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::{Host, Url};
+
+/// A resolver that gives public addresses only. It is asked when the connection is made, so that a name cannot
+/// be checked with one answer and reached with another.
+pub(super) struct Guard;
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let public: Vec<SocketAddr> =
+                found.filter(|address| !is_private(address.ip())).collect();
+            if public.is_empty() {
+                return Err(PrivateAddress {
+                    host: name.as_str().to_owned(),
+                }
+                .into());
+            }
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Every address of a host is private.
+#[derive(Debug, thiserror::Error)]
+#[error("{} has only private addresses", crate::error::printable(.host))]
+pub(super) struct PrivateAddress {
+    host: String,
+}
+
+/// Whether a URL names a private address literally, for which no resolver is asked.
+pub(super) fn is_private_literal(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => is_private(address.into()),
+        Some(Host::Ipv6(address)) => is_private(address.into()),
+        Some(Host::Domain(_)) | None => false,
+    }
+}
+
+/// Whether the host that the user named is itself private: then its neighbours may be too.
+pub(super) async fn is_private_host(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => {
+            let found = tokio::net::lookup_host((name, 0)).await;
+            found.is_ok_and(|mut addresses| addresses.any(|address| is_private(address.ip())))
+        }
+        _ => is_private_literal(url),
+    }
+}
+
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_private_v4(address),
+        IpAddr::V6(address) => match embedded(address) {
+            Some(inner) => is_private_v4(inner),
+            None => is_private_v6(address),
+        },
+    }
+}
+
+fn is_private_v4(address: Ipv4Addr) -> bool {
+    let [a, b, ..] = address.octets();
+    address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_broadcast()
+        || a == 0
+        // Shared address space (RFC 6598) and benchmarking (RFC 2544).
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 198 && (b == 18 || b == 19))
+        || a >= 240
+}
+
+fn is_private_v6(address: Ipv6Addr) -> bool {
+    address.is_loopback()
+        || address.is_unspecified()
+        || address.is_multicast()
+        || address.is_unique_local()
+        || address.is_unicast_link_local()
+}
+
+/// The IPv4 address that some IPv6 addresses stand for: mapped, compatible, NAT64 and 6to4.
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let join = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            Some(join(high, low))
+        }
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(join(high, low)),
+        [0x2002, high, low, ..] => Some(join(high, low)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_addresses_are_known_in_every_disguise() {
+        for text in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "255.255.255.255",
+            "224.0.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "::10.0.0.1",
+        ] {
+            assert!(is_private(text.parse().unwrap()), "{text}");
+        }
+        for text in [
+            "1.1.1.1",
+            "172.32.0.1",
+            "100.128.0.1",
+            "2606:4700::1111",
+            "::ffff:8.8.8.8",
+            "64:ff9b::808:808",
+        ] {
+            assert!(!is_private(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn literals_are_seen_through_the_spellings_of_urls() {
+        for text in [
+            "http://127.1/",
+            "http://0x7f.0.0.1/",
+            "http://2130706433/",
+            "http://[::1]/",
+            "http://0/",
+        ] {
+            assert!(is_private_literal(&text.parse().unwrap()), "{text}");
+        }
+        assert!(!is_private_literal(&"http://example.com/".parse().unwrap()));
+    }
+}

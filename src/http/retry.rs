@@ -1,0 +1,98 @@
+//! Trying again.
+
+use std::future::Future;
+use std::time::{Duration, SystemTime};
+
+use backon::{BackoffBuilder as _, ExponentialBuilder};
+use reqwest::StatusCode;
+use reqwest::header::RETRY_AFTER;
+
+use super::{Answer, Error};
+
+/// How often something is tried.
+const ATTEMPTS: usize = 6;
+/// The longest pause that a server may ask for: a longer one is better left to the next run.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// What is done about answers that ask for patience.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// The request can be repeated.
+    Repeatable,
+    /// Only a refusal at the door can be repeated, since nothing was done then.
+    OnlyThrottled,
+}
+
+/// Sends until there is an answer that is worth looking at: not throttled, not a passing failure of the server, not
+/// a lost connection; or until patience runs out, and then gives the last of them.
+///
+/// # Errors
+/// The last error of the network.
+pub async fn retrying<F>(patience: Patience, mut send: impl FnMut() -> F) -> Result<Answer, Error>
+where
+    F: Future<Output = Result<Answer, Error>>,
+{
+    let pauses = ExponentialBuilder::default()
+        .with_jitter()
+        .with_min_delay(Duration::from_millis(250))
+        .with_max_delay(Duration::from_secs(20))
+        .with_max_times(ATTEMPTS - 1)
+        .build();
+    for pause in pauses {
+        match send().await {
+            Ok(answer) => match wish(&answer, patience) {
+                None => return Ok(answer),
+                Some(wish) if wish > LONGEST => return Ok(answer),
+                Some(wish) => tokio::time::sleep(pause.max(wish)).await,
+            },
+            Err(error) if error.is_passing() && patience == Patience::Repeatable => {
+                tokio::time::sleep(pause).await
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    send().await
+}
+
+/// How long the server wants to be left alone; `None` if it does not.
+fn wish(answer: &Answer, patience: Patience) -> Option<Duration> {
+    let throttled = answer.status() == StatusCode::TOO_MANY_REQUESTS;
+    let failing = matches!(answer.status().as_u16(), 408 | 500 | 502 | 503 | 504);
+    if !throttled && !(failing && patience == Patience::Repeatable) {
+        return None;
+    }
+    Some(
+        answer
+            .header(RETRY_AFTER)
+            .and_then(|text| after(&text, SystemTime::now()))
+            .unwrap_or_default(),
+    )
+}
+
+/// Reads `Retry-After`: seconds, or a date.
+fn after(text: &str, now: SystemTime) -> Option<Duration> {
+    if let Ok(seconds) = text.trim().parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    httpdate::parse_http_date(text)
+        .ok()?
+        .duration_since(now)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
+        assert_eq!(after(" 7 ", now), Some(Duration::from_secs(7)));
+        assert_eq!(
+            after("Sun, 06 Nov 1994 08:49:37 GMT", now),
+            Some(Duration::from_secs(7))
+        );
+        assert_eq!(after("Sun, 06 Nov 1994 08:49:00 GMT", now), None);
+        assert_eq!(after("soon", now), None);
+    }
+}
