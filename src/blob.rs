@@ -15,6 +15,7 @@ use futures_util::{Stream, StreamExt as _};
 use crate::digest::{Digest, Hasher};
 use crate::disk;
 use crate::error::Category;
+use crate::http;
 use crate::release::Expected;
 
 /// Bytes that can be read from the start or from any offset, as often as needed.
@@ -133,6 +134,34 @@ pub fn hold_back(body: Body, expected: Expected) -> Body {
     }))
 }
 
+/// Leaves out the first bytes of a body.
+pub fn skipping(body: Body, count: u64) -> Body {
+    if count == 0 {
+        return body;
+    }
+    Body::new(futures_util::stream::unfold(
+        (body, count),
+        |(mut body, count)| async move {
+            let chunk = body.next().await?;
+            let (chunk, left) = match chunk {
+                Ok(mut bytes) => {
+                    let skipped = count.min(bytes.len() as u64);
+                    (
+                        Ok(bytes.split_off(
+                            usize::try_from(skipped)
+                                .unwrap_or(usize::MAX)
+                                .min(bytes.len()),
+                        )),
+                        count - skipped,
+                    )
+                }
+                Err(error) => (Err(error), count),
+            };
+            Some((chunk, (body, left)))
+        },
+    ))
+}
+
 struct HoldBack {
     expected: Expected,
     hasher: Hasher,
@@ -188,6 +217,12 @@ pub enum Error {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    /// The network.
+    #[error(transparent)]
+    Http(#[from] http::Error),
+    /// The store that has the bytes.
+    #[error("the store does not give the bytes")]
+    Store(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// More bytes than expected.
     #[error("there are more bytes than expected\n  expected {expected} bytes\n  received more")]
     Longer {
@@ -227,6 +262,8 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
+            Self::Http(error) => error.category(),
+            Self::Store(_) => Category::Unreachable,
             Self::Limit { .. } => Category::Malformed,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,
         }

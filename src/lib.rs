@@ -21,7 +21,7 @@
 //! | --- | --- |
 //! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`archive`] |
-//! | homes | [`jobs`] [`http`] [`disk`] [`blob`] [`source`] [`store`] |
+//! | homes | [`jobs`] [`http`] [`credentials`] [`disk`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`examine`] [`install`](mod@install) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
@@ -59,6 +59,8 @@ pub mod archive;
 pub mod jobs;
 
 pub mod http;
+
+pub mod credentials;
 
 pub mod disk;
 

@@ -17,7 +17,7 @@ mod guard;
 mod message;
 mod retry;
 
-pub use error::Error;
+pub use error::{Error, Shown};
 pub use message::{Answer, Payload, Request, Secret};
 pub use retry::{Patience, retrying};
 

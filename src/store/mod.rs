@@ -10,9 +10,11 @@
 pub mod endpoint;
 pub mod graph;
 pub mod layout;
+pub mod registry;
 
 pub use endpoint::Endpoint;
 pub use layout::Layout;
+pub use registry::Registry;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -22,6 +24,7 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::Category;
 use crate::event::Reporter;
+use crate::http;
 use crate::oci::{self, Descriptor, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
 
@@ -202,12 +205,81 @@ pub enum Error {
         /// The directory.
         path: PathBuf,
     },
+    /// The network.
+    #[error(transparent)]
+    Http(#[from] http::Error),
+    /// A registry refuses.
+    #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
+    Registry {
+        /// What was asked for.
+        what: &'static str,
+        /// Where.
+        url: http::Shown,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
+    /// A registry, or its token server, does not let us in.
+    #[error("{} does not let us in: {status}{}\n  tried {}", .host, said(.answer), .tried.as_deref().unwrap_or("no credentials: none were found"))]
+    Unauthorized {
+        /// The registry.
+        host: String,
+        /// Where the credentials came from that were tried.
+        tried: Option<String>,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
+    /// A registry names a token server that may not see a password.
+    #[error("{host} names a token server that cannot be used\n  expected an https URL")]
+    Realm {
+        /// The registry.
+        host: String,
+    },
+    /// The list of tags goes on somewhere else.
+    #[error("the list of tags goes on at another host\n  received {url}")]
+    ForeignPage {
+        /// Where.
+        url: http::Shown,
+    },
+    /// The list of tags never ends.
+    #[error("the list of tags goes in circles\n  at {url}")]
+    EndlessPages {
+        /// The page that came again.
+        url: http::Shown,
+    },
+    /// A registry answered with something that is not the JSON that it should be.
+    #[error("the {what} is not valid JSON of its kind\n  from {url}")]
+    Document {
+        /// What it should be.
+        what: &'static str,
+        /// Where it came from.
+        url: http::Shown,
+        /// What is wrong, and where.
+        source: serde_json::Error,
+    },
+    /// A registry accepted an upload and does not say where.
+    #[error("the registry does not say where to upload to\n  from {url}")]
+    NoLocation {
+        /// What was asked.
+        url: http::Shown,
+    },
     /// Nothing is where a store should be read.
     #[error("there is no OCI image layout in {}", .path.display())]
     NoStore {
         /// The directory.
         path: PathBuf,
     },
+}
+
+fn said(answer: &str) -> String {
+    if answer.is_empty() {
+        String::new()
+    } else {
+        format!(" ({answer})")
+    }
 }
 
 impl Error {
@@ -220,6 +292,15 @@ impl Error {
             Self::Oci(_) | Self::LayoutIndex { .. } | Self::TooLarge { .. } => Category::Malformed,
             Self::Missing { .. } | Self::NoStore { .. } => Category::NotFound,
             Self::IsRepository { .. } => Category::Usage,
+            Self::Http(error) => error.category(),
+            Self::Unauthorized { .. } => Category::Unauthorized,
+            Self::Registry { status: 500.., .. } => Category::Unreachable,
+            Self::Registry { .. } => Category::Unsupported,
+            Self::Realm { .. }
+            | Self::ForeignPage { .. }
+            | Self::EndlessPages { .. }
+            | Self::Document { .. }
+            | Self::NoLocation { .. } => Category::Malformed,
         }
     }
 }

@@ -1,0 +1,79 @@
+//! Reading a registry's answers.
+
+use reqwest::header::{CONTENT_TYPE, LINK};
+use url::Url;
+
+use super::super::Error;
+use super::wire::ErrorList;
+use crate::error::printable;
+use crate::http::Answer;
+
+/// The longest list of errors that is read; the rest is for the registry's own log.
+const LARGEST_ERROR: u64 = 64 << 10;
+
+/// What a registry says about a failure, in one line.
+pub(super) fn text(body: &[u8]) -> String {
+    let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
+    if list.errors.is_empty() {
+        let line = String::from_utf8_lossy(body)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_owned();
+        return printable(&line);
+    }
+    let items = list
+        .errors
+        .iter()
+        .map(|item| match (item.code.as_str(), item.message.as_str()) {
+            ("", message) => message.to_owned(),
+            (code, "") => code.to_owned(),
+            (code, message) => format!("{code}: {message}"),
+        });
+    printable(&items.collect::<Vec<_>>().join("; "))
+}
+
+/// Turns an answer that is no success into an error.
+pub(super) async fn failure(what: &'static str, answer: Answer) -> Error {
+    let (url, status) = (answer.url().clone(), answer.status().as_u16());
+    let body = answer.bytes(LARGEST_ERROR).await.unwrap_or_default();
+    Error::Registry {
+        what,
+        url: url.into(),
+        status,
+        answer: text(&body),
+    }
+}
+
+/// Whether a refusal of a tag list means that the repository is not there (contract 1.7): a plain 404, or an error
+/// list with one of these codes at any status.
+pub(super) fn says_unknown(status: u16, body: &[u8]) -> bool {
+    let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
+    let named = list
+        .errors
+        .iter()
+        .any(|item| item.code == "NAME_UNKNOWN" || item.code == "NAME_INVALID");
+    named || (status == 404 && list.errors.is_empty())
+}
+
+/// The media type, without parameters.
+pub(super) fn media_type(answer: &Answer) -> String {
+    let text = answer.header(CONTENT_TYPE).unwrap_or_default();
+    text.split(';').next().unwrap_or_default().trim().to_owned()
+}
+
+/// Where the next page is: any `Link` header is followed, whatever its `rel` (contract 1.7).
+pub(super) fn next_page(answer: &Answer) -> Option<Result<Url, Error>> {
+    let link = answer.header(LINK)?;
+    let target = link
+        .strip_prefix('<')
+        .and_then(|rest| rest.split_once('>'))
+        .map(|(target, _)| target)?;
+    let page = answer
+        .url()
+        .join(target)
+        .ok()
+        .filter(|page| page.origin() == answer.url().origin());
+    Some(page.ok_or_else(|| Error::ForeignPage { url: target.into() }))
+}

@@ -1,0 +1,242 @@
+//! Authentication to one registry: challenges, and tokens for scopes.
+//!
+//! The first request goes out as it is; the registry's challenge tells what it wants. From then on tokens are fetched
+//! before they are needed, one fetch for all who wait for the same scope, and renewed shortly before they expire.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use url::Url;
+
+use super::super::Error;
+use super::wire::TokenAnswer;
+use crate::credentials::Credential;
+use crate::http::{Answer, Http, Patience, Payload, Request, Secret, authority, retrying};
+
+/// What a token server may answer with at most (contract 3.5).
+const LARGEST_TOKEN: u64 = 128 << 10;
+/// How long a token holds when its server does not say.
+const DEFAULT_LIFE: u64 = 60;
+/// How long before its end a token is renewed: a request must not outlive it.
+const MARGIN: Duration = Duration::from_secs(10);
+
+/// What a request wants to do with a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Scope(Vec<String>);
+
+impl Scope {
+    pub(super) fn pull(name: &str) -> Self {
+        Self(vec![format!("repository:{name}:pull")])
+    }
+
+    pub(super) fn push(name: &str) -> Self {
+        Self(vec![format!("repository:{name}:pull,push")])
+    }
+
+    /// Also to read another repository, as a mount does.
+    pub(super) fn and_pull(mut self, name: &str) -> Self {
+        self.0.push(format!("repository:{name}:pull"));
+        self
+    }
+}
+
+/// How a registry wants to be spoken to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Scheme {
+    Basic,
+    Bearer { realm: Url, service: Option<String> },
+}
+
+struct Token {
+    secret: Secret,
+    until: Instant,
+}
+
+/// The state of authentication to one registry.
+pub(super) struct Auth {
+    http: Http,
+    base: Url,
+    credential: Option<Credential>,
+    scheme: Mutex<Option<Scheme>>,
+    tokens: tokio::sync::Mutex<HashMap<Scope, Token>>,
+}
+
+impl Auth {
+    pub(super) fn new(http: Http, base: Url, credential: Option<Credential>) -> Self {
+        Self {
+            http,
+            base,
+            credential,
+            scheme: Mutex::default(),
+            tokens: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The secret for a scope, as far as it is known what the registry wants.
+    pub(super) async fn secret(&self, scope: &Scope) -> Result<Option<Secret>, Error> {
+        let scheme = self
+            .scheme
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        match scheme {
+            None => Ok(None),
+            Some(Scheme::Basic) => Ok(self.credential.as_ref().and_then(Credential::basic)),
+            Some(Scheme::Bearer { realm, service }) => self
+                .token(scope, &realm, service.as_deref())
+                .await
+                .map(Some),
+        }
+    }
+
+    /// Learns from a refusal. `false`: there is nothing to learn, and asking again would change nothing.
+    pub(super) async fn learn(
+        &self,
+        answer: &Answer,
+        scope: &Scope,
+        used: Option<&Secret>,
+    ) -> Result<bool, Error> {
+        let wanted = self.wanted(answer)?;
+        let known = wanted == *self.scheme.lock().unwrap_or_else(PoisonError::into_inner);
+        self.scheme
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&wanted);
+        match wanted {
+            None => Ok(false),
+            Some(Scheme::Basic) => Ok(!known
+                && self
+                    .credential
+                    .as_ref()
+                    .and_then(Credential::basic)
+                    .is_some()),
+            Some(Scheme::Bearer { .. }) => {
+                // A token may have been withdrawn before its time; a fresh one that is refused is the answer.
+                let mut tokens = self.tokens.lock().await;
+                let stale = tokens
+                    .get(scope)
+                    .is_some_and(|token| Some(&token.secret) == used);
+                if stale {
+                    tokens.remove(scope);
+                }
+                Ok(used.is_none() || stale)
+            }
+        }
+    }
+
+    /// What the challenges of an answer ask for: a token where there is a choice.
+    fn wanted(&self, answer: &Answer) -> Result<Option<Scheme>, Error> {
+        let mut basic = None;
+        for header in answer.headers(WWW_AUTHENTICATE) {
+            for challenge in http_auth::parser::ChallengeParser::new(&header).filter_map(Result::ok)
+            {
+                if challenge.scheme.eq_ignore_ascii_case("bearer") {
+                    let parameter = |name: &str| {
+                        let found = challenge
+                            .params
+                            .iter()
+                            .find(|(key, _)| key.eq_ignore_ascii_case(name));
+                        found.map(|(_, value)| value.to_unescaped())
+                    };
+                    let realm = parameter("realm").unwrap_or_default();
+                    let realm = self.base.join(&realm).ok().filter(|url| self.may_ask(url));
+                    let realm = realm.ok_or_else(|| Error::Realm { host: self.host() })?;
+                    return Ok(Some(Scheme::Bearer {
+                        realm,
+                        service: parameter("service"),
+                    }));
+                }
+                if challenge.scheme.eq_ignore_ascii_case("basic") {
+                    basic = Some(Scheme::Basic);
+                }
+            }
+        }
+        Ok(basic)
+    }
+
+    /// A realm must not be weaker than the registry that names it: the password goes there.
+    fn may_ask(&self, realm: &Url) -> bool {
+        realm.scheme() == "https" || (realm.scheme() == "http" && self.base.scheme() == "http")
+    }
+
+    async fn token(
+        &self,
+        scope: &Scope,
+        realm: &Url,
+        service: Option<&str>,
+    ) -> Result<Secret, Error> {
+        // Held while fetching, so that all who wait share one fetch.
+        let mut tokens = self.tokens.lock().await;
+        if let Some(token) = tokens
+            .get(scope)
+            .filter(|token| token.until > Instant::now())
+        {
+            return Ok(token.secret.clone());
+        }
+        let request = || self.token_request(scope, realm, service);
+        let answer = retrying(Patience::Repeatable, || self.http.send(request())).await?;
+        let status = answer.status();
+        let body = answer.bytes(LARGEST_TOKEN).await?;
+        if !status.is_success() {
+            return Err(self.refused(status.as_u16(), &body));
+        }
+        let refused = || self.refused(status.as_u16(), b"");
+        let answer: TokenAnswer = serde_json::from_slice(&body).map_err(|_| refused())?;
+        let text = answer
+            .access_token
+            .or(answer.token)
+            .filter(|text| !text.is_empty())
+            .ok_or_else(refused)?;
+        let life = Duration::from_secs(answer.expires_in.unwrap_or(DEFAULT_LIFE).min(24 * 3600));
+        let secret = Secret::bearer(&text);
+        let until = Instant::now() + life.saturating_sub(MARGIN).max(life / 2);
+        tokens.insert(
+            scope.clone(),
+            Token {
+                secret: secret.clone(),
+                until,
+            },
+        );
+        Ok(secret)
+    }
+
+    fn token_request(&self, scope: &Scope, realm: &Url, service: Option<&str>) -> Request {
+        if let Some(Credential::Identity { token, .. }) = &self.credential {
+            let mut form = url::form_urlencoded::Serializer::new(String::new());
+            form.append_pair("grant_type", "refresh_token")
+                .append_pair("refresh_token", token);
+            form.append_pair("client_id", "tfoci")
+                .append_pair("scope", &scope.0.join(" "));
+            form.extend_pairs(service.map(|service| ("service", service)));
+            return Request::new(Method::POST, realm.clone(), &self.base)
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .payload(Payload::Bytes(form.finish().into_bytes().into()));
+        }
+        let mut url = realm.clone();
+        url.query_pairs_mut()
+            .extend_pairs(service.map(|service| ("service", service)))
+            .extend_pairs(scope.0.iter().map(|scope| ("scope", scope.as_str())));
+        let basic = self.credential.as_ref().and_then(Credential::basic);
+        Request::new(Method::GET, url, &self.base).secret(basic, realm)
+    }
+
+    /// The registry, or its token server, does not let us in.
+    pub(super) fn refused(&self, status: u16, body: &[u8]) -> Error {
+        Error::Unauthorized {
+            host: self.host(),
+            tried: self
+                .credential
+                .as_ref()
+                .map(|credential| credential.origin().to_owned()),
+            status,
+            answer: super::answer::text(body),
+        }
+    }
+
+    fn host(&self) -> String {
+        authority(&self.base).unwrap_or_default()
+    }
+}

@@ -1,0 +1,432 @@
+//! OCI registries.
+//!
+//! Reading: tags page by page, manifests by tag or digest, blobs that resume where they were cut. Writing: a blob is mounted
+//! where the registry has it, else one POST and one PUT of known length; manifests go by digest, and the tag last.
+//! Everything that is read is checked against the digest by which it was asked for.
+//!
+//! A repository's name begins with its registry's host, so that one store serves whatever a template maps to.
+
+mod answer;
+mod auth;
+mod upload;
+mod wire;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::TryStreamExt as _;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, RANGE};
+use reqwest::{Method, StatusCode};
+use url::Url;
+
+use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
+use crate::blob::{self, BlobSource, Body};
+use crate::credentials::Credential;
+use crate::digest::{Digest, Hasher};
+use crate::disk;
+use crate::event::Reporter;
+use crate::http::{Answer, Http, Patience, Payload, Request, retrying};
+use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Repository, Tag};
+use crate::release::Expected;
+use auth::{Auth, Scope};
+
+/// The largest page of tags (contract 1.7).
+const LARGEST_PAGE: u64 = 4 << 20;
+/// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
+const MOST_PAGES: usize = 10_000;
+
+/// Registries, reached as they are needed.
+#[derive(Clone)]
+pub struct Registry {
+    http: Http,
+    credentials: Arc<HashMap<String, Credential>>,
+    hosts: Arc<Mutex<HashMap<String, Arc<Host>>>>,
+}
+
+/// One registry.
+struct Host {
+    base: Url,
+    auth: Auth,
+}
+
+impl Registry {
+    /// Nothing is opened before the first request. Credentials are by host.
+    pub fn new(http: Http, credentials: HashMap<String, Credential>) -> Self {
+        Self {
+            http,
+            credentials: Arc::new(credentials),
+            hosts: Arc::default(),
+        }
+    }
+
+    /// The registry of a repository, and the name that it has there.
+    fn locate<'a>(&self, repository: &'a Repository) -> Result<(Arc<Host>, &'a str), Error> {
+        let (host, name) = repository
+            .as_str()
+            .split_once('/')
+            .unwrap_or((repository.as_str(), ""));
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = hosts.get(host) {
+            return Ok((Arc::clone(found), name));
+        }
+        let base = self.http.base(host)?;
+        let auth = Auth::new(
+            self.http.clone(),
+            base.clone(),
+            self.credentials.get(host).cloned(),
+        );
+        let found = Arc::new(Host { base, auth });
+        hosts.insert(host.to_owned(), Arc::clone(&found));
+        Ok((found, name))
+    }
+
+    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
+    async fn send(
+        &self,
+        host: &Host,
+        scope: &Scope,
+        patience: Patience,
+        request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        // Twice is enough: to learn what is wanted, and to renew a token that was withdrawn.
+        for _ in 0..2 {
+            let secret = host.auth.secret(scope).await?;
+            let send = || self.http.send(request().secret(secret.clone(), &host.base));
+            let answer = retrying(patience, send).await?;
+            if answer.status() != StatusCode::UNAUTHORIZED
+                || !host.auth.learn(&answer, scope, secret.as_ref()).await?
+            {
+                return Ok(answer);
+            }
+        }
+        let secret = host.auth.secret(scope).await?;
+        let send = || self.http.send(request().secret(secret.clone(), &host.base));
+        Ok(retrying(patience, send).await?)
+    }
+
+    async fn refusal(&self, host: &Host, what: &'static str, answer: Answer) -> Error {
+        let status = answer.status();
+        if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+            let body = answer.bytes(64 << 10).await.unwrap_or_default();
+            return host.auth.refused(status.as_u16(), &body);
+        }
+        answer::failure(what, answer).await
+    }
+}
+
+impl Host {
+    fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
+        let path = format!("v2/{name}/{rest}");
+        self.base.join(&path).map_err(|_| {
+            crate::http::Error::Url {
+                url: path.as_str().into(),
+            }
+            .into()
+        })
+    }
+
+    fn request(&self, method: Method, url: Url) -> Request {
+        Request::new(method, url, &self.base)
+    }
+}
+
+impl ReadStore for Registry {
+    type Blob = RegistryBlob;
+
+    async fn repositories(&self) -> Result<Listing, Error> {
+        Ok(Listing::Unsupported)
+    }
+
+    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<Tag>>, Error> {
+        let (host, name) = self.locate(repository)?;
+        let scope = Scope::pull(name);
+        let mut page = Some(host.url(name, "tags/list")?);
+        let mut seen = Vec::new();
+        let mut tags = Vec::new();
+        while let Some(url) = page.take() {
+            if seen.contains(&url) || seen.len() > MOST_PAGES {
+                return Err(Error::EndlessPages { url: url.into() });
+            }
+            seen.push(url.clone());
+            let request = || {
+                host.request(Method::GET, url.clone())
+                    .header(ACCEPT, "application/json")
+            };
+            let answer = self
+                .send(&host, &scope, Patience::Repeatable, request)
+                .await?;
+            let status = answer.status();
+            if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+                return Err(self.refusal(&host, "tags", answer).await);
+            }
+            let next = answer::next_page(&answer).transpose()?;
+            let shown = answer.url().clone();
+            let body = answer.bytes(LARGEST_PAGE).await?;
+            if !status.is_success() {
+                if answer::says_unknown(status.as_u16(), &body) {
+                    return Ok(None);
+                }
+                let text = answer::text(&body);
+                return Err(Error::Registry {
+                    what: "tags",
+                    url: shown.into(),
+                    status: status.as_u16(),
+                    answer: text,
+                });
+            }
+            let list: wire::TagList =
+                serde_json::from_slice(&body).map_err(|source| Error::Document {
+                    what: "list of tags",
+                    url: shown.into(),
+                    source,
+                })?;
+            tags.extend(
+                list.tags
+                    .unwrap_or_default()
+                    .iter()
+                    .filter_map(|text| Tag::parse(text).ok()),
+            );
+            page = next;
+        }
+        tags.sort();
+        tags.dedup();
+        Ok(Some(tags))
+    }
+
+    async fn manifest(
+        &self,
+        repository: &Repository,
+        at: At<'_>,
+    ) -> Result<Option<RawManifest>, Error> {
+        let (host, name) = self.locate(repository)?;
+        let (reference, accept) = match at {
+            At::Tag(tag) => (tag.to_string(), format!("{INDEX}, {MANIFEST}")),
+            At::Entry(entry) => (entry.digest.clone(), entry.media_type.clone()),
+        };
+        let expected = match at {
+            At::Tag(_) => None,
+            At::Entry(entry) => {
+                Some(
+                    entry
+                        .expected()
+                        .map_err(|source| crate::oci::Refusal::Descriptor {
+                            what: "manifest",
+                            source,
+                        })?,
+                )
+            }
+        };
+        let url = host.url(name, &format!("manifests/{reference}"))?;
+        let request = || {
+            host.request(Method::GET, url.clone())
+                .header(ACCEPT, &accept)
+        };
+        let answer = self
+            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
+            .await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => return Ok(None),
+            status if status.is_success() => {}
+            _ => return Err(self.refusal(&host, "manifest", answer).await),
+        }
+        let media_type = answer::media_type(&answer);
+        let bytes = answer.bytes(LARGEST_READ).await?;
+        let algorithm = expected.map_or(crate::digest::Algorithm::Sha256, |expected| {
+            expected.digest.algorithm()
+        });
+        let mut hasher = Hasher::new(algorithm);
+        hasher.update(&bytes);
+        let received = Expected {
+            digest: hasher.finish(),
+            size: bytes.len() as u64,
+        };
+        if let Some(expected) = expected.filter(|expected| *expected != received) {
+            let source = blob::Error::Digest {
+                expected: expected.digest,
+                received: received.digest,
+            };
+            return Err(Error::Blob {
+                what: "manifest",
+                digest: expected.digest,
+                source,
+            });
+        }
+        Ok(Some(RawManifest {
+            media_type,
+            artifact_type: None,
+            bytes: bytes.into(),
+            expected: received,
+        }))
+    }
+
+    fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
+        RegistryBlob {
+            registry: self.clone(),
+            repository: repository.clone(),
+            expected,
+        }
+    }
+
+    fn name(&self, repository: &Repository) -> String {
+        repository.to_string()
+    }
+}
+
+impl WriteStore for Registry {
+    async fn lock(&self, _: &Repository, _: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
+        Ok(None)
+    }
+
+    async fn has_blob(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
+        let (host, name) = self.locate(repository)?;
+        let url = host.url(name, &format!("blobs/{}", expected.digest))?;
+        let request = || host.request(Method::HEAD, url.clone());
+        let answer = self
+            .send(&host, &Scope::push(name), Patience::Repeatable, request)
+            .await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(false),
+            status if status.is_success() => Ok(answer
+                .content_length()
+                .is_none_or(|length| length == expected.size)),
+            _ => Err(self.refusal(&host, "blob", answer).await),
+        }
+    }
+
+    async fn put_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        if self.has_blob(repository, &blob.expected()).await? {
+            return Ok(Put::Present);
+        }
+        let (host, name) = self.locate(repository)?;
+        upload::put(self, &host, name, blob).await
+    }
+
+    async fn put_manifest(
+        &self,
+        repository: &Repository,
+        manifest: &RawManifest,
+    ) -> Result<(), Error> {
+        self.write_manifest(repository, &manifest.expected.digest.to_string(), manifest)
+            .await
+    }
+
+    async fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
+        for Move { tag, to, was } in moves {
+            let now = self
+                .manifest(repository, At::Tag(tag))
+                .await?
+                .map(|raw| raw.expected.digest);
+            if now.as_ref() != *was {
+                return Ok(Tagged::Conflict);
+            }
+            self.write_manifest(repository, tag.as_str(), to).await?;
+        }
+        Ok(Tagged::Moved)
+    }
+
+    async fn sweep(&self, _: &Repository) -> Result<(), Error> {
+        // Registries collect what no tag leads to by themselves.
+        Ok(())
+    }
+}
+
+impl Registry {
+    async fn write_manifest(
+        &self,
+        repository: &Repository,
+        at: &str,
+        manifest: &RawManifest,
+    ) -> Result<(), Error> {
+        let (host, name) = self.locate(repository)?;
+        let url = host.url(name, &format!("manifests/{at}"))?;
+        let request = || {
+            host.request(Method::PUT, url.clone())
+                .header(CONTENT_TYPE, &manifest.media_type)
+                .payload(Payload::Bytes(manifest.bytes.clone()))
+        };
+        let answer = self
+            .send(&host, &Scope::push(name), Patience::Repeatable, request)
+            .await?;
+        if answer.status().is_success() {
+            Ok(())
+        } else {
+            Err(self.refusal(&host, "manifest", answer).await)
+        }
+    }
+}
+
+/// A blob of a registry.
+#[derive(Clone)]
+pub struct RegistryBlob {
+    registry: Registry,
+    repository: Repository,
+    expected: Expected,
+}
+
+impl BlobSource for RegistryBlob {
+    fn expected(&self) -> Expected {
+        self.expected
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+        let answer = self
+            .ask(from)
+            .await
+            .map_err(|error| blob::Error::Store(Box::new(error)))?;
+        // A server that ignores the range sends everything; what came before is skipped.
+        let skip = if answer.status() == StatusCode::PARTIAL_CONTENT {
+            0
+        } else {
+            from
+        };
+        Ok(blob::skipping(
+            Body::new(answer.chunks().map_err(blob::Error::Http)),
+            skip,
+        ))
+    }
+}
+
+impl RegistryBlob {
+    async fn ask(&self, from: u64) -> Result<Answer, Error> {
+        let (host, name) = self.registry.locate(&self.repository)?;
+        let url = host.url(name, &format!("blobs/{}", self.expected.digest))?;
+        let request = || {
+            let request = host.request(Method::GET, url.clone());
+            if from > 0 {
+                request.header(RANGE, &format!("bytes={from}-"))
+            } else {
+                request
+            }
+        };
+        let answer = self
+            .registry
+            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
+            .await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Err(Error::Missing {
+                what: "blob",
+                digest: self.expected.digest.to_string(),
+            }),
+            status if status.is_success() => Ok(answer),
+            _ => Err(self.registry.refusal(&host, "blob", answer).await),
+        }
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Registry")
+    }
+}
+
+/// The digest in an upload's URL.
+fn with_digest(mut location: Url, digest: &Digest) -> Url {
+    location
+        .query_pairs_mut()
+        .append_pair("digest", &digest.to_string());
+    location
+}
