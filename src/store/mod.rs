@@ -7,11 +7,13 @@
 //! | --- | --- | --- |
 //! | [`Layout`] | `oci-layout:DIR` | OCI image layouts on disk, one for each provider |
 
+pub mod any;
 pub mod endpoint;
 pub mod graph;
 pub mod layout;
 pub mod registry;
 
+pub use any::Store;
 pub use endpoint::Endpoint;
 pub use layout::Layout;
 pub use registry::Registry;

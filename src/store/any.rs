@@ -1,0 +1,116 @@
+//! Any store: a closed set, told apart when an address is read.
+
+use super::registry::RegistryBlob;
+use super::{At, Error, Layout, Listing, Move, Put, ReadStore, Registry, Tagged, WriteStore};
+use crate::blob::{self, BlobSource, Body};
+use crate::disk;
+use crate::event::Reporter;
+use crate::oci::{RawManifest, Repository, Tag};
+use crate::release::Expected;
+
+/// One of the stores.
+#[derive(Clone, Debug)]
+pub enum Store {
+    /// Layouts on disk.
+    Layout(Layout),
+    /// Registries.
+    Registry(Registry),
+}
+
+/// A blob of one of the stores.
+#[derive(Clone)]
+pub enum StoreBlob {
+    /// A file.
+    Layout(blob::File),
+    /// A blob of a registry.
+    Registry(RegistryBlob),
+}
+
+/// Says the same to whichever store it is.
+macro_rules! either {
+    ($self:expr, $store:ident => $said:expr) => {
+        match $self {
+            Self::Layout($store) => $said,
+            Self::Registry($store) => $said,
+        }
+    };
+}
+
+impl ReadStore for Store {
+    type Blob = StoreBlob;
+
+    async fn repositories(&self) -> Result<Listing, Error> {
+        either!(self, store => store.repositories().await)
+    }
+
+    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<Tag>>, Error> {
+        either!(self, store => store.tags(repository).await)
+    }
+
+    async fn manifest(
+        &self,
+        repository: &Repository,
+        at: At<'_>,
+    ) -> Result<Option<RawManifest>, Error> {
+        either!(self, store => store.manifest(repository, at).await)
+    }
+
+    fn blob(&self, repository: &Repository, expected: Expected) -> StoreBlob {
+        match self {
+            Self::Layout(store) => StoreBlob::Layout(store.blob(repository, expected)),
+            Self::Registry(store) => StoreBlob::Registry(store.blob(repository, expected)),
+        }
+    }
+
+    fn name(&self, repository: &Repository) -> String {
+        either!(self, store => store.name(repository))
+    }
+}
+
+impl WriteStore for Store {
+    async fn lock(
+        &self,
+        repository: &Repository,
+        reporter: &dyn Reporter,
+    ) -> Result<Option<disk::Lock>, Error> {
+        either!(self, store => store.lock(repository, reporter).await)
+    }
+
+    async fn has_blob(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
+        either!(self, store => store.has_blob(repository, expected).await)
+    }
+
+    async fn put_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        either!(self, store => store.put_blob(repository, blob).await)
+    }
+
+    async fn put_manifest(
+        &self,
+        repository: &Repository,
+        manifest: &RawManifest,
+    ) -> Result<(), Error> {
+        either!(self, store => store.put_manifest(repository, manifest).await)
+    }
+
+    async fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
+        either!(self, store => store.tag(repository, moves).await)
+    }
+
+    async fn sweep(&self, repository: &Repository) -> Result<(), Error> {
+        either!(self, store => store.sweep(repository).await)
+    }
+}
+
+impl BlobSource for StoreBlob {
+    fn expected(&self) -> Expected {
+        either!(self, blob => blob.expected())
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+        either!(self, blob => blob.open(from).await)
+    }
+}
