@@ -86,8 +86,11 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
         }
     };
     for _ in 0..ATTEMPTS {
-        let plan = plan::make(release, destination, options).await?;
+        let mut plan = plan::make(release, destination, options).await?;
         if options.dry_run {
+            if plan.change != Change::Present {
+                plan.change = Change::Planned;
+            }
             return Ok(report(release, destination, &plan, planned(&plan)));
         }
         let transfers = carry_out(release, destination, &plan, options.jobs, reporter).await?;
@@ -256,7 +259,6 @@ fn report<S: WriteStore, B>(
     transfers: Vec<Transfer>,
 ) -> Published {
     let digest = plan.index.expected.digest;
-    let dry = transfers.contains(&Transfer::Planned);
     let packages = release
         .packages
         .iter()
@@ -278,7 +280,7 @@ fn report<S: WriteStore, B>(
             .store
             .reference(&destination.repository, &plan.tag, &digest),
         digest,
-        status: if dry { Change::Planned } else { plan.change },
+        status: plan.change,
         authentication: release.authentication().clone(),
         bytes: copied.map(|package| package.size).sum(),
         packages,
