@@ -226,7 +226,7 @@ impl<B: BlobSource> Work<B> {
             subject: self.subject.clone(),
             size: expected.size,
         });
-        let mut staged = Staged::new(&self.place.staging())?;
+        let mut staged = self.place.stage()?;
         let mut body = hold_back(location.open(0).await?, *expected);
         while let Some(chunk) = body.next().await {
             let chunk = chunk?;
