@@ -279,6 +279,8 @@ impl WriteStore for Layout {
         let mut body = hold_back(blob.open(0).await.map_err(unusable)?, expected);
         while let Some(chunk) = body.next().await {
             staged.write(&chunk.map_err(unusable)?)?;
+            // A local file never waits; without this the task could not be stopped.
+            tokio::task::consume_budget().await;
         }
         staged.publish()?;
         Ok(Put::Stored)
