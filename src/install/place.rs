@@ -135,8 +135,11 @@ impl Place {
         Ok((Transfer::Copied, hashes))
     }
 
-    /// Whether something is there; an empty directory is nothing, to clients too (contract 4.5).
-    fn is_occupied(&self) -> Result<bool, Problem> {
+    /// Whether a directory with something in it is there; an empty one is nothing, to clients too (contract 4.5).
+    pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
+        if self.form == Form::Packed {
+            return Ok(false);
+        }
         let names = disk::if_exists(disk::names(&self.unpacked))?;
         Ok(names.is_some_and(|names| !names.is_empty()))
     }

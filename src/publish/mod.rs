@@ -91,7 +91,8 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
             if plan.change != Change::Present {
                 plan.change = Change::Planned;
             }
-            return Ok(report(release, destination, &plan, planned(&plan)));
+            let transfers = planned(release, destination, &plan).await?;
+            return Ok(report(release, destination, &plan, transfers));
         }
         let transfers = carry_out(release, destination, &plan, options.jobs, reporter).await?;
         if move_tags(destination, &plan).await? == Tagged::Moved {
@@ -239,17 +240,22 @@ fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Report
     }
 }
 
-fn planned(plan: &Plan) -> Vec<Transfer> {
-    plan.steps
-        .iter()
-        .map(|step| {
-            if step.missing {
-                Transfer::Planned
-            } else {
-                Transfer::Present
-            }
-        })
-        .collect()
+/// What [`carry_out`] would do with each package. A zip may have arrived before its index did.
+async fn planned<S: WriteStore, B>(
+    release: &Release<B>,
+    Destination { store, repository }: &Destination<S>,
+    plan: &Plan,
+) -> Result<Vec<Transfer>, Problem> {
+    let mut transfers = Vec::new();
+    for (package, step) in release.packages.iter().zip(&plan.steps) {
+        let there = !step.missing || store.has_blob(repository, &package.expected).await?;
+        transfers.push(if there {
+            Transfer::Present
+        } else {
+            Transfer::Planned
+        });
+    }
+    Ok(transfers)
 }
 
 fn report<S: WriteStore, B>(
