@@ -196,17 +196,16 @@ impl<B: BlobSource> Work<B> {
     ) -> Result<(Transfer, Vec<PackageHash>), Problem> {
         self.place.refuse_other_form()?;
         let zh = self.package.zh();
+        if let Some(there) = self.place.packed_already(&self.package).await? {
+            return Ok((Transfer::Present, all(zh, there)));
+        }
         if self.dry_run {
-            let there = self.place.path().exists();
-            let transfer = if there {
+            let transfer = if self.place.is_occupied()? {
                 Transfer::Present
             } else {
                 Transfer::Planned
             };
             return Ok((transfer, zh.into_iter().collect()));
-        }
-        if let Some(there) = self.place.packed_already(&self.package).await? {
-            return Ok((Transfer::Present, all(zh, there)));
         }
         let staged = self.fetch(reporter).await?;
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
@@ -226,7 +225,7 @@ impl<B: BlobSource> Work<B> {
             subject: self.subject.clone(),
             size: expected.size,
         });
-        let mut staged = Staged::new(&self.place.staging())?;
+        let mut staged = self.place.stage()?;
         let mut body = hold_back(location.open(0).await?, *expected);
         while let Some(chunk) = body.next().await {
             let chunk = chunk?;

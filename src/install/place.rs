@@ -46,9 +46,9 @@ impl Place {
         }
     }
 
-    /// A name at the top of the mirror: its hidden sibling is on the right file system, and creates no directory too early.
-    pub(super) fn staging(&self) -> PathBuf {
-        self.into.join("package")
+    /// Starts a zip, hidden at the top of the mirror: on the right file system, where no directory is created too early.
+    pub(super) fn stage(&self) -> Result<Staged, disk::Error> {
+        Staged::hidden_in(&self.into, self.path())
     }
 
     pub(super) fn refuse_other_form(&self) -> Result<(), Problem> {
@@ -103,7 +103,7 @@ impl Place {
             Form::Packed => {
                 let hashes = hashes(staged.reopen()?, &self.type_name, file)?;
                 self.make_parent()?;
-                staged.show_at(&self.packed)?;
+                staged.show()?;
                 Ok((Transfer::Copied, hashes))
             }
             Form::Unpacked => self.unpack(&staged, file),
@@ -135,8 +135,11 @@ impl Place {
         Ok((Transfer::Copied, hashes))
     }
 
-    /// Whether something is there; an empty directory is nothing, to clients too (contract 4.5).
-    fn is_occupied(&self) -> Result<bool, Problem> {
+    /// Whether a directory with something in it is there; an empty one is nothing, to clients too (contract 4.5).
+    pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
+        if self.form == Form::Packed {
+            return Ok(false);
+        }
         let names = disk::if_exists(disk::names(&self.unpacked))?;
         Ok(names.is_some_and(|names| !names.is_empty()))
     }

@@ -86,9 +86,13 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
         }
     };
     for _ in 0..ATTEMPTS {
-        let plan = plan::make(release, destination, options).await?;
+        let mut plan = plan::make(release, destination, options).await?;
         if options.dry_run {
-            return Ok(report(release, destination, &plan, planned(&plan)));
+            if plan.change != Change::Present {
+                plan.change = Change::Planned;
+            }
+            let transfers = planned(release, destination, &plan).await?;
+            return Ok(report(release, destination, &plan, transfers));
         }
         let transfers = carry_out(release, destination, &plan, options.jobs, reporter).await?;
         if move_tags(destination, &plan).await? == Tagged::Moved {
@@ -236,17 +240,22 @@ fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Report
     }
 }
 
-fn planned(plan: &Plan) -> Vec<Transfer> {
-    plan.steps
-        .iter()
-        .map(|step| {
-            if step.missing {
-                Transfer::Planned
-            } else {
-                Transfer::Present
-            }
-        })
-        .collect()
+/// What [`carry_out`] would do with each package. A zip may have arrived before its index did.
+async fn planned<S: WriteStore, B>(
+    release: &Release<B>,
+    Destination { store, repository }: &Destination<S>,
+    plan: &Plan,
+) -> Result<Vec<Transfer>, Problem> {
+    let mut transfers = Vec::new();
+    for (package, step) in release.packages.iter().zip(&plan.steps) {
+        let there = !step.missing || store.has_blob(repository, &package.expected).await?;
+        transfers.push(if there {
+            Transfer::Present
+        } else {
+            Transfer::Planned
+        });
+    }
+    Ok(transfers)
 }
 
 fn report<S: WriteStore, B>(
@@ -256,7 +265,6 @@ fn report<S: WriteStore, B>(
     transfers: Vec<Transfer>,
 ) -> Published {
     let digest = plan.index.expected.digest;
-    let dry = transfers.contains(&Transfer::Planned);
     let packages = release
         .packages
         .iter()
@@ -278,7 +286,7 @@ fn report<S: WriteStore, B>(
             .store
             .reference(&destination.repository, &plan.tag, &digest),
         digest,
-        status: if dry { Change::Planned } else { plan.change },
+        status: plan.change,
         authentication: release.authentication().clone(),
         bytes: copied.map(|package| package.size).sum(),
         packages,

@@ -25,7 +25,7 @@ pub(super) struct Plan {
     pub(super) evidence: EvidencePlan,
     /// The outcome as a whole.
     pub(super) change: Change,
-    /// Whether something that was visible will be no more.
+    /// Whether to remove what nothing leads to: after a replacement, and after one that was killed before it came to this.
     pub(super) replaces: bool,
 }
 
@@ -52,13 +52,7 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         return Err(Problem::Exists);
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
-    let existing = match stored {
-        Some(raw) if !replaces => Some(Artifact {
-            index: readable(&raw)?,
-            raw,
-        }),
-        _ => None,
-    };
+    let existing = to_compare(stored, release, options)?;
     let mut index = match &existing {
         Some(artifact) => artifact.index.clone(),
         None => Index::new(&release.provider, &release.version),
@@ -93,8 +87,32 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         steps,
         evidence,
         change,
-        replaces: replaces && index_is_new,
+        replaces,
     })
+}
+
+/// What the release is compared with: nothing, if it takes the place of what is there.
+fn to_compare<L>(
+    stored: Option<RawManifest>,
+    release: &Release<L>,
+    options: &Options,
+) -> Result<Option<Artifact>, Problem> {
+    let Some(raw) = stored else { return Ok(None) };
+    if options.existing == Existing::Replace && raw.bytes != alone(release, options)?.bytes {
+        return Ok(None);
+    }
+    let index = readable(&raw)?;
+    Ok(Some(Artifact { index, raw }))
+}
+
+/// The index of the release by itself.
+fn alone<L>(release: &Release<L>, options: &Options) -> Result<RawManifest, Problem> {
+    let mut index = Index::new(&release.provider, &release.version);
+    for package in &release.packages {
+        let manifest = manifest::build(package.expected, &package.file_name)?;
+        index.insert(&package.platform, &manifest, &package.expected.digest)?;
+    }
+    finish(index, release, None, options)
 }
 
 fn readable(raw: &RawManifest) -> Result<Index, Problem> {
