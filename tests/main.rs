@@ -10,5 +10,8 @@
 
 mod support;
 
+/// Every error that a person can be shown, word for word.
+mod messages;
+
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
