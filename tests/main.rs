@@ -19,5 +19,8 @@ mod help;
 /// What the README shows, and that it is true.
 mod readme;
 
+/// Every error that a person can be shown, word for word.
+mod messages;
+
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;

@@ -140,8 +140,11 @@ pub async fn install<S: ReadStore>(
     });
     let done = jobs::run(request.jobs, work, |work| {
         let (reporter, authentication) = (Arc::clone(reporter), authentication.clone());
+        let place = shelf.place.clone();
         async move {
-            let (transfer, hashes) = work.deliver(&reporter).await?;
+            let delivered = work.deliver(&reporter).await;
+            let (transfer, hashes) =
+                delivered.map_err(|problem| problem.of(work.subject.clone(), &place))?;
             let size = work.package.expected.size;
             reporter.report(Event::Finished {
                 subject: work.subject.clone(),
@@ -150,7 +153,7 @@ pub async fn install<S: ReadStore>(
                 authentication,
             });
             let path = work.place.path().to_owned();
-            Ok::<_, Problem>((
+            Ok::<_, Failure>((
                 InstalledPackage {
                     platform: work.package.platform,
                     path,
@@ -161,7 +164,7 @@ pub async fn install<S: ReadStore>(
             ))
         }
     });
-    let (packages, hashes): (Vec<_>, Vec<_>) = done.await.map_err(about)?.into_iter().unzip();
+    let (packages, hashes): (Vec<_>, Vec<_>) = done.await?.into_iter().unzip();
     let mut hashes: Vec<PackageHash> = hashes.into_iter().flatten().collect();
     hashes.sort();
     hashes.dedup();

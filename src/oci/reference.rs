@@ -184,7 +184,7 @@ pub enum Error {
         text: String,
     },
     /// The version fits no tag.
-    #[error("the version {} is too long for a tag\n  expected at most {longest} characters\n  received {}", crate::error::printable(&.version.to_string()), .version.to_string().len())]
+    #[error("the version is too long to be a tag\n  expected at most {longest} characters\n  received {}", .version.to_string().len())]
     LongVersion {
         /// The version.
         version: Version,

@@ -70,13 +70,13 @@ pub enum Refusal {
         digest: String,
     },
     /// Two entries for one platform, even with one digest.
-    #[error("there are several entries for {platform}")]
+    #[error("the platform {platform} has several entries")]
     Ambiguous {
         /// The platform.
         platform: Platform,
     },
     /// Only other platforms are there.
-    #[error("there is no package for {platform}\n  has {}", list(.available))]
+    #[error("the platform {platform} is missing\n  has {}", list(.available))]
     NoPlatform {
         /// The platform that was asked for.
         platform: Platform,
@@ -90,7 +90,7 @@ pub enum Refusal {
         received: String,
     },
     /// No entry, or none with an artifact type, as in a container image.
-    #[error("no entry has an artifactType: is this a container image?")]
+    #[error("no entry has an artifactType, as in a container image")]
     NoEntries,
     /// Digest or size of an entry, layer or config cannot be used.
     #[error("the descriptor of the {what} is unusable")]
@@ -111,7 +111,7 @@ pub enum Refusal {
     },
     /// More than one zip.
     #[error(
-        "the platform manifest has {count} layers of type {}, expected exactly one",
+        "the platform manifest has several layers of type {}\n  expected 1\n  received {count}",
         super::ZIP
     )]
     SeveralZips {
@@ -119,7 +119,7 @@ pub enum Refusal {
         count: usize,
     },
     /// Packages are known by their SHA-256 and nothing else.
-    #[error("the package has the digest {}, expected a sha256", printable(.digest))]
+    #[error("the package has an unsupported digest\n  expected sha256\n  received {}", printable(.digest))]
     PackageDigest {
         /// What is written.
         digest: String,

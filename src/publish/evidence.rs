@@ -5,7 +5,7 @@
 //! | none, or it proves nothing | the release's evidence is written |
 //! | it proves every zip of the index, no less firmly than the release's | it is kept |
 //! | it proves every zip, but only by checksums, and the release is signed | the release's, if that covers every zip too |
-//! | it does not cover every zip | the release's, if that does and is not less; else the release was made again: refused |
+//! | it does not cover every zip | the release's, if that does and is not less; else it proves too little, or was made again: refused |
 
 use super::{
     BlobSource, Destination, Digest, Evidence, Platform, Problem, RawManifest, Release,
@@ -36,17 +36,13 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     let Destination { store, repository } = destination;
     let tag = Tag::of_evidence(&release.version)?;
     // Evidence that cannot be read proves nothing; where its tag stands matters all the same.
-    let was = store
-        .manifest(repository, super::At::Tag(&tag))
+    let was = store.digest(repository, &tag).await?;
+    let readable = graph::evidence(store, repository, &tag)
         .await
         .ok()
-        .flatten()
-        .map(|raw| raw.expected.digest);
-    let stored = graph::evidence(store, repository, &tag)
-        .await
-        .ok()
-        .flatten()
-        .and_then(|stored| prove(release, stored));
+        .flatten();
+    let intact = readable.as_ref().map(|stored| stored.raw.expected.digest);
+    let stored = readable.and_then(|stored| prove(release, stored));
     let covered = zips.iter().map(|(platform, zip)| (platform, zip));
     let ours = || release.covers(covered.clone());
     let keep = EvidencePlan {
@@ -65,14 +61,16 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
             return Ok(keep);
         }
         if firmness > offered {
-            let source = covers.err().unwrap_or(trust::Error::NoSignature);
-            return Err(Problem::Uncovered { source });
+            return Err(Problem::Weaker {
+                stored: firmness,
+                offered,
+            });
         }
     }
     ours().map_err(|source| Problem::Uncovered { source })?;
     let evidence = of(release);
     let manifest = evidence.manifest()?;
-    let write = (was != Some(manifest.expected.digest)).then_some((evidence, manifest));
+    let write = (intact != Some(manifest.expected.digest)).then_some((evidence, manifest));
     Ok(EvidencePlan { tag, was, write })
 }
 

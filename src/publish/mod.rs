@@ -76,6 +76,8 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
     options: &Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Problem> {
+    // A version that no tag can spell must not leave so much as a lock file.
+    Tag::of_evidence(&release.version)?;
     let _lock = match options.dry_run {
         true => None,
         false => {
@@ -97,7 +99,7 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
         let transfers = carry_out(release, destination, &plan, options.jobs, reporter).await?;
         if move_tags(destination, &plan).await? == Tagged::Moved {
             if plan.replaces {
-                destination.store.sweep(&destination.repository).await?;
+                sweep(release, destination, reporter).await;
             }
             return Ok(report(release, destination, &plan, transfers));
         }
@@ -150,8 +152,9 @@ async fn carry_out<S: WriteStore, B: BlobSource>(
     store
         .put_blob(repository, &Memory::new(EMPTY_BYTES))
         .await?;
-    for step in plan.steps.iter().filter(|step| step.missing) {
-        store.put_manifest(repository, &step.manifest).await?;
+    let missing = plan.steps.iter().filter(|step| step.missing);
+    for manifest in missing.filter_map(|step| step.manifest.as_ref()) {
+        store.put_manifest(repository, manifest).await?;
     }
     if let Some((evidence, manifest)) = &plan.evidence.write {
         for (_, document) in evidence.documents() {
@@ -226,6 +229,20 @@ async fn move_tags<S: WriteStore>(
         .store
         .tag(&destination.repository, &moves)
         .await?)
+}
+
+/// Removes what was replaced. The release is published by then: what cannot be removed is no failure.
+async fn sweep<S: WriteStore, B>(
+    release: &Verified<Release<B>>,
+    destination: &Destination<S>,
+    reporter: &Arc<dyn Reporter>,
+) {
+    if let Err(error) = destination.store.sweep(&destination.repository).await {
+        reporter.report(Event::Warning {
+            subject: Subject::version(&release.provider, &release.version),
+            message: format!("what was replaced is not removed: {error}"),
+        });
+    }
 }
 
 fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Reporter>) {

@@ -32,8 +32,8 @@ pub(super) struct Plan {
 /// What becomes of one package.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// Its manifest.
-    pub(super) manifest: RawManifest,
+    /// The manifest that the store shall have; `None` where it has another tool's for the same zip.
+    pub(super) manifest: Option<RawManifest>,
     /// Whether the store lacks it, or a part of it.
     pub(super) missing: bool,
 }
@@ -46,8 +46,14 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
 ) -> Result<Plan, Problem> {
     let Destination { store, repository } = destination;
     let tag = Tag::of_version(&release.version)?;
-    let stored = store.manifest(repository, At::Tag(&tag)).await?;
-    let was = stored.as_ref().map(|raw| raw.expected.digest);
+    let (stored, damage) = match store.manifest(repository, At::Tag(&tag)).await {
+        Ok(stored) => (stored, None),
+        Err(error) => (None, Some(error)),
+    };
+    let was = match &damage {
+        None => stored.as_ref().map(|raw| raw.expected.digest),
+        Some(_) => store.digest(repository, &tag).await?,
+    };
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
@@ -70,7 +76,12 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         existing.as_ref().filter(|_| !changed),
         options,
     )?;
-    let index_is_new = was != Some(index.expected.digest);
+    let is_other = was != Some(index.expected.digest);
+    let index_is_new = is_other || damage.is_some();
+    // What cannot be read cannot be merged into; but if this release would have made it, it is made again.
+    if let Some(error) = damage.filter(|_| is_other && !replaces) {
+        return Err(error.into());
+    }
     let zips = zips(destination, &index).await?;
     let evidence = evidence::plan(release, destination, &zips, replaces).await?;
     let incomplete = steps.iter().any(|step| step.missing) || evidence.write.is_some();
@@ -85,9 +96,9 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         index,
         index_is_new,
         steps,
-        evidence,
         change,
         replaces,
+        evidence,
     })
 }
 
@@ -142,7 +153,7 @@ async fn step<S: WriteStore, L>(
         index.insert(&package.platform, &ours, &package.expected.digest)?;
         return Ok((
             Step {
-                manifest: ours,
+                manifest: Some(ours),
                 missing: true,
             },
             true,
@@ -156,7 +167,7 @@ async fn step<S: WriteStore, L>(
         let missing = !manifest_is_there || !store.has_blob(repository, &package.expected).await?;
         return Ok((
             Step {
-                manifest: ours,
+                manifest: Some(ours),
                 missing,
             },
             false,
@@ -175,7 +186,7 @@ async fn step<S: WriteStore, L>(
     let missing = !store.has_blob(repository, &package.expected).await?;
     Ok((
         Step {
-            manifest: ours,
+            manifest: None,
             missing,
         },
         false,

@@ -221,6 +221,16 @@ impl ReadStore for Layout {
         }
     }
 
+    async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
+        let index = self.index(repository)?.unwrap_or_default();
+        let expected = index.find(tag).map(Descriptor::expected).transpose();
+        let unusable = |source| crate::oci::Refusal::Descriptor {
+            what: "manifest",
+            source,
+        };
+        Ok(expected.map_err(unusable)?.map(|expected| expected.digest))
+    }
+
     fn blob(&self, repository: &Repository, expected: Expected) -> blob::File {
         blob::File {
             path: self.blob_path(repository, &expected.digest),
@@ -263,10 +273,11 @@ impl WriteStore for Layout {
         blob: &B,
     ) -> Result<Put, Error> {
         let expected = blob.expected();
-        if self.has_blob(repository, &expected).await? {
+        let path = self.make_room(repository, &expected.digest)?;
+        // Its size alone would let a damaged blob become part of something new.
+        if self.has_blob(repository, &expected).await? && is_sound(&path, &expected)? {
             return Ok(Put::Present);
         }
-        let path = self.make_room(repository, &expected.digest)?;
         if self.link(repository, &expected)? {
             return Ok(Put::Mounted);
         }

@@ -46,6 +46,13 @@ pub trait ReadStore: Clone + Send + Sync + 'static {
         at: At<'_>,
     ) -> impl Future<Output = Result<Option<RawManifest>, Error>> + Send;
 
+    /// Where a tag stands, without reading what is there: it may be damaged.
+    fn digest(
+        &self,
+        repository: &Repository,
+        tag: &Tag,
+    ) -> impl Future<Output = Result<Option<Digest>, Error>> + Send;
+
     /// A blob, which may turn out not to be there when it is opened.
     fn blob(&self, repository: &Repository, expected: Expected) -> Self::Blob;
 
@@ -197,7 +204,7 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A directory that is itself a repository was given as the root of many.
-    #[error("{} is itself an OCI image layout, one repository", .path.display())]
+    #[error("{} is itself an OCI image layout\n  expected a directory of layouts", .path.display())]
     IsRepository {
         /// The directory.
         path: PathBuf,

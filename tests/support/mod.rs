@@ -1,5 +1,7 @@
 //! What tests stand on: a judge, a signer, a maker of releases, a scene to run the program in.
 
+pub mod author;
+pub mod judge;
 pub mod release;
 pub mod scene;
 pub mod signer;
