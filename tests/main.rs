@@ -10,5 +10,7 @@
 
 mod support;
 
+/// Every fixture of `testdata/layouts`: accepted and refused as clients do.
+mod layouts;
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
