@@ -18,6 +18,7 @@ use tfoci::install::{Form, Installed, Request, install};
 use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
+use tfoci::selection::Selection;
 use tfoci::store::Layout;
 use tfoci::trust::Policy;
 
@@ -30,13 +31,18 @@ impl Reporter for Unheard {
     fn report(&self, _: Event) {}
 }
 
-fn shelf(layout: &str) -> Shelf<Layout> {
+/// The one repository of a directory.
+pub fn shelf_in(directory: &Path) -> Shelf<Layout> {
     Shelf {
-        store: Layout::new(layouts().join(layout), layout),
+        store: Layout::new(directory.to_owned(), "STORE"),
         provider: "registry.opentofu.org/acme/demo".parse().unwrap(),
         repository: Repository::root(),
-        place: layout.to_owned(),
+        place: "STORE".to_owned(),
     }
+}
+
+fn shelf(layout: &str) -> Shelf<Layout> {
+    shelf_in(&layouts().join(layout))
 }
 
 fn wait<T>(work: impl Future<Output = T>) -> T {
@@ -45,10 +51,15 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// Installs as the executable does.
-fn install_line(line: &Line, into: &Path) -> Result<Installed, Failure> {
+pub fn install_from(
+    shelf: &Shelf<Layout>,
+    version: &str,
+    platform: &str,
+    into: &Path,
+) -> Result<Installed, Failure> {
     let request = Request {
         into: into.to_owned(),
-        platforms: Platforms::Only(vec![line.platform.parse().unwrap()]),
+        platforms: Platforms::Only(vec![platform.parse().unwrap()]),
         form: Form::Packed,
         belief: Belief {
             policy: Policy::default(),
@@ -58,20 +69,23 @@ fn install_line(line: &Line, into: &Path) -> Result<Installed, Failure> {
         dry_run: false,
         jobs: 1,
     };
-    let selection = format!("acme/demo@{}", line.version);
     let host = "registry.opentofu.org".parse().unwrap();
-    let selection = tfoci::selection::Selection::parse(&selection, &host).unwrap();
-    let (shelf, reporter) = (shelf(&line.layout), Arc::new(Unheard));
-    let reporter: Arc<dyn Reporter> = reporter;
+    let selection = Selection::parse(&format!("acme/demo@{version}"), &host).unwrap();
+    let reporter: Arc<dyn Reporter> = Arc::new(Unheard);
     wait(async {
         let (version, _) = shelf.choose(&selection).await?;
-        install(&shelf, &version, &request, &reporter).await
+        install(shelf, &version, &request, &reporter).await
     })
 }
 
 fn code_of(line: &Line) -> (&'static str, String) {
     let into = tempfile::tempdir().unwrap();
-    match install_line(line, into.path()) {
+    match install_from(
+        &shelf(&line.layout),
+        &line.version,
+        &line.platform,
+        into.path(),
+    ) {
         Ok(installed) if installed.authentication.notes == [Note::LenientJson] => {
             ("ok", "lenient-json".to_owned())
         }

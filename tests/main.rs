@@ -12,5 +12,10 @@ mod support;
 
 /// Every fixture of `testdata/layouts`: accepted and refused as clients do.
 mod layouts;
+/// Layouts altered at random: no panic, and nothing accepted that clients refuse.
+mod mutations;
+/// Layouts that somebody filled with bad intent.
+#[cfg(target_os = "linux")]
+mod strangers;
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;

@@ -163,14 +163,22 @@ impl<'de> Deserialize<'de> for ReadTarget {
     }
 }
 
-/// The content of `data`, of which only the form matters here.
+/// The content of `data`, of which only the form matters here: base64, or Go's other form of bytes.
 struct Inline;
 
 impl<'de> Deserialize<'de> for Inline {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let decoded = BASE64.decode(text);
-        decoded.map(|_| Self).map_err(serde::de::Error::custom)
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Text(String),
+            Numbers(Vec<Option<u8>>),
+        }
+        if let Form::Text(text) = Form::deserialize(deserializer)? {
+            let decoded = BASE64.decode(text.replace(['\r', '\n'], ""));
+            decoded.map_err(serde::de::Error::custom)?;
+        }
+        Ok(Self)
     }
 }
 
@@ -234,7 +242,8 @@ mod tests {
         for good in [
             r#""urls":null"#,
             r#""urls":["https://example.com",null]"#,
-            r#""data":"e30=""#,
+            r#""data":"e3\n0=""#,
+            r#""data":[123,125]"#,
             r#""annotations":{"a":null}"#,
             r#""platform":{"os.features":["a"],"variant":null,"features":7}"#,
             r#""unknown":[{}]"#,
@@ -249,6 +258,7 @@ mod tests {
             r#""urls":[1]"#,
             r#""data":"e30""#,
             r#""data":{}"#,
+            r#""data":[256]"#,
             r#""annotations":{"a":1}"#,
             r#""annotations":[]"#,
             r#""platform":"linux""#,

@@ -1,6 +1,7 @@
 //! What tests stand on: a judge, a signer, a maker of releases, a scene to run the program in.
 
 pub mod expected;
+pub mod layout;
 pub mod release;
 pub mod scene;
 pub mod signer;
