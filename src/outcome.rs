@@ -162,7 +162,7 @@ pub enum Problem {
         attempts: u32,
     },
     /// The repository is not in the store.
-    #[error("the provider is not in the store")]
+    #[error("there is no repository")]
     NoProvider,
     /// No version matches.
     #[error("no version matches{}\n  has {}", asked(.constraints), versions(.available))]
@@ -181,7 +181,7 @@ pub enum Problem {
         version: Version,
     },
     /// `--require-pinned`, and nothing says which key is the right one.
-    #[error("nothing is pinned for this provider")]
+    #[error("nothing is pinned")]
     NoPin,
     /// `--require-pinned`, and the package is vouched for by less.
     #[error("the package is not signed by a pinned key\n  received {authentication}")]

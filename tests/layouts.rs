@@ -1,10 +1,13 @@
 //! Every line of `testdata/layouts/EXPECTED.tsv`: we refuse what clients refuse and accept what clients accept, and the code of each
 //! refusal is the one in the table.
 //!
-//! Where we differ, we mean to, and `differs` says so:
-//! - Clients crash on a digest without an algorithm or with an unknown one. We refuse it.
+//! Where we differ, we mean to:
+//! - Clients crash on a digest without an algorithm or with an unknown one (`panic:` in the table). We refuse it.
 //! - Clients crash while they list a number beyond 64 bits. We list the others, and say why that tag is none.
 //! - Clients list tags that they cannot fetch. We list only what can be fetched, and name the others with `--all`.
+//! - Clients read versions of up to 128 characters. We pass those beyond 119 over, whose evidence would fit no tag.
+//! - Of two objects or lists of one name, clients read the second over the first. To us the second stands alone.
+//! - Clients take sha384 for manifests, which OCI does not register. We refuse it.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -10,6 +10,8 @@
 
 mod support;
 
+/// What a version in a store holds, and whether it is authentic.
+mod inspect;
 /// Every fixture of `testdata/layouts`: accepted and refused as clients do.
 mod layouts;
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
@@ -19,3 +21,5 @@ mod mutations;
 mod strangers;
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
+/// The versions of a provider in a store.
+mod versions;

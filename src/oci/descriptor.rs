@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 use super::json::{self, Object};
 use super::{Part, Refusal};
@@ -113,7 +115,7 @@ impl<'de> Deserialize<'de> for Descriptor {
     /// Reads every field whose type clients check. `null` is a descriptor that says nothing, as it is to them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object = Option::<Object>::deserialize(deserializer)?.unwrap_or_default();
-        Self::read(object).map_err(serde::de::Error::custom)
+        Self::read(object).map_err(D::Error::custom)
     }
 }
 
@@ -159,7 +161,7 @@ impl ReadTarget {
 impl<'de> Deserialize<'de> for ReadTarget {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object = Object::deserialize(deserializer)?;
-        Self::read(object).map_err(serde::de::Error::custom)
+        Self::read(object).map_err(D::Error::custom)
     }
 }
 
@@ -168,15 +170,12 @@ struct Inline;
 
 impl<'de> Deserialize<'de> for Inline {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Text(String),
-            Numbers(Vec<Option<u8>>),
-        }
-        if let Form::Text(text) = Form::deserialize(deserializer)? {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let numbers: Result<Vec<Option<u8>>, _> = serde_json::from_str(raw.get());
+        if numbers.is_err() {
+            let text: String = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
             let decoded = BASE64.decode(text.replace(['\r', '\n'], ""));
-            decoded.map_err(serde::de::Error::custom)?;
+            decoded.map_err(D::Error::custom)?;
         }
         Ok(Self)
     }

@@ -4,5 +4,6 @@ pub mod expected;
 pub mod layout;
 pub mod release;
 pub mod scene;
+pub mod shape;
 pub mod signer;
 pub mod tofu_client;
