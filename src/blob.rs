@@ -223,6 +223,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// A word for what is wrong with the bytes; `None` where this machine could not read them.
+    pub fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::Disk(_) => None,
+            Self::Limit { .. } => Some("too-large"),
+            Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
+            Self::Digest { .. } => Some("digest-mismatch"),
+        }
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {

@@ -172,7 +172,7 @@ pub enum Problem {
         attempts: u32,
     },
     /// The repository is not in the store.
-    #[error("nothing is there")]
+    #[error("there is no repository")]
     NoProvider,
     /// No version matches.
     #[error("{}\n  has {}", asked(.constraints), versions(.available))]
@@ -181,6 +181,14 @@ pub enum Problem {
         constraints: Option<String>,
         /// Those that are there.
         available: Vec<Version>,
+    },
+    /// Only a tag that clients take for the version, and never fetch it by.
+    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
+    NotCanonical {
+        /// The tag, as it is safe to show.
+        tag: String,
+        /// The version that was asked for.
+        version: Version,
     },
     /// `--require-pinned`, and nothing says which key is the right one.
     #[error("no key is pinned")]
@@ -239,6 +247,17 @@ fn versions(available: &[Version]) -> String {
 }
 
 impl Problem {
+    /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
+    pub fn code(&self) -> Option<String> {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Taken { source } => Some(source.code()),
+            Self::NoVersion { .. } => Some("tag-missing".to_owned()),
+            Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
+            _ => None,
+        }
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {
@@ -261,7 +280,9 @@ impl Problem {
             | Self::NotPinned { .. }
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,
-            Self::NoProvider | Self::NoVersion { .. } => Category::NotFound,
+            Self::NoProvider | Self::NoVersion { .. } | Self::NotCanonical { .. } => {
+                Category::NotFound
+            }
             Self::NoPin => Category::Usage,
         }
     }

@@ -22,5 +22,16 @@ mod readme;
 /// Every error that a person can be shown, word for word.
 mod messages;
 
+/// What a version in a store holds, and whether it is authentic.
+mod inspect;
+/// Every fixture of `testdata/layouts`: accepted and refused as clients do.
+mod layouts;
+/// Layouts altered at random: no panic, and nothing accepted that clients refuse.
+mod mutations;
+/// Layouts that somebody filled with bad intent.
+#[cfg(target_os = "linux")]
+mod strangers;
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
+/// The versions of a provider in a store.
+mod versions;

@@ -27,10 +27,11 @@ use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf};
 use crate::hash::PackageHash;
 use crate::jobs;
+use crate::oci::Part;
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Package, canonical_file_name};
-use crate::store::ReadStore;
+use crate::store::{self, ReadStore};
 use crate::version::Version;
 
 mod place;
@@ -228,10 +229,11 @@ impl<B: BlobSource> Work<B> {
             subject: self.subject.clone(),
             size: expected.size,
         });
+        let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
         let mut staged = self.place.stage()?;
-        let mut body = hold_back(location.open(0).await?, *expected);
+        let mut body = hold_back(location.open(0).await.map_err(unusable)?, *expected);
         while let Some(chunk) = body.next().await {
-            let chunk = chunk?;
+            let chunk = chunk.map_err(unusable)?;
             staged.write(&chunk)?;
             reporter.report(Event::Advanced {
                 subject: self.subject.clone(),

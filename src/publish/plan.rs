@@ -131,10 +131,7 @@ fn readable(raw: &RawManifest) -> Result<Index, Problem> {
     let index = Index::read(raw).map_err(taken)?;
     // An index that clients refuse as a whole stays refused after a merge.
     match index.platforms() {
-        Ok(_)
-        | Err(crate::oci::Refusal::NoEntries | crate::oci::Refusal::ForeignEntries { .. }) => {
-            Ok(index)
-        }
+        Ok(_) | Err(crate::oci::Refusal::NoProviders { .. }) => Ok(index),
         Err(source) => Err(Problem::Taken { source }),
     }
 }

@@ -22,7 +22,7 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::Category;
 use crate::event::Reporter;
-use crate::oci::{self, Descriptor, RawManifest, Refusal, Repository, Tag};
+use crate::oci::{self, Descriptor, Part, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
 
 /// A store that can be read.
@@ -33,11 +33,12 @@ pub trait ReadStore: Clone + Send + Sync + 'static {
     /// All repositories, where the store can tell.
     fn repositories(&self) -> impl Future<Output = Result<Listing, Error>> + Send;
 
-    /// The tags of a repository, sorted; `None` if the repository is not there.
+    /// The names of a repository's tags as the store lists them, sorted; `None` if the repository is not there. Whoever wrote them
+    /// need not have kept to the grammar of tags.
     fn tags(
         &self,
         repository: &Repository,
-    ) -> impl Future<Output = Result<Option<Vec<Tag>>, Error>> + Send;
+    ) -> impl Future<Output = Result<Option<Vec<String>>, Error>> + Send;
 
     /// A manifest or index; `None` if it is not there.
     fn manifest(
@@ -115,6 +116,17 @@ pub enum At<'a> {
     Entry(&'a Descriptor),
 }
 
+impl At<'_> {
+    /// Which part of an artifact is there.
+    pub fn part(self) -> Part {
+        match self {
+            Self::Tag(tag) if tag.is_evidence() => Part::Evidence,
+            Self::Tag(_) => Part::Index,
+            Self::Entry(_) => Part::Manifest,
+        }
+    }
+}
+
 /// The repositories of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listing {
@@ -165,7 +177,7 @@ pub enum Error {
     #[error("the {what} {digest} cannot be used")]
     Blob {
         /// What the bytes are.
-        what: &'static str,
+        what: Part,
         /// Their digest.
         digest: Digest,
         /// What is wrong with them.
@@ -177,19 +189,19 @@ pub enum Error {
     /// Something that cannot be written.
     #[error(transparent)]
     Oci(#[from] oci::Error),
-    /// An entry leads nowhere.
-    #[error("the {what} {digest} is missing in the store")]
+    /// A descriptor leads nowhere.
+    #[error("the {what} {digest} is missing")]
     Missing {
         /// What is missing.
-        what: &'static str,
-        /// Its digest as it is written.
-        digest: String,
+        what: Part,
+        /// Its digest.
+        digest: Digest,
     },
     /// A document is larger than anything of its kind.
     #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
     TooLarge {
         /// Which document.
-        what: &'static str,
+        what: Part,
         /// The limit in bytes.
         limit: u64,
         /// Its declared size in bytes.
@@ -201,7 +213,21 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong, and where.
+        source: oci::json::Error,
+    },
+    /// The `index.json` of a layout cannot be written, which nothing that was read or built here can cause.
+    #[error("{} cannot be written", .path.display())]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// Why.
         source: serde_json::Error,
+    },
+    /// A directory has an `index.json`, and no file `oci-layout` that says what it is.
+    #[error("{} is not the mark of an OCI image layout\n  expected {}", .path.display(), String::from_utf8_lossy(oci::tags::LAYOUT))]
+    Marker {
+        /// The file.
+        path: PathBuf,
     },
     /// A directory that is itself a repository was given as the root of many.
     #[error("{} is itself an OCI image layout\n  expected a directory of layouts", .path.display())]
@@ -218,13 +244,41 @@ pub enum Error {
 }
 
 impl Error {
+    /// Bytes that could not be read: absent, or not the right ones.
+    pub fn reading(what: Part, digest: Digest, source: blob::Error) -> Self {
+        match source {
+            blob::Error::Disk(error) if error.is_not_found() => Self::Missing { what, digest },
+            source => Self::Blob {
+                what,
+                digest,
+                source,
+            },
+        }
+    }
+
+    /// A short, stable name for what is wrong with the artifact, `PART-WHAT`; `None` where it is not the artifact's fault.
+    pub fn code(&self) -> Option<String> {
+        let (what, fault) = match self {
+            Self::Refusal(refusal) => return Some(refusal.code()),
+            Self::Blob { what, source, .. } => (what, source.fault()?),
+            Self::Missing { what, .. } => (what, "missing"),
+            Self::TooLarge { what, .. } => (what, "too-large"),
+            _ => return None,
+        };
+        Some(format!("{}-{fault}", what.as_str()))
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
             Self::Blob { source, .. } => source.category(),
             Self::Refusal(refusal) => refusal.category(),
-            Self::Oci(_) | Self::LayoutIndex { .. } | Self::TooLarge { .. } => Category::Malformed,
+            Self::Oci(_)
+            | Self::LayoutIndex { .. }
+            | Self::Unwritten { .. }
+            | Self::Marker { .. }
+            | Self::TooLarge { .. } => Category::Malformed,
             Self::Missing { .. } | Self::NoStore { .. } => Category::NotFound,
             Self::IsRepository { .. } => Category::Usage,
         }
