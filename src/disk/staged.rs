@@ -19,7 +19,7 @@ impl Staged {
     /// # Errors
     /// What the system says.
     pub fn new(target: &Path) -> Result<Self, Error> {
-        let directory = target.parent().unwrap_or(Path::new("."));
+        let directory = directory_of(target);
         let mut builder = tempfile::Builder::new();
         builder.prefix(UNFINISHED);
         #[cfg(unix)]
@@ -112,7 +112,15 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut staged = Staged::new(target)?;
     staged.write(bytes)?;
     staged.publish()?;
-    sync_dir(target.parent().unwrap_or(Path::new(".")))
+    sync_dir(directory_of(target))
+}
+
+/// The directory that a file stands in. That of a bare name has no name.
+fn directory_of(target: &Path) -> &Path {
+    target
+        .parent()
+        .filter(|directory| !directory.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
@@ -131,5 +139,6 @@ mod tests {
         replace(&target, b"one").unwrap();
         replace(&target, b"two").unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
+        assert_eq!(directory_of(Path::new("file")), Path::new("."));
     }
 }
