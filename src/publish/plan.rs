@@ -44,22 +44,19 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     destination: &Destination<S>,
     options: &Options,
 ) -> Result<Plan, Problem> {
-    let Destination { store, repository } = destination;
     let tag = Tag::of_version(&release.version)?;
-    let (stored, damage) = match store.manifest(repository, At::Tag(&tag)).await {
-        Ok(stored) => (stored, None),
-        Err(error) => (None, Some(error)),
-    };
-    let was = match &damage {
-        None => stored.as_ref().map(|raw| raw.expected.digest),
-        Some(_) => store.digest(repository, &tag).await?,
-    };
+    let Found {
+        stored,
+        was,
+        damage,
+    } = find(destination, &tag).await?;
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
+    let anew = replaces && was != Some(alone(release, options)?.expected.digest);
     let existing = match stored {
-        Some(raw) if !replaces => Some(Artifact {
+        Some(raw) if !anew => Some(Artifact {
             index: readable(&raw)?,
             raw,
         }),
@@ -106,6 +103,40 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         replaces: replaces && (index_is_new || evidence.write.is_some()),
         evidence,
     })
+}
+
+/// What a tag stands for.
+struct Found {
+    stored: Option<RawManifest>,
+    was: Option<Digest>,
+    /// Why it cannot be read, although the tag stands.
+    damage: Option<store::Error>,
+}
+
+async fn find<S: WriteStore>(destination: &Destination<S>, tag: &Tag) -> Result<Found, Problem> {
+    let Destination { store, repository } = destination;
+    Ok(match store.manifest(repository, At::Tag(tag)).await {
+        Ok(stored) => Found {
+            was: stored.as_ref().map(|raw| raw.expected.digest),
+            stored,
+            damage: None,
+        },
+        Err(error) => Found {
+            stored: None,
+            was: store.digest(repository, tag).await?,
+            damage: Some(error),
+        },
+    })
+}
+
+/// The index that the release makes where nothing is.
+fn alone<B>(release: &Verified<Release<B>>, options: &Options) -> Result<RawManifest, Problem> {
+    let mut index = Index::new(&release.provider, &release.version);
+    for package in &release.packages {
+        let manifest = manifest::build(package.expected, &package.file_name)?;
+        index.insert(&package.platform, &manifest, &package.expected.digest)?;
+    }
+    finish(index, release, None, options)
 }
 
 fn readable(raw: &RawManifest) -> Result<Index, Problem> {
