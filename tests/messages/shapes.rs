@@ -1,7 +1,8 @@
 //! Artifacts that clients refuse for their shape: one layout of `testdata/layouts` for each reason.
 
-use super::{Case, check, copy, testdata};
+use super::{Case, check};
 use crate::support::author::Author;
+use crate::support::{copy, testdata};
 
 fn layout(author: &Author, name: &str) {
     copy(&testdata("layouts").join(name), &author.scene.path("store"));
