@@ -8,6 +8,7 @@ use crate::support::author::Author;
 mod arguments;
 mod belief;
 mod folder;
+mod packages;
 mod publication;
 mod reading;
 mod shapes;
