@@ -19,6 +19,12 @@ mod help;
 /// What the README shows, and that it is true.
 mod readme;
 
+/// Zips that lie, on their way in and out.
+mod hostile;
+
+/// What machines read: JSON, exit codes, and which stream says what.
+mod json;
+
 /// Every error that a person can be shown, word for word.
 mod messages;
 
@@ -31,6 +37,10 @@ mod mutations;
 /// Layouts that somebody filled with bad intent.
 #[cfg(target_os = "linux")]
 mod strangers;
+
+/// From a release folder into a store.
+mod push;
+
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
 /// The versions of a provider in a store.

@@ -3,13 +3,12 @@
 //! A case is a command that cannot be carried out, and what it prints. Each says what is so and of which provider, version and
 //! platform; what was expected and received where two things differ; and in a hint what can be done, where something can.
 
-use std::path::{Path, PathBuf};
-
 use crate::support::author::Author;
 
 mod arguments;
 mod belief;
 mod folder;
+mod packages;
 mod publication;
 mod reading;
 mod shapes;
@@ -48,24 +47,4 @@ fn complain(case: &Case) -> Option<String> {
             case.label, run.status, run.stdout
         )
     })
-}
-
-fn testdata(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata")
-        .join(path)
-}
-
-/// Copies a directory of plain files and directories.
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }

@@ -20,7 +20,7 @@ impl Staged {
     /// # Errors
     /// What the system says.
     pub fn new(target: &Path) -> Result<Self, Error> {
-        Self::hidden_in(target.parent().unwrap_or(Path::new(".")), target)
+        Self::hidden_in(directory_of(target), target)
     }
 
     /// Starts a file for `target`, hidden in another directory of its file system until then: `target`'s own need not exist yet.
@@ -116,7 +116,15 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut staged = Staged::new(target)?;
     staged.write(bytes)?;
     staged.publish()?;
-    sync_dir(target.parent().unwrap_or(Path::new(".")))
+    sync_dir(directory_of(target))
+}
+
+/// The directory that a file stands in. That of a bare name has no name.
+fn directory_of(target: &Path) -> &Path {
+    target
+        .parent()
+        .filter(|directory| !directory.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
@@ -146,5 +154,6 @@ mod tests {
         replace(&target, b"one").unwrap();
         replace(&target, b"two").unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
+        assert_eq!(directory_of(Path::new("file")), Path::new("."));
     }
 }

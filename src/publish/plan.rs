@@ -44,16 +44,12 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     destination: &Destination<S>,
     options: &Options,
 ) -> Result<Plan, Problem> {
-    let Destination { store, repository } = destination;
     let tag = Tag::of_version(&release.version)?;
-    let (stored, damage) = match store.manifest(repository, At::Tag(&tag)).await {
-        Ok(stored) => (stored, None),
-        Err(error) => (None, Some(error)),
-    };
-    let was = match &damage {
-        None => stored.as_ref().map(|raw| raw.expected.digest),
-        Some(_) => store.digest(repository, &tag).await?,
-    };
+    let Found {
+        stored,
+        was,
+        damage,
+    } = find(destination, &tag).await?;
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
@@ -99,6 +95,30 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         change,
         replaces,
         evidence,
+    })
+}
+
+/// What a tag stands for.
+struct Found {
+    stored: Option<RawManifest>,
+    was: Option<Digest>,
+    /// Why it cannot be read, although the tag stands.
+    damage: Option<store::Error>,
+}
+
+async fn find<S: WriteStore>(destination: &Destination<S>, tag: &Tag) -> Result<Found, Problem> {
+    let Destination { store, repository } = destination;
+    Ok(match store.manifest(repository, At::Tag(tag)).await {
+        Ok(stored) => Found {
+            was: stored.as_ref().map(|raw| raw.expected.digest),
+            stored,
+            damage: None,
+        },
+        Err(error) => Found {
+            stored: None,
+            was: store.digest(repository, tag).await?,
+            damage: Some(error),
+        },
     })
 }
 

@@ -22,7 +22,9 @@ use crate::digest::{Digest, Hasher};
 use crate::disk::{self, Staged, if_exists, staged};
 use crate::event::Reporter;
 use crate::oci::tags::{self, LAYOUT};
-use crate::oci::{self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag, Tags};
+use crate::oci::{
+    self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag, Tags,
+};
 use crate::release::Expected;
 
 /// The largest `index.json` that is read: some hundred thousand tags.
@@ -204,7 +206,9 @@ impl ReadStore for Layout {
 
     async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
         let index = self.index(repository)?.unwrap_or_default();
-        let entry = index.find(tag).map(|entry| entry.leads_to(At::Tag(tag).part()));
+        let entry = index
+            .find(tag)
+            .map(|entry| entry.leads_to(At::Tag(tag).part()));
         Ok(entry.transpose()?.map(|expected| expected.digest))
     }
 

@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use super::{Case, check, copy, testdata};
+use super::{Case, check};
 use crate::support::author::{Author, two_platforms};
 use crate::support::release::ReleaseFolder;
+use crate::support::{copy, testdata};
 
 /// The store has 1.0.0; then the release is made again, with another executable.
 fn made_again(author: &Author) {

@@ -1,9 +1,10 @@
 //! Releases that are not authentic.
 
-use super::{Case, check, testdata};
+use super::{Case, check};
 use crate::support::author::{Author, two_platforms};
 use crate::support::release::Mistake;
 use crate::support::signer::Signer;
+use crate::support::testdata;
 
 fn mistake(author: &Author, mistake: Mistake) {
     two_platforms()

@@ -33,7 +33,8 @@ pub fn installs(store: &Path) -> Vec<String> {
     found
 }
 
-/// Every file and directory below a directory, with the SHA-256 of each file: what must not change when nothing is written.
+/// Every file and directory below a directory, with the SHA-256 of each file: what must not change when nothing is written. Lock
+/// files are left out, for nobody sees them.
 pub fn tree(directory: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![directory.to_owned()];
@@ -42,7 +43,7 @@ pub fn tree(directory: &Path) -> BTreeMap<String, String> {
         if path.is_dir() {
             open.extend(entries(&path));
             found.insert(name + "/", String::new());
-        } else if path.exists() {
+        } else if path.exists() && !path.ends_with(".tfoci.lock") {
             found.insert(name, sha256(&path));
         }
     }
