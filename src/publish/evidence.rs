@@ -58,6 +58,7 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
         return Ok(keep);
     }
     let offered = release.authentication().status;
+    let proves_nothing = stored.is_none();
     if let Some(stored) = stored.filter(|_| !replaces) {
         let covers = stored.covers(covered.clone());
         let firmness = stored.authentication().status;
@@ -72,7 +73,9 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     ours().map_err(|source| Problem::Uncovered { source })?;
     let evidence = of(release);
     let manifest = evidence.manifest()?;
-    let write = (was != Some(manifest.expected.digest)).then_some((evidence, manifest));
+    // The manifest may be there while a document below it is lost.
+    let differs = proves_nothing || was != Some(manifest.expected.digest);
+    let write = differs.then_some((evidence, manifest));
     Ok(EvidencePlan { tag, was, write })
 }
 
