@@ -8,6 +8,8 @@
     clippy::unwrap_used
 )]
 
+/// Killed, crowded, full, forbidden, interrupted: nothing half done is ever visible.
+mod chaos;
 mod support;
 
 /// The judge itself, against every fixture of `testdata/layouts`.
