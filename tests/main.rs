@@ -8,6 +8,8 @@
     clippy::unwrap_used
 )]
 
+/// Killed, crowded, full, forbidden, interrupted: nothing half done is ever visible.
+mod chaos;
 mod support;
 
 /// The order of modules, and the size of files.
