@@ -10,5 +10,10 @@
 
 mod support;
 
+/// What unmodified clients and other OCI tools make of what we push and install.
+mod clients;
+/// `install`: from a layout into a filesystem mirror.
+mod install;
+
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;

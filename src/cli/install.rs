@@ -161,7 +161,7 @@ fn report(results: &[Outcome<'_>], arguments: &Arguments, progress: &Progress, p
         }
     }
     // Of one provider that failed the error has said everything.
-    let is_list = results.len() > 1;
+    let is_list = results.len() != 1;
     if is_list || !installed.is_empty() {
         summarize(&installed, arguments.dry_run, progress, printer);
     }
