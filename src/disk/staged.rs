@@ -19,7 +19,7 @@ impl Staged {
     /// # Errors
     /// What the system says.
     pub fn new(target: &Path) -> Result<Self, Error> {
-        let directory = target.parent().unwrap_or(Path::new("."));
+        let directory = directory_of(target);
         let mut builder = tempfile::Builder::new();
         builder.prefix(UNFINISHED);
         #[cfg(unix)]
@@ -112,7 +112,13 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut staged = Staged::new(target)?;
     staged.write(bytes)?;
     staged.publish()?;
-    sync_dir(target.parent().unwrap_or(Path::new(".")))
+    sync_dir(directory_of(target))
+}
+
+/// The directory that a file is in; a bare name is in the working directory.
+fn directory_of(target: &Path) -> &Path {
+    let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
@@ -131,5 +137,17 @@ mod tests {
         replace(&target, b"one").unwrap();
         replace(&target, b"two").unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
+    }
+
+    #[test]
+    fn a_bare_name_is_in_the_working_directory() {
+        for (target, directory) in [
+            ("file", "."),
+            ("./file", "."),
+            ("a/file", "a"),
+            ("/file", "/"),
+        ] {
+            assert_eq!(directory_of(Path::new(target)), Path::new(directory));
+        }
     }
 }
