@@ -204,6 +204,34 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
 }
 
 #[test]
+fn runs_at_the_same_time_wait_for_each_other() {
+    let scene = with_demo();
+    let arguments = [
+        "install",
+        "--from",
+        "oci-layout:store",
+        "--into",
+        "mirror",
+        "--platform",
+        "all",
+        "--quiet",
+    ];
+    let start = |_| {
+        scene
+            .command(env!("CARGO_BIN_EXE_tfoci"))
+            .args(arguments)
+            .spawn()
+            .unwrap()
+    };
+    let running: Vec<_> = (0..4).map(start).collect();
+    for mut run in running {
+        assert!(run.wait().unwrap().success());
+    }
+    assert_eq!(names(&scene.path("mirror")).len(), 2);
+    install(&scene, &["--platform", "all"]).succeeds();
+}
+
+#[test]
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     for form in ["--packed", "--unpacked"] {
         let scene = with_demo();

@@ -52,10 +52,9 @@ provider_installation {{
     );
     let zip = released(&scene, DEMO, "1.0.0").join("terraform-provider-demo_1.0.0_linux_amd64.zip");
     assert_eq!(fs::read(scene.path(path)).unwrap(), fs::read(zip).unwrap());
-    assert_eq!(
-        fs::metadata(scene.path(path)).unwrap().permissions().mode() & 0o777,
-        0o644
-    );
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+    let ordinary = mode(scene.write("ordinary", ""));
+    assert_eq!(mode(scene.path(path)), ordinary);
     assert_eq!(names(&scene.path("mirror")).len(), 1);
 }
 

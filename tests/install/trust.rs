@@ -98,8 +98,9 @@ fn wrong_bytes_in_the_store_are_refused_and_leave_nothing_behind() {
 
 #[test]
 fn a_zip_that_nobody_should_unpack_is_refused_although_its_digest_is_right() {
+    type Files = [(&'static str, &'static [u8])];
     let executable: (&str, &[u8]) = ("terraform-provider-demo_v1.0.0", b"hello\n");
-    let cases: [(&[(&str, &[u8])], i32); 3] = [
+    let cases: [(&Files, i32); 3] = [
         (&[("README", b"no executable")], 1),
         (&[executable, ("../outside", b"hostile")], 3),
         (&[executable, ("a/LICENSE", b""), ("A/LICENSE", b"")], 3),
