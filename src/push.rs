@@ -12,7 +12,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Limits};
@@ -44,8 +43,6 @@ pub struct Request {
     pub platforms: Vec<Platform>,
     /// Whom to believe.
     pub rule: Rule,
-    /// The time by which keys are judged.
-    pub now: SystemTime,
 }
 
 /// Pushes a release.
@@ -69,7 +66,7 @@ pub async fn push<S: WriteStore>(
 
     let missing = files.missing.clone();
     let release = hash(files, request, options.jobs).await.map_err(about)?;
-    let mut verified = trust::verify(release, &request.rule, request.now)
+    let mut verified = trust::verify(release, &request.rule, options.now)
         .map_err(Problem::from)
         .map_err(about)?;
     if let Some(name) = missing {

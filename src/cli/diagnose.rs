@@ -104,7 +104,7 @@ fn hint(failure: &Failure) -> Option<String> {
             "for the provider that is in it, add `--exact-repository`".to_owned()
         }
         Problem::Store(store::Error::NoStore { .. }) => {
-            "`tfoci push` creates a layout; a single one that another tool made needs `--exact-repository`".to_owned()
+            "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`".to_owned()
         }
         Problem::Store(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
             "the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew".to_owned()

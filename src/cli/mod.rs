@@ -71,6 +71,8 @@ struct OciPush {
 enum Ending {
     Done,
     Refused,
+    /// Of several things some failed, which is said already; this is the gravest.
+    Failed(Category),
 }
 
 /// Runs the program whose name is the first argument.
@@ -108,6 +110,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Some(Ok(Ending::Done)) => 0,
         Some(Ok(Ending::Refused)) => exit_code(Category::Untrusted),
+        Some(Ok(Ending::Failed(category))) => exit_code(category),
         Some(Err(complaint)) => {
             printer.complaint(&complaint);
             exit_code(complaint.category())

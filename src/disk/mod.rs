@@ -15,7 +15,7 @@ pub use staged::{Staged, hidden_dir, show_dir};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use crate::error::Category;
 
@@ -151,7 +151,6 @@ pub fn remove(path: &Path) -> Result<(), Error> {
 pub struct Blocks {
     file: std::fs::File,
     path: PathBuf,
-    buffer: BytesMut,
 }
 
 impl Blocks {
@@ -168,7 +167,6 @@ impl Blocks {
         Ok(Self {
             file,
             path: path.to_owned(),
-            buffer: BytesMut::new(),
         })
     }
 
@@ -177,15 +175,12 @@ impl Blocks {
     /// # Errors
     /// What the system says.
     pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
-        self.buffer.resize(CHUNK, 0);
-        loop {
-            match self.file.read(&mut self.buffer) {
-                Ok(0) => return Ok(None),
-                Ok(count) => return Ok(Some(self.buffer.split_to(count).freeze())),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(Error::at("read", &self.path, source)),
-            }
-        }
+        let mut block = Vec::with_capacity(CHUNK);
+        let read = (&self.file)
+            .take(CHUNK as u64)
+            .read_to_end(&mut block)
+            .map_err(|source| Error::at("read", &self.path, source))?;
+        Ok((read > 0).then(|| block.into()))
     }
 }
 

@@ -119,12 +119,10 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_dir(directory_of(target))
 }
 
-/// The directory that a file stands in. That of a bare name has no name.
+/// The directory that a file is in; a bare name is in the working directory.
 fn directory_of(target: &Path) -> &Path {
-    target
-        .parent()
-        .filter(|directory| !directory.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
@@ -154,6 +152,17 @@ mod tests {
         replace(&target, b"one").unwrap();
         replace(&target, b"two").unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
-        assert_eq!(directory_of(Path::new("file")), Path::new("."));
+    }
+
+    #[test]
+    fn a_bare_name_is_in_the_working_directory() {
+        for (target, directory) in [
+            ("file", "."),
+            ("./file", "."),
+            ("a/file", "a"),
+            ("/file", "/"),
+        ] {
+            assert_eq!(directory_of(Path::new(target)), Path::new(directory));
+        }
     }
 }

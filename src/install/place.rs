@@ -2,7 +2,7 @@
 
 use super::{
     Archive, Form, Hashes, Limits, Package, PackageHash, Path, PathBuf, Platform, Problem,
-    ProviderAddr, Staged, Transfer, Version, blob, canonical_file_name, disk,
+    ProviderAddr, Request, Staged, Transfer, Version, blob, canonical_file_name, disk,
 };
 use crate::digest::{Algorithm, Digest, Hasher};
 
@@ -18,19 +18,19 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn of(
-        into: &Path,
-        form: Form,
+        request: &Request,
         provider: &ProviderAddr,
         version: &Version,
         platform: &Platform,
     ) -> Self {
-        let directory = into
+        let directory = request
+            .into
             .join(provider.hostname().to_unicode())
             .join(provider.namespace())
             .join(provider.type_name());
         Self {
-            into: into.to_owned(),
-            form,
+            into: request.into.clone(),
+            form: request.form,
             packed: directory.join(canonical_file_name(provider, version, platform)),
             unpacked: directory
                 .join(version.to_string())
@@ -135,13 +135,25 @@ impl Place {
         Ok((Transfer::Copied, hashes))
     }
 
-    /// Whether a directory with something in it is there; an empty one is nothing, to clients too (contract 4.5).
+    /// Whether something is there; an empty directory is nothing, to clients too (contract 4.5).
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
-        if self.form == Form::Packed {
-            return Ok(false);
+        if !self.path().is_dir() {
+            return Ok(self.path().exists());
         }
-        let names = disk::if_exists(disk::names(&self.unpacked))?;
-        Ok(names.is_some_and(|names| !names.is_empty()))
+        Ok(!disk::names(self.path())?.is_empty())
+    }
+
+    /// What clients make of a zip whose two `h1` differ (contract 11).
+    pub(super) fn about_two_h1(&self) -> &'static str {
+        match self.form {
+            Form::Packed => {
+                "the zip has directory entries and so two different h1: clients refuse their own lock file when they install it \
+                 from a packed mirror again, not from an unpacked one"
+            }
+            Form::Unpacked => {
+                "the zip has directory entries and so two different h1: clients that share a plugin cache may refuse it"
+            }
+        }
     }
 
     fn compare(&self, hashes: Hashes) -> Result<Hashes, Problem> {

@@ -8,8 +8,8 @@
 //! | it does not cover every zip | the release's, if that does and is not less; else it proves too little, or was made again: refused |
 
 use super::{
-    BlobSource, Destination, Digest, Evidence, Platform, Problem, RawManifest, Release,
-    StoredEvidence, Tag, Verified, WriteStore, graph,
+    BlobSource, Destination, Digest, Evidence, Existing, Options, Platform, Problem, RawManifest,
+    Release, StoredEvidence, SystemTime, Tag, Verified, WriteStore, graph,
 };
 use crate::authentication::Status;
 use crate::release::Package;
@@ -31,7 +31,7 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
     zips: &[(Platform, Digest)],
-    replaces: bool,
+    options: &Options,
 ) -> Result<EvidencePlan, Problem> {
     let Destination { store, repository } = destination;
     let tag = Tag::of_evidence(&release.version)?;
@@ -42,7 +42,7 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
         .ok()
         .flatten();
     let intact = readable.as_ref().map(|stored| stored.raw.expected.digest);
-    let stored = readable.and_then(|stored| prove(release, stored));
+    let stored = readable.and_then(|stored| prove(release, stored, options.now));
     let covered = zips.iter().map(|(platform, zip)| (platform, zip));
     let ours = || release.covers(covered.clone());
     let keep = EvidencePlan {
@@ -54,7 +54,7 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
         return Ok(keep);
     }
     let offered = release.authentication().status;
-    if let Some(stored) = stored.filter(|_| !replaces) {
+    if let Some(stored) = stored.filter(|_| options.existing != Existing::Replace) {
         let covers = stored.covers(covered.clone());
         let firmness = stored.authentication().status;
         if covers.is_ok() && (firmness >= offered || ours().is_err()) {
@@ -75,7 +75,11 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
 }
 
 /// What the stored evidence proves by itself, if anything.
-fn prove<L>(release: &Release<L>, stored: StoredEvidence) -> Option<Verified<Release<()>>> {
+fn prove<L>(
+    release: &Release<L>,
+    stored: StoredEvidence,
+    now: SystemTime,
+) -> Option<Verified<Release<()>>> {
     let packages: Vec<Package<()>> = Vec::new();
     let release = graph::release(
         &release.provider,
@@ -83,7 +87,7 @@ fn prove<L>(release: &Release<L>, stored: StoredEvidence) -> Option<Verified<Rel
         packages,
         Some(stored.evidence),
     );
-    trust::verify(release, &Rule::reading(), std::time::SystemTime::now()).ok()
+    trust::verify(release, &Rule::reading(), now).ok()
 }
 
 /// The evidence of a release.

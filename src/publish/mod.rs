@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::blob::{BlobSource, Body, Memory};
 use crate::digest::Digest;
@@ -55,6 +56,8 @@ pub struct Options {
     pub dry_run: bool,
     /// How many packages are transferred at once.
     pub jobs: usize,
+    /// The time by which keys are judged, those of evidence in the store too.
+    pub now: SystemTime,
 }
 
 /// Where to publish to.

@@ -79,7 +79,7 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         return Err(error.into());
     }
     let zips = zips(destination, &index).await?;
-    let evidence = evidence::plan(release, destination, &zips, replaces).await?;
+    let evidence = evidence::plan(release, destination, &zips, options).await?;
     let incomplete = steps.iter().any(|step| step.missing) || evidence.write.is_some();
     let change = match (was, index_is_new || incomplete) {
         (None, _) => Change::Copied,

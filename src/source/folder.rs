@@ -237,7 +237,7 @@ impl Folder {
     fn document(&self, name: &str, limit: u64) -> Result<Document, Error> {
         Ok(Document {
             name: name.to_owned(),
-            bytes: disk::read(&self.directory.join(name), limit)?,
+            bytes: disk::read_regular(&self.directory.join(name), limit)?,
         })
     }
 }
