@@ -169,7 +169,12 @@ pub async fn install<S: ReadStore>(
         }
     });
     let authentication = release.authentication().clone();
-    Ok(Installed::of(shelf, version, authentication, packages))
+    Ok(Installed::of(
+        shelf,
+        version,
+        authentication,
+        packages.await?,
+    ))
 }
 
 async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock, Problem> {
