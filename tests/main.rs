@@ -9,6 +9,7 @@
 )]
 
 /// Killed, crowded, full, forbidden, interrupted: nothing half done is ever visible.
+#[cfg(unix)]
 mod chaos;
 mod support;
 
