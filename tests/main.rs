@@ -14,6 +14,7 @@ mod support;
 mod architecture;
 
 /// Killed, crowded, full, forbidden, interrupted: nothing half done is ever visible.
+#[cfg(unix)]
 mod chaos;
 
 /// What unmodified clients and other OCI tools make of what we push and install.

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 
-use super::stage::{PLATFORMS, PROVIDER, Stage};
+use super::stage::{PLATFORMS, PROVIDER, Stage, unfinished};
 use super::tracer::{self, ENDLESS, Fault, RENAME, Threads, WRITE};
 use super::victim::Victim;
 use crate::support::release::ReleaseFolder;
@@ -87,6 +87,7 @@ fn while_copying_into_a_store() {
                 .values()
                 .find(|(content, _)| content.as_ref().is_some_and(|bytes| bytes.len() > LARGE));
             assert!(zip.is_none(), "copied to the end");
+            assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
             stage.succeeds(&Stage::push("store", &[]));
             assert!(stage.seen("store").is_some());
         }
@@ -102,6 +103,12 @@ fn while_installing() {
             let install = Stage::install("mirror", &[form]);
             stage.reset("mirror", None);
             stop_a_copy(&stage, "INT", &install);
+            let left = stage.tree("mirror");
+            assert!(
+                left.values()
+                    .all(|(content, _)| content.as_ref().is_none_or(Vec::is_empty))
+            );
+            assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
             stage.succeeds(&install);
         }
     }
