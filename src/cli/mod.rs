@@ -18,6 +18,7 @@ use std::ffi::OsString;
 use std::future::Future;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -37,6 +38,9 @@ Exit codes:
   3    refused: something did not verify
   4    differs
   130  interrupted";
+
+/// How long work that cannot be stopped at once, such as inflating, may hold up the exit.
+const LAST_ORDERS: Duration = Duration::from_secs(5);
 
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
 #[derive(Parser)]
@@ -89,8 +93,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ended = match runtime {
         Ok(runtime) => {
             let ended = runtime.block_on(until_interrupted(run(command, &globals, &printer)));
-            // Work that cannot be stopped at once, such as inflating, must not hold up the exit.
-            runtime.shutdown_background();
+            // Whoever was stopped removes what it had not finished.
+            runtime.shutdown_timeout(LAST_ORDERS);
             ended
         }
         Err(source) => {
