@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use super::{DEMO, Facts, demo, install, names, push, steady, tree, with_demo};
 use crate::support::scene::Scene;
@@ -220,6 +221,7 @@ fn runs_at_the_same_time_wait_for_each_other() {
         scene
             .command(env!("CARGO_BIN_EXE_tfoci"))
             .args(arguments)
+            .stdout(Stdio::null())
             .spawn()
             .unwrap()
     };
