@@ -220,6 +220,9 @@ pub enum Error {
     /// The network.
     #[error(transparent)]
     Http(#[from] http::Error),
+    /// The bytes are not there.
+    #[error("the bytes are not there")]
+    Missing,
     /// The store that has the bytes.
     #[error("the store does not give the bytes")]
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -258,12 +261,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// A word for what is wrong with the bytes; `None` where this machine could not read them.
+    pub fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::Disk(_) | Self::Http(_) | Self::Store(_) => None,
+            Self::Missing => Some("missing"),
+            Self::Limit { .. } => Some("too-large"),
+            Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
+            Self::Digest { .. } => Some("digest-mismatch"),
+        }
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
             Self::Http(error) => error.category(),
             Self::Store(_) => Category::Unreachable,
+            Self::Missing => Category::NotFound,
             Self::Limit { .. } => Category::Malformed,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,
         }

@@ -9,8 +9,9 @@ use std::time::SystemTime;
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
 use crate::constraint::VersionConstraints;
+use crate::error::printable;
 use crate::event::Subject;
-use crate::oci::reference::Ignored;
+use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{Repository, Tag};
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
@@ -50,8 +51,8 @@ pub struct Shelf<S> {
 pub struct Versions {
     /// Those that clients see and can fetch, ascending.
     pub versions: Vec<Version>,
-    /// The other tags, and why they are none.
-    pub ignored: Vec<(Tag, Ignored)>,
+    /// The other names that are tagged, as they are safe to show, and why they are none.
+    pub ignored: Vec<(String, Ignored)>,
 }
 
 /// What a store holds of one version.
@@ -117,10 +118,10 @@ impl<S: ReadStore> Shelf<S> {
             .map_err(|error| self.failure(None, error.into()))?;
         let tags = tags.ok_or_else(|| self.failure(None, Problem::NoProvider))?;
         let mut all = Versions::default();
-        for tag in tags {
-            match tag.version() {
+        for name in tags {
+            match version_of(&name) {
                 Ok(version) => all.versions.push(version),
-                Err(reason) => all.ignored.push((tag, reason)),
+                Err(reason) => all.ignored.push((printable(&name), reason)),
             }
         }
         all.versions.sort();
@@ -132,7 +133,10 @@ impl<S: ReadStore> Shelf<S> {
     /// # Errors
     /// As [`Shelf::versions`], or no version matches.
     pub async fn choose(&self, selection: &Selection) -> Result<(Version, usize), Failure> {
-        let available = self.versions().await?.versions;
+        let Versions {
+            versions: available,
+            ignored,
+        } = self.versions().await?;
         let constraints: &VersionConstraints = &selection.constraints;
         let matching = available
             .iter()
@@ -140,16 +144,7 @@ impl<S: ReadStore> Shelf<S> {
             .count();
         match constraints.newest(available.iter()) {
             Some(version) => Ok((version.clone(), matching)),
-            None => {
-                let constraints = (!constraints.is_any()).then(|| constraints.to_string());
-                Err(self.failure(
-                    None,
-                    Problem::NoVersion {
-                        constraints,
-                        available,
-                    },
-                ))
-            }
+            None => Err(self.failure(None, absent(constraints, available, ignored))),
         }
     }
 
@@ -238,5 +233,24 @@ impl<S: ReadStore> Shelf<S> {
             ..Subject::provider(&self.provider)
         };
         problem.of(subject, &self.place)
+    }
+}
+
+/// Why no version is chosen: a tag that only looks like the one that was asked for explains more than a list.
+fn absent(
+    constraints: &VersionConstraints,
+    available: Vec<Version>,
+    ignored: Vec<(String, Ignored)>,
+) -> Problem {
+    for (tag, reason) in ignored {
+        if let Ignored::NotCanonical { version } = reason
+            && constraints.as_exact() == Some(&version)
+        {
+            return Problem::NotCanonical { tag, version };
+        }
+    }
+    Problem::NoVersion {
+        constraints: (!constraints.is_any()).then(|| constraints.to_string()),
+        available,
     }
 }

@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::address::{self, ProviderAddr};
 use crate::archive;
-use crate::authentication::Authentication;
+use crate::authentication::{Authentication, Status};
 use crate::blob;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::Category;
+use crate::error::{Category, printable};
 use crate::event::{Subject, Transfer};
 use crate::hash::PackageHash;
 use crate::oci;
@@ -114,7 +114,7 @@ pub enum Problem {
     #[error(transparent)]
     Trust(#[from] trust::Error),
     /// A zip is hostile or broken.
-    #[error("the zip {file} cannot be used")]
+    #[error("`{}` cannot be used", printable(.file))]
     Archive {
         /// Its file name.
         file: String,
@@ -130,6 +130,16 @@ pub enum Problem {
         /// Why.
         source: trust::Error,
     },
+    /// The store's evidence is firmer than this release's, and does not cover this release's packages.
+    #[error(
+        "the release proves less than what is there\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
+    )]
+    Weaker {
+        /// How the store's packages are authenticated.
+        stored: Status,
+        /// How the release is.
+        offered: Status,
+    },
     /// `--existing fail`, and it exists.
     #[error("the version is already there")]
     Exists,
@@ -140,7 +150,7 @@ pub enum Problem {
         source: oci::Refusal,
     },
     /// The store has another zip for this platform: versions are immutable.
-    #[error("the store has another package for {platform}\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
+    #[error("another zip is there\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
     OtherPackage {
         /// The platform.
         platform: Platform,
@@ -150,7 +160,7 @@ pub enum Problem {
         offered: Digest,
     },
     /// After a merge, some package would not be covered by the evidence: the release was made again.
-    #[error("the store has packages that this release's checksum document does not cover")]
+    #[error("the store has packages of another release of this version")]
     Uncovered {
         /// The first of them.
         source: trust::Error,
@@ -162,18 +172,26 @@ pub enum Problem {
         attempts: u32,
     },
     /// The repository is not in the store.
-    #[error("the provider is not in the store")]
+    #[error("there is no repository")]
     NoProvider,
     /// No version matches.
-    #[error("no version matches{}\n  has {}", asked(.constraints), versions(.available))]
+    #[error("{}\n  has {}", asked(.constraints), versions(.available))]
     NoVersion {
         /// What was asked for; `None` stands for any stable version.
         constraints: Option<String>,
         /// Those that are there.
         available: Vec<Version>,
     },
+    /// Only a tag that clients take for the version, and never fetch it by.
+    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
+    NotCanonical {
+        /// The tag, as it is safe to show.
+        tag: String,
+        /// The version that was asked for.
+        version: Version,
+    },
     /// `--require-pinned`, and nothing says which key is the right one.
-    #[error("nothing is pinned for this provider")]
+    #[error("no key is pinned")]
     NoPin,
     /// `--require-pinned`, and the package is vouched for by less.
     #[error("the package is not signed by a pinned key\n  received {authentication}")]
@@ -182,7 +200,7 @@ pub enum Problem {
         authentication: Authentication,
     },
     /// The directory holds something else in this place.
-    #[error("{} holds something else\n  expected {expected}\n  received {received}", .path.display())]
+    #[error("something else is in the way\n  {}\n  expected {expected}\n  received {received}", .path.display())]
     Occupied {
         /// The file or directory.
         path: std::path::PathBuf,
@@ -192,7 +210,7 @@ pub enum Problem {
         received: String,
     },
     /// The package is there in the other form.
-    #[error("{} is there already, in the other form", .path.display())]
+    #[error("the package is there in the other form\n  {}", .path.display())]
     OtherForm {
         /// The file or directory.
         path: std::path::PathBuf,
@@ -203,9 +221,10 @@ pub enum Problem {
 }
 
 fn asked(constraints: &Option<String>) -> String {
-    constraints
-        .as_ref()
-        .map_or_else(String::new, |text| format!(" `{text}`"))
+    constraints.as_ref().map_or_else(
+        || "no stable version is there".to_owned(),
+        |text| format!("no version matches `{text}`"),
+    )
 }
 
 fn versions(available: &[Version]) -> String {
@@ -228,6 +247,17 @@ fn versions(available: &[Version]) -> String {
 }
 
 impl Problem {
+    /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
+    pub fn code(&self) -> Option<String> {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Taken { source } => Some(source.code()),
+            Self::NoVersion { .. } => Some("tag-missing".to_owned()),
+            Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
+            _ => None,
+        }
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {
@@ -246,19 +276,34 @@ impl Problem {
             | Self::Taken { .. }
             | Self::OtherPackage { .. }
             | Self::Uncovered { .. }
+            | Self::Weaker { .. }
             | Self::NotPinned { .. }
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,
-            Self::NoProvider | Self::NoVersion { .. } => Category::NotFound,
+            Self::NoProvider | Self::NoVersion { .. } | Self::NotCanonical { .. } => {
+                Category::NotFound
+            }
             Self::NoPin => Category::Usage,
         }
     }
 
     /// The failure that this is for a subject, in a place.
     pub fn of(self, subject: Subject, place: &impl ToString) -> Failure {
+        let subject = match &self {
+            Self::OtherPackage { platform, .. } => subject.platform(platform),
+            _ => subject,
+        };
+        // The system's errors name their own path.
+        let local = matches!(
+            self,
+            Self::Disk(_)
+                | Self::Folder(folder::Error::Disk(_))
+                | Self::Blob(blob::Error::Disk(_))
+                | Self::Store(store::Error::Disk(_) | store::Error::LayoutIndex { .. })
+        );
         Failure {
             subject: Some(subject),
-            place: Some(place.to_string()),
+            place: (!local).then(|| place.to_string()),
             problem: Box::new(self),
         }
     }

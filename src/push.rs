@@ -2,7 +2,8 @@
 //!
 //! 1. The **folder** gives a release: documents, and zips by their names.
 //! 2. Every zip is **hashed**.
-//! 3. [`crate::trust`] **verifies** signature, document and hashes; from here on there is a verified release.
+//! 3. [`crate::trust`] **verifies** signature, document and hashes; from here on there is a verified release. Only now is the
+//!    document believed when it lists a zip that is not there.
 //! 4. Every zip is **opened**, without inflating it: one that clients could not use, or should not, stops here.
 //! 5. [`crate::publish`] puts it into the store.
 //!
@@ -11,7 +12,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Limits};
@@ -25,7 +25,7 @@ use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::publish::{self, Destination, publish};
 use crate::release::{Expected, Package, Release};
-use crate::source::folder::{Files, Folder, Zip};
+use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::WriteStore;
 use crate::trust::{self, Rule};
 use crate::version::Version;
@@ -43,8 +43,6 @@ pub struct Request {
     pub platforms: Vec<Platform>,
     /// Whom to believe.
     pub rule: Rule,
-    /// The time by which keys are judged.
-    pub now: SystemTime,
 }
 
 /// Pushes a release.
@@ -61,24 +59,19 @@ pub async fn push<S: WriteStore>(
         version: request.version.clone(),
         ..Subject::provider(&request.provider)
     };
-    let in_folder = |problem: Problem| Failure {
-        subject: Some(unknown.clone()),
-        place: None,
-        problem: Box::new(problem),
-    };
-
-    let files = read_folder(request).map_err(in_folder)?;
+    let folder = request.directory.display();
+    let files = read_folder(request).map_err(|problem| problem.of(unknown, &folder))?;
     let subject = Subject::version(&request.provider, &files.version);
-    let about = |problem: Problem| Failure {
-        subject: Some(subject.clone()),
-        place: None,
-        problem: Box::new(problem),
-    };
+    let about = |problem: Problem| problem.of(subject.clone(), &folder);
 
+    let missing = files.missing.clone();
     let release = hash(files, request, options.jobs).await.map_err(about)?;
-    let mut verified = trust::verify(release, &request.rule, request.now)
+    let mut verified = trust::verify(release, &request.rule, options.now)
         .map_err(Problem::from)
         .map_err(about)?;
+    if let Some(name) = missing {
+        return Err(about(folder::Error::ListedZipMissing { name }.into()));
+    }
     for note in inspect(&verified.packages, &request.provider).map_err(about)? {
         verified.note(note);
     }
@@ -87,9 +80,9 @@ pub async fn push<S: WriteStore>(
         subject: subject.clone(),
         authentication,
     });
-    publish(&verified, destination, options, reporter)
-        .await
-        .map_err(about)
+    let published = publish(&verified, destination, options, reporter).await;
+    let store = destination.store.name(&destination.repository);
+    published.map_err(|problem| problem.of(subject, &store))
 }
 
 fn read_folder(request: &Request) -> Result<Files, Problem> {

@@ -13,11 +13,49 @@ mod support;
 /// The order of modules, and the size of files.
 mod architecture;
 
+/// Killed, crowded, full, forbidden, interrupted: nothing half done is ever visible.
+#[cfg(unix)]
+mod chaos;
+
+/// What unmodified clients and other OCI tools make of what we push and install.
+mod clients;
+
 /// What `--help` says, and that its examples work.
 mod help;
+
+/// Zips that lie, on their way in and out.
+mod hostile;
+
+/// What a version in a store holds, and whether it is authentic.
+mod inspect;
+
+/// From a layout into a filesystem mirror.
+mod install;
+
+/// What machines read: JSON, exit codes, and which stream says what.
+mod json;
+
+/// Every fixture of `testdata/layouts`: accepted and refused as clients do.
+mod layouts;
+
+/// Every error that a person can be shown, word for word.
+mod messages;
+
+/// Layouts altered at random: no panic, and nothing accepted that clients refuse.
+mod mutations;
+
+/// From a release folder into a store.
+mod push;
 
 /// What the README shows, and that it is true.
 mod readme;
 
+/// Layouts that somebody filled with bad intent.
+#[cfg(target_os = "linux")]
+mod strangers;
+
 /// The judge itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
+
+/// The versions of a provider in a store.
+mod versions;

@@ -3,44 +3,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+use crate::support::expected::{layouts, lines};
 use crate::support::tofu_client::{self, Refusal};
 
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const MIB: usize = 1024 * 1024;
-
-struct Expectation {
-    layout: String,
-    version: String,
-    platform: String,
-    outcome: String,
-}
-
-fn layouts() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/layouts")
-}
-
-fn expectations() -> Vec<Expectation> {
-    let table = fs::read_to_string(layouts().join("EXPECTED.tsv")).unwrap();
-    let lines = table.lines().skip(1).map(|line| {
-        let cells: Vec<&str> = line.split('\t').collect();
-        let [layout, version, platform, outcome, _, _] = cells[..] else {
-            panic!("not six columns: {line}");
-        };
-        Expectation {
-            layout: layout.to_owned(),
-            version: version.to_owned(),
-            platform: platform.to_owned(),
-            outcome: outcome.to_owned(),
-        }
-    });
-    lines.collect()
-}
 
 /// The outcome, in the words of the table.
 fn outcome(layout: &Path, version: &str, platform: &str) -> String {
@@ -60,8 +33,7 @@ fn outcome(layout: &Path, version: &str, platform: &str) -> String {
 
 #[test]
 fn every_layout_is_judged_as_the_client_judges_it() {
-    let wrong: Vec<String> = expectations()
-        .iter()
+    let wrong: Vec<String> = lines()
         .filter_map(|line| {
             let (version, platform) = (&line.version, &line.platform);
             let got = outcome(&layouts().join(&line.layout), version, platform);
@@ -78,7 +50,7 @@ fn every_layout_is_judged_as_the_client_judges_it() {
 
 #[test]
 fn every_layout_stands_in_the_table_and_every_line_has_its_layout() {
-    let listed: BTreeSet<String> = expectations().into_iter().map(|line| line.layout).collect();
+    let listed: BTreeSet<String> = lines().map(|line| line.layout).collect();
     let present: BTreeSet<String> = fs::read_dir(layouts())
         .unwrap()
         .map(|entry| entry.unwrap())

@@ -5,7 +5,10 @@
 use std::path::PathBuf;
 
 use tfoci::address;
+use tfoci::archive;
+use tfoci::blob;
 use tfoci::error::{Category, printable};
+use tfoci::oci;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
@@ -101,11 +104,26 @@ fn hint(failure: &Failure) -> Option<String> {
             "for the provider that is in it, add `--exact-repository`".to_owned()
         }
         Problem::Store(store::Error::NoStore { .. }) => {
-            "`tfoci push` creates a layout; a single one that another tool made needs `--exact-repository`".to_owned()
+            "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`".to_owned()
         }
+        Problem::Store(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
+            "the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew".to_owned()
+        }
+        Problem::Store(store::Error::Refusal(oci::Refusal::NoPlatform { .. })) => {
+            "choose one of these with `--platform`, or push the one that is missing".to_owned()
+        }
+        Problem::Blob(blob::Error::Digest { .. } | blob::Error::Shorter { .. } | blob::Error::Longer { .. }) => {
+            "nothing of it was kept. Pushing the same release again repairs a store that is damaged".to_owned()
+        }
+        Problem::Archive { source, .. } => return in_zip(source),
+        Problem::Evidence { .. } => {
+            "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
+        }
+        Problem::Weaker { .. } => "nothing was changed. Push the release with its signature and key".to_owned(),
+        Problem::Contended { .. } => "nothing was changed. Run it again".to_owned(),
         Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
+            "nothing was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
         }
         Problem::Taken { .. } => "nothing was changed. `--existing replace` puts the provider in its place".to_owned(),
         Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
@@ -123,11 +141,14 @@ fn hint(failure: &Failure) -> Option<String> {
 
 fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     let text = match error {
-        trust::Error::NoKey => "name the author's public key with `--key FILE`, or in a trust file".to_owned(),
+        trust::Error::NoKey => {
+            "nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing".to_owned()
+        }
         trust::Error::NoSignature => {
             format!("nothing was written. To go without a signature, `--allow-unsigned {address}`")
         }
-        trust::Error::Refused(_) => "nothing was written. If the author has changed keys, name the new one with `--key FILE`".to_owned(),
+        trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
+        trust::Error::Refused(refusal) => format!("nothing was written. {}", refused(&refusal.reason)?),
         trust::Error::Mismatch { .. } => "nothing was written. Build the release again, and sign after the last change".to_owned(),
         trust::Error::NoLine { .. } => "nothing was written. Only what the signed document lists is pushed".to_owned(),
         trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
@@ -136,16 +157,60 @@ fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     Some(text)
 }
 
+fn refused(reason: &trust::Reason) -> Option<&'static str> {
+    Some(match reason {
+        trust::Reason::Malformed => "`gpg --detach-sign FILE` makes one",
+        trust::Reason::Armoured => "Sign without `--armor`, or convert it with `gpg --dearmor`",
+        trust::Reason::Altered { .. } => {
+            "The document was changed after it was signed, or the signature is another document's"
+        }
+        trust::Reason::OtherKey { .. } | trust::Reason::NotPinned { .. } => {
+            "If the author has changed keys, name the new one with `--key FILE`"
+        }
+        trust::Reason::WeakDocument { .. } => {
+            "Sign with `--digest-algo SHA256`; `weak = \"warn\"` in a trust file lets it pass"
+        }
+        trust::Reason::Expired { .. } => "`expired = \"warn\"` in the trust file lets it pass",
+        trust::Reason::Revoked { .. } | trust::Reason::NotForSigning { .. } => {
+            "The release needs a signature by a key that is in use"
+        }
+        trust::Reason::Long { .. }
+        | trust::Reason::Kind { .. }
+        | trust::Reason::UnsupportedKey { .. } => return None,
+    })
+}
+
+fn in_zip(error: &archive::Error) -> Option<String> {
+    match error {
+        archive::Error::NoExecutable { .. } => Some(
+            "put the provider's executable into the zip itself, not into a directory of it"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
 fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
     let text = match error {
+        folder::Error::Empty => "name the folder that the release process writes, such as `dist`".to_owned(),
         folder::Error::SeveralVersions { .. } => {
             format!("choose one: `--provider {address}@VERSION`")
         }
         folder::Error::OtherType { .. } => {
             "`--provider` must name the type that is in the folder".to_owned()
         }
+        folder::Error::NoChecksums { .. } => {
+            "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`".to_owned()
+        }
         folder::Error::ListedZipMissing { .. } => {
             "to push only some platforms, name them with `--platform`".to_owned()
+        }
+        folder::Error::SamePlatform { .. } => "remove the one that the checksum document does not list".to_owned(),
+        folder::Error::ManifestAltered { .. } => {
+            "nothing was written. Build the release again, and sign after the last change".to_owned()
+        }
+        folder::Error::Manifest { .. } | folder::Error::ManifestVersion { .. } | folder::Error::Protocol { .. } => {
+            r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#.to_owned()
         }
         _ => return None,
     };

@@ -1,15 +1,17 @@
 //! `tfoci install`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use indicatif::HumanBytes;
 
+use tfoci::address::ProviderAddr;
 use tfoci::constraint::VersionConstraints;
-use tfoci::event::{Event, Reporter, Subject, Transfer};
+use tfoci::error::Category;
+use tfoci::event::{Reporter, Transfer};
 use tfoci::examine::Platforms;
-use tfoci::install::{Form, Installed, Request, install};
+use tfoci::install::{Form, Installed, Request, newest};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::selection::Selection;
@@ -57,6 +59,9 @@ pub(super) struct Arguments {
     dry_run: bool,
 }
 
+/// What became of one provider that was asked for.
+type Outcome<'a> = (&'a ProviderAddr, Result<Installed, Complaint>);
+
 /// Runs the command.
 pub(super) async fn run(
     arguments: Arguments,
@@ -88,18 +93,23 @@ pub(super) async fn run(
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let mut installed = Vec::new();
+    let mut results = Vec::new();
     for selection in &selections {
-        let shelf = shelf(&endpoint, &store, &selection.provider)?;
-        let (version, matching) = shelf.choose(selection).await?;
-        reporter.report(Event::Selected {
-            subject: Subject::version(&selection.provider, &version),
-            matching,
-        });
-        installed.push(install(&shelf, &version, &request, &reporter).await?);
+        let shelf = shelf(&endpoint, &store, &selection.provider);
+        let result = match shelf {
+            Ok(shelf) => newest(&shelf, selection, &request, &reporter)
+                .await
+                .map_err(Complaint::Journey),
+            Err(complaint) => Err(complaint),
+        };
+        if let Err(complaint) = &result {
+            progress.clear();
+            printer.failure(complaint);
+        }
+        results.push((&selection.provider, result));
     }
-    report(&installed, &arguments, &progress, printer);
-    Ok(Ending::Done)
+    report(&results, &arguments, &progress, printer);
+    Ok(ending(&results))
 }
 
 fn platforms(texts: &[String]) -> Result<Platforms, Complaint> {
@@ -135,8 +145,12 @@ async fn everything(endpoint: &Endpoint, store: &Layout) -> Result<Vec<Selection
         .collect())
 }
 
-fn report(installed: &[Installed], arguments: &Arguments, progress: &Progress, printer: &Printer) {
-    for provider in installed {
+fn report(results: &[Outcome<'_>], arguments: &Arguments, progress: &Progress, printer: &Printer) {
+    let installed: Vec<&Installed> = results
+        .iter()
+        .filter_map(|(_, result)| result.as_ref().ok())
+        .collect();
+    for provider in &installed {
         printer.line(
             Tone::Plain,
             "Hashes",
@@ -146,36 +160,92 @@ fn report(installed: &[Installed], arguments: &Arguments, progress: &Progress, p
             printer.say(&format!("           {hash}"));
         }
     }
-    let packages: Vec<_> = installed
+    // Of one provider that failed the error has said everything.
+    let is_list = results.len() != 1;
+    if is_list || !installed.is_empty() {
+        summarize(&installed, arguments.dry_run, progress, printer);
+    }
+    let failed: Vec<String> = results
         .iter()
-        .flat_map(|provider| &provider.packages)
+        .filter(|(_, result)| result.is_err())
+        .map(|(provider, _)| provider.to_string())
         .collect();
-    let moved = packages
+    if is_list && !failed.is_empty() {
+        let text = format!(
+            "{} of {} providers: {}",
+            failed.len(),
+            results.len(),
+            failed.join(", ")
+        );
+        printer.line(Tone::Warning, "Failed", &text);
+    }
+    if !installed.is_empty() {
+        show_configuration(&installed, &arguments.into, printer);
+    }
+    for package in installed.iter().flat_map(|provider| &provider.packages) {
+        printer.result(&package.path.display().to_string());
+    }
+    let providers = results
         .iter()
-        .filter(|package| package.transfer == Transfer::Copied);
-    let bytes: u64 = moved.clone().map(|package| package.size).sum();
-    let present = packages
-        .iter()
-        .filter(|package| package.transfer == Transfer::Present)
-        .count();
-    let verb = if arguments.dry_run {
+        .map(|(provider, result)| json::InstalledProvider::of(provider, result));
+    printer.document(&json::Installation {
+        schema: json::SCHEMA,
+        providers: providers.collect(),
+    });
+}
+
+fn summarize(installed: &[&Installed], dry_run: bool, progress: &Progress, printer: &Printer) {
+    let packages = || installed.iter().flat_map(|provider| &provider.packages);
+    let count = |transfer| {
+        packages()
+            .filter(|package| package.transfer == transfer)
+            .count()
+    };
+    let moved = if dry_run {
+        Transfer::Planned
+    } else {
+        Transfer::Copied
+    };
+    let bytes: u64 = packages()
+        .filter(|package| package.transfer == Transfer::Copied)
+        .map(|package| package.size)
+        .sum();
+    let verb = if dry_run {
         "Would install"
     } else {
         "Installed"
     };
-    let text = format!(
-        "{} of {} packages ({} copied, {present} already present) in {}",
-        packages.len() - present,
-        packages.len(),
-        HumanBytes(bytes),
-        progress.elapsed()
+    let (moved, present) = (count(moved), count(Transfer::Present));
+    let text = match (moved, present) {
+        (0, 0) => "nothing".to_owned(),
+        (0, _) => format!("nothing: {} already present,", counted(present)),
+        (_, 0) => format!("{} ({} copied)", counted(moved), HumanBytes(bytes)),
+        _ => format!(
+            "{} ({} copied, {present} already present)",
+            counted(moved),
+            HumanBytes(bytes)
+        ),
+    };
+    printer.line(
+        Tone::Done,
+        verb,
+        &format!("{text} in {}", progress.elapsed()),
     );
-    printer.line(Tone::Done, verb, &text);
-    let path = std::path::absolute(&arguments.into).unwrap_or_else(|_| arguments.into.clone());
-    let include = installed
+}
+
+fn counted(packages: usize) -> String {
+    let plural = if packages == 1 { "" } else { "s" };
+    format!("{packages} package{plural}")
+}
+
+fn show_configuration(installed: &[&Installed], into: &Path, printer: &Printer) {
+    let path = std::path::absolute(into).unwrap_or_else(|_| into.to_owned());
+    let mut include: Vec<String> = installed
         .iter()
         .map(|provider| provider.provider.to_string())
         .collect();
+    include.sort();
+    include.dedup();
     let view = FilesystemMirror {
         path: path.display().to_string(),
         include,
@@ -184,11 +254,21 @@ fn report(installed: &[Installed], arguments: &Arguments, progress: &Progress, p
         "\nFor the client's CLI configuration:\n\n{}",
         view.render().trim_end()
     ));
-    for package in packages {
-        printer.result(&package.path.display().to_string());
-    }
-    printer.document(&json::Installation {
-        schema: json::SCHEMA,
-        providers: installed,
-    });
+}
+
+/// How it all ended: the gravest failure decides.
+fn ending(results: &[Outcome<'_>]) -> Ending {
+    let failures = results
+        .iter()
+        .filter_map(|(_, result)| result.as_ref().err());
+    let gravity = |category: &Category| match category {
+        Category::Interrupted => 3,
+        Category::Untrusted => 2,
+        Category::Usage => 1,
+        _ => 0,
+    };
+    failures
+        .map(Complaint::category)
+        .max_by_key(gravity)
+        .map_or(Ending::Done, Ending::Failed)
 }

@@ -161,5 +161,44 @@ pub(super) struct InspectedPackage {
 #[derive(Serialize)]
 pub(super) struct Installation<'a> {
     pub(super) schema: u32,
-    pub(super) providers: &'a [Installed],
+    pub(super) providers: Vec<InstalledProvider<'a>>,
+}
+
+/// One provider of an installation.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum InstalledProvider<'a> {
+    /// It is in the mirror.
+    Installed(&'a Installed),
+    /// Not all of it is.
+    Failed {
+        provider: &'a ProviderAddr,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<&'a Version>,
+        packages: [(); 0],
+        hashes: [(); 0],
+        error: Error,
+    },
+}
+
+impl<'a> InstalledProvider<'a> {
+    /// What became of one provider that was asked for.
+    pub(super) fn of(provider: &'a ProviderAddr, result: &'a Result<Installed, Complaint>) -> Self {
+        match result {
+            Ok(installed) => Self::Installed(installed),
+            Err(complaint) => {
+                let subject = match complaint {
+                    Complaint::Journey(failure) => failure.subject.as_ref(),
+                    _ => None,
+                };
+                Self::Failed {
+                    provider,
+                    version: subject.and_then(|subject| subject.version.as_ref()),
+                    packages: [],
+                    hashes: [],
+                    error: Error::from(complaint),
+                }
+            }
+        }
+    }
 }

@@ -18,6 +18,7 @@ use std::ffi::OsString;
 use std::future::Future;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -37,6 +38,9 @@ Exit codes:
   3    refused: something did not verify
   4    differs
   130  interrupted";
+
+/// How long work that cannot be stopped at once, such as inflating, may hold up the exit.
+const LAST_ORDERS: Duration = Duration::from_secs(5);
 
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
 #[derive(Parser)]
@@ -71,6 +75,8 @@ struct OciPush {
 enum Ending {
     Done,
     Refused,
+    /// Of several things some failed, which is said already; this is the gravest.
+    Failed(Category),
 }
 
 /// Runs the program whose name is the first argument.
@@ -87,8 +93,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ended = match runtime {
         Ok(runtime) => {
             let ended = runtime.block_on(until_interrupted(run(command, &globals, &printer)));
-            // Work that cannot be stopped at once, such as inflating, must not hold up the exit.
-            runtime.shutdown_background();
+            // Whoever was stopped removes what it had not finished.
+            runtime.shutdown_timeout(LAST_ORDERS);
             ended
         }
         Err(source) => {
@@ -108,6 +114,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Some(Ok(Ending::Done)) => 0,
         Some(Ok(Ending::Refused)) => exit_code(Category::Untrusted),
+        Some(Ok(Ending::Failed(category))) => exit_code(category),
         Some(Err(complaint)) => {
             printer.complaint(&complaint);
             exit_code(complaint.category())

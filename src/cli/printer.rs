@@ -127,15 +127,19 @@ impl Printer {
 
     /// Prints why a command did not do what it was asked for, and what to do about it.
     pub(super) fn complaint(&self, complaint: &Complaint) {
-        let text = self.describe(complaint);
-        self.to_stderr(&text);
+        self.failure(complaint);
+        self.document(&json::Failed::from(complaint));
+    }
+
+    /// Prints why one of several things was not done, and what to do about it.
+    pub(super) fn failure(&self, complaint: &Complaint) {
+        self.problem(complaint);
         if let Some(hint) = complaint.hint() {
             self.to_stderr(&format!(
                 "\n{} {hint}",
                 self.paint(Style::new().cyan().bold(), "hint:")
             ));
         }
-        self.document(&json::Failed::from(complaint));
     }
 
     /// Prints what was found wrong, where that is part of a result.

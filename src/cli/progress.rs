@@ -47,6 +47,17 @@ impl Progress {
         format!("{:.1}s", self.started.elapsed().as_secs_f64())
     }
 
+    /// Takes away the bars of what will not go on.
+    pub(super) fn clear(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { active, total, .. } = &mut *state;
+        for bar in active.drain().map(|(_, bar)| bar).chain(total.take()) {
+            bar.finish_and_clear();
+            self.printer.bars.remove(&bar);
+        }
+        state.sizes.clear();
+    }
+
     fn begin(&self, subject: Subject, size: u64) {
         match self.printer.motion {
             Motion::Bars => self.add_bar(subject, size),

@@ -1,7 +1,7 @@
 //! `tfoci push`, and `oci-push`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -88,10 +88,9 @@ pub(super) async fn run(
     let options = options(&arguments, globals)?;
     let endpoint = globals.endpoint(&arguments.to)?;
     let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
+    let unnameable = |error| Failure::from(Problem::Address(error));
     let destination = Destination {
-        repository: endpoint
-            .repository(&request.provider)
-            .map_err(|error| failed(error.into()))?,
+        repository: endpoint.repository(&request.provider).map_err(unnameable)?,
         store: endpoint.write().map_err(|error| failed(error.into()))?,
     };
     let progress = Arc::new(Progress::new(printer));
@@ -99,12 +98,6 @@ pub(super) async fn run(
     let published = push(&request, &destination, &options, &reporter)
         .await
         .map_err(Complaint::Publication)?;
-    if let Some(path) = arguments.digest_file.filter(|_| !arguments.dry_run) {
-        let digest = format!("{}\n", published.digest);
-        disk::staged::replace(&path, digest.as_bytes())
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
-    }
     printer.line(
         Tone::Done,
         summary_verb(&published),
@@ -117,7 +110,23 @@ pub(super) async fn run(
         requests: 0,
         providers: vec![json::Provider::Published(&published)],
     });
-    Ok(Ending::Done)
+    let digest_file = arguments.digest_file.filter(|_| !arguments.dry_run);
+    Ok(
+        match digest_file.map(|path| write_digest(&path, &published)) {
+            None | Some(Ok(())) => Ending::Done,
+            // The version is published all the same, and its reference was printed.
+            Some(Err(complaint)) => {
+                printer.failure(&complaint);
+                Ending::Failed(complaint.category())
+            }
+        },
+    )
+}
+
+fn write_digest(path: &Path, published: &Published) -> Result<(), Complaint> {
+    let digest = format!("{}\n", published.digest);
+    let written = disk::staged::replace(path, digest.as_bytes());
+    Ok(written.map_err(Problem::from).map_err(Failure::from)?)
 }
 
 fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, Complaint> {
@@ -142,7 +151,6 @@ fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, Complain
         provider: selection.provider,
         version,
         platforms: arguments.platform.clone(),
-        now: SystemTime::now(),
     })
 }
 
@@ -169,6 +177,7 @@ fn options(arguments: &Arguments, globals: &Globals) -> Result<Options, Complain
         annotations,
         dry_run: arguments.dry_run,
         jobs: globals.jobs(),
+        now: SystemTime::now(),
     })
 }
 
@@ -195,10 +204,18 @@ fn summary(published: &Published, elapsed: &str) -> String {
         );
     }
     let moved = published.packages.len() - present;
+    let planned = published
+        .packages
+        .iter()
+        .filter(|package| package.status == Transfer::Planned);
+    let (bytes, moved_how) = match published.status {
+        Change::Planned => (planned.map(|package| package.size).sum(), "to copy"),
+        _ => (published.bytes, "copied"),
+    };
     let mut text = format!(
-        "1 version, {} ({} copied",
+        "1 version, {} ({} {moved_how}",
         packages(moved),
-        HumanBytes(published.bytes)
+        HumanBytes(bytes)
     );
     if count(Transfer::Mounted) > 0 {
         text.push_str(&format!(", {} mounted", count(Transfer::Mounted)));

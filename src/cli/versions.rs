@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use tfoci::error::Category;
 use tfoci::examine::{Belief, Platforms, Shelf};
 use tfoci::store::{Layout, ReadStore as _};
 use tfoci::version::Version;
@@ -60,6 +61,7 @@ pub(super) async fn run(
             }
         }
         versions = proven;
+        ignored.sort();
     }
     for version in &versions {
         printer.result(&version.to_string());
@@ -88,9 +90,16 @@ async fn doubt(
     version: &Version,
     belief: &Belief,
 ) -> Result<Option<String>, Complaint> {
-    let examined = shelf.examine(version, &Platforms::All, belief).await?;
-    Ok(examined.proof.err().map(|problem| {
-        let text = json::sentence(&problem);
-        text.replace('\n', " ")
+    let problem = match shelf.examine(version, &Platforms::All, belief).await {
+        Ok(examined) => examined.proof.err(),
+        // What says that nothing is pinned is about the command, not about this version.
+        Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
+        Err(failure) => Some(*failure.problem),
+    };
+    Ok(problem.map(|problem| {
+        json::sentence(&problem)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     }))
 }

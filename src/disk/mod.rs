@@ -15,7 +15,7 @@ pub use staged::{Staged, hidden_dir, show_dir};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use crate::error::Category;
 
@@ -26,12 +26,25 @@ pub const UNFINISHED: &str = ".tfoci-tmp-";
 /// transfers fit in a few MiB.
 pub const CHUNK: usize = 64 << 10;
 
-/// Reads a whole file that must not be larger than `limit` bytes.
+/// Reads a whole file that the user named, and that must not be larger than `limit` bytes. A pipe will do.
 ///
 /// # Errors
 /// What the system says, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let file = open(path)?;
+    let opened = std::fs::File::open(path);
+    let file = opened.map_err(|source| Error::at("read", path, source))?;
+    read_all(file, path, limit)
+}
+
+/// Reads a whole file of a directory that strangers may have filled, and that must not be larger than `limit` bytes.
+///
+/// # Errors
+/// As [`open`], or [`Error::TooLarge`].
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    read_all(open(path)?, path, limit)
+}
+
+fn read_all(file: std::fs::File, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     file.take(limit + 1)
         .read_to_end(&mut bytes)
@@ -45,12 +58,19 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Opens a file for reading.
+/// Opens a regular file, or what a symbolic link to one leads to, for reading.
 ///
 /// # Errors
-/// What the system says.
+/// What the system says, or [`Error::Special`].
 pub fn open(path: &Path) -> Result<std::fs::File, Error> {
-    std::fs::File::open(path).map_err(|source| Error::at("read", path, source))
+    let failed = |source| Error::at("read", path, source);
+    // Asked beforehand: opening a pipe would wait for its writer.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(Error::Special {
+            path: path.to_owned(),
+        });
+    }
+    std::fs::File::open(path).map_err(failed)
 }
 
 /// Turns "not there" into `None`.
@@ -131,24 +151,22 @@ pub fn remove(path: &Path) -> Result<(), Error> {
 pub struct Blocks {
     file: std::fs::File,
     path: PathBuf,
-    buffer: BytesMut,
 }
 
 impl Blocks {
     /// Opens a file at an offset.
     ///
     /// # Errors
-    /// What the system says.
+    /// As [`open`].
     pub fn open(path: &Path, from: u64) -> Result<Self, Error> {
-        let error = |source| Error::at("read", path, source);
-        let mut file = std::fs::File::open(path).map_err(error)?;
+        let mut file = open(path)?;
         if from > 0 {
-            file.seek(SeekFrom::Start(from)).map_err(error)?;
+            file.seek(SeekFrom::Start(from))
+                .map_err(|source| Error::at("read", path, source))?;
         }
         Ok(Self {
             file,
             path: path.to_owned(),
-            buffer: BytesMut::new(),
         })
     }
 
@@ -157,15 +175,12 @@ impl Blocks {
     /// # Errors
     /// What the system says.
     pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
-        self.buffer.resize(CHUNK, 0);
-        loop {
-            match self.file.read(&mut self.buffer) {
-                Ok(0) => return Ok(None),
-                Ok(count) => return Ok(Some(self.buffer.split_to(count).freeze())),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(Error::at("read", &self.path, source)),
-            }
-        }
+        let mut block = Vec::with_capacity(CHUNK);
+        let read = (&self.file)
+            .take(CHUNK as u64)
+            .read_to_end(&mut block)
+            .map_err(|source| Error::at("read", &self.path, source))?;
+        Ok((read > 0).then(|| block.into()))
     }
 }
 
@@ -181,6 +196,12 @@ pub enum Error {
         path: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// A directory, device, pipe or socket, of which some never end.
+    #[error("{} is not a regular file", .path.display())]
+    Special {
+        /// Which one.
+        path: PathBuf,
     },
     /// A file is larger than anything of its kind.
     #[error("the file {} is too large\n  expected at most {limit} bytes", .path.display())]
@@ -212,7 +233,7 @@ impl Error {
         match self {
             Self::Io { .. } if self.is_not_found() => Category::NotFound,
             Self::Io { .. } => Category::Local,
-            Self::TooLarge { .. } => Category::Malformed,
+            Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
         }
     }
 }
@@ -236,6 +257,28 @@ mod tests {
                 .unwrap()
                 .is_none()
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_and_links_to_them_are_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("file"), b"x").unwrap();
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path("endless")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        assert_eq!(read_regular(&path("link"), 1).unwrap(), b"x");
+        for name in ["endless", "socket", "."] {
+            assert!(matches!(
+                read_regular(&path(name), 1),
+                Err(Error::Special { .. })
+            ));
+            assert!(matches!(
+                Blocks::open(&path(name), 0),
+                Err(Error::Special { .. })
+            ));
+        }
     }
 
     #[test]

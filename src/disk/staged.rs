@@ -1,5 +1,6 @@
 //! Files that appear whole: written under a hidden name beside their place, synced, renamed.
 
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -19,13 +20,17 @@ impl Staged {
     /// # Errors
     /// What the system says.
     pub fn new(target: &Path) -> Result<Self, Error> {
-        let directory = target.parent().unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(UNFINISHED);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder
-            .tempfile_in(directory)
+        Self::hidden_in(directory_of(target), target)
+    }
+
+    /// Starts a file for `target`, hidden in another directory of its file system until then: `target`'s own need not exist yet.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn hidden_in(directory: &Path, target: &Path) -> Result<Self, Error> {
+        let file = tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .make_in(directory, |path| File::create_new(path))
             .map_err(|source| Error::at("create a file in", directory, source))?;
         Ok(Self {
             file,
@@ -39,6 +44,7 @@ impl Staged {
     /// What the system says; a full disk is found here.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file
+            .as_file_mut()
             .write_all(bytes)
             .map_err(|source| Error::at("write", &self.target, source))
     }
@@ -47,7 +53,7 @@ impl Staged {
     ///
     /// # Errors
     /// What the system says.
-    pub fn reopen(&self) -> Result<std::fs::File, Error> {
+    pub fn reopen(&self) -> Result<File, Error> {
         self.file
             .reopen()
             .map_err(|source| Error::at("read", &self.target, source))
@@ -62,19 +68,17 @@ impl Staged {
             .as_file()
             .sync_data()
             .map_err(|source| Error::at("sync", &self.target, source))?;
-        let target = self.target.clone();
-        self.show_at(&target)
+        self.show()
     }
 
-    /// Shows the file in another place of the same file system, without waiting for the disk: for what can be made again
-    /// at any time.
+    /// Shows the file without waiting for the disk: for what can be made again at any time.
     ///
     /// # Errors
     /// What the system says.
-    pub fn show_at(self, target: &Path) -> Result<(), Error> {
+    pub fn show(self) -> Result<(), Error> {
         self.file
-            .persist(target)
-            .map_err(|error| Error::at("create", target, error.error))?;
+            .persist(&self.target)
+            .map_err(|error| Error::at("create", &self.target, error.error))?;
         Ok(())
     }
 }
@@ -112,12 +116,29 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut staged = Staged::new(target)?;
     staged.write(bytes)?;
     staged.publish()?;
-    sync_dir(target.parent().unwrap_or(Path::new(".")))
+    sync_dir(directory_of(target))
+}
+
+/// The directory that a file is in; a bare name is in the working directory.
+fn directory_of(target: &Path) -> &Path {
+    let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_do_not_show_the_hidden_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("none/file");
+        let Err(Error::Io { path, source, .. }) = Staged::new(&target) else {
+            panic!("created");
+        };
+        assert_eq!(path, target.parent().unwrap());
+        assert!(!source.to_string().contains(UNFINISHED), "{source}");
+    }
 
     #[test]
     fn a_file_appears_whole_or_not_at_all() {
@@ -131,5 +152,17 @@ mod tests {
         replace(&target, b"one").unwrap();
         replace(&target, b"two").unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
+    }
+
+    #[test]
+    fn a_bare_name_is_in_the_working_directory() {
+        for (target, directory) in [
+            ("file", "."),
+            ("./file", "."),
+            ("a/file", "a"),
+            ("/file", "/"),
+        ] {
+            assert_eq!(directory_of(Path::new(target)), Path::new(directory));
+        }
     }
 }

@@ -20,17 +20,19 @@ use serde::Serialize;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
-use crate::authentication::Authentication;
+use crate::authentication::{Authentication, Note};
 use crate::blob::{self, BlobSource, hold_back};
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf};
 use crate::hash::PackageHash;
 use crate::jobs;
+use crate::oci::Part;
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Package, canonical_file_name};
-use crate::store::ReadStore;
+use crate::selection::Selection;
+use crate::store::{self, ReadStore};
 use crate::version::Version;
 
 mod place;
@@ -92,6 +94,30 @@ pub struct InstalledPackage {
     /// Its size in bytes, zipped.
     #[serde(skip)]
     pub size: u64,
+    /// Its `zh`, and unless it is only planned its `h1`: of the directory and of the zip.
+    #[serde(skip)]
+    pub hashes: Vec<PackageHash>,
+    /// Whether these two differ, because the zip has directory entries.
+    #[serde(skip)]
+    pub has_two_h1: bool,
+}
+
+/// Installs the newest version that a selection admits.
+///
+/// # Errors
+/// As [`install`], or there is no such version.
+pub async fn newest<S: ReadStore>(
+    shelf: &Shelf<S>,
+    selection: &Selection,
+    request: &Request,
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Installed, Failure> {
+    let (version, matching) = shelf.choose(selection).await?;
+    reporter.report(Event::Selected {
+        subject: Subject::version(&shelf.provider, &version),
+        matching,
+    });
+    install(shelf, &version, request, reporter).await
 }
 
 /// Installs one version.
@@ -119,59 +145,36 @@ pub async fn install<S: ReadStore>(
         subject: subject.clone(),
         authentication: authentication.clone(),
     });
-    let _lock = match request.dry_run {
+    let lock = match request.dry_run {
         true => None,
-        false => Some(prepare(&request.into, reporter).await.map_err(about)?),
+        false => Some(Arc::new(
+            prepare(&request.into, reporter).await.map_err(about)?,
+        )),
     };
-    let work = release.packages.iter().map(|package| {
-        let place = Place::of(
-            &request.into,
-            request.form,
-            &shelf.provider,
-            version,
-            &package.platform,
-        );
-        Work {
-            package: package.clone(),
-            place,
-            subject: subject.platform(&package.platform),
-            dry_run: request.dry_run,
-        }
+    let work = release.packages.iter().map(|package| Work {
+        package: package.clone(),
+        place: Place::of(request, &shelf.provider, version, &package.platform),
+        subject: subject.platform(&package.platform),
+        authentication: authentication.clone(),
+        dry_run: request.dry_run,
+        lock: lock.clone(),
+        reporter: Arc::clone(reporter),
     });
-    let done = jobs::run(request.jobs, work, |work| {
-        let (reporter, authentication) = (Arc::clone(reporter), authentication.clone());
+    let packages = jobs::run(request.jobs, work, |work| {
+        let (subject, store) = (work.subject.clone(), shelf.place.clone());
         async move {
-            let (transfer, hashes) = work.deliver(&reporter).await?;
-            let size = work.package.expected.size;
-            reporter.report(Event::Finished {
-                subject: work.subject.clone(),
-                size,
-                transfer,
-                authentication,
-            });
-            let path = work.place.path().to_owned();
-            Ok::<_, Problem>((
-                InstalledPackage {
-                    platform: work.package.platform,
-                    path,
-                    transfer,
-                    size,
-                },
-                hashes,
-            ))
+            work.install()
+                .await
+                .map_err(|problem| problem.of(subject, &store))
         }
     });
-    let (packages, hashes): (Vec<_>, Vec<_>) = done.await.map_err(about)?.into_iter().unzip();
-    let mut hashes: Vec<PackageHash> = hashes.into_iter().flatten().collect();
-    hashes.sort();
-    hashes.dedup();
-    Ok(Installed {
-        provider: shelf.provider.clone(),
-        version: version.clone(),
+    let authentication = release.authentication().clone();
+    Ok(Installed::of(
+        shelf,
+        version,
         authentication,
-        packages,
-        hashes,
-    })
+        packages.await?,
+    ))
 }
 
 async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock, Problem> {
@@ -181,57 +184,124 @@ async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock
     Ok(lock)
 }
 
+impl Installed {
+    fn of<S>(
+        shelf: &Shelf<S>,
+        version: &Version,
+        mut authentication: Authentication,
+        packages: Vec<InstalledPackage>,
+    ) -> Self {
+        let note = Note::DirectoryEntries;
+        if packages.iter().any(|package| package.has_two_h1)
+            && !authentication.notes.contains(&note)
+        {
+            authentication.notes.push(note);
+        }
+        let hashes = packages.iter().flat_map(|package| &package.hashes);
+        let mut hashes: Vec<PackageHash> = hashes.cloned().collect();
+        hashes.sort();
+        hashes.dedup();
+        Self {
+            provider: shelf.provider.clone(),
+            version: version.clone(),
+            authentication,
+            packages,
+            hashes,
+        }
+    }
+}
+
 /// One package on its way to its place.
 struct Work<B> {
     package: Package<B>,
     place: Place,
     subject: Subject,
+    authentication: Authentication,
     dry_run: bool,
+    /// Held until the last package is in its place, even if nobody waits for that any longer: whoever holds it next
+    /// sweeps away what is unfinished.
+    lock: Option<Arc<disk::Lock>>,
+    reporter: Arc<dyn Reporter>,
 }
 
 impl<B: BlobSource> Work<B> {
-    async fn deliver(
-        &self,
-        reporter: &Arc<dyn Reporter>,
-    ) -> Result<(Transfer, Vec<PackageHash>), Problem> {
+    async fn install(self) -> Result<InstalledPackage, Problem> {
+        let (transfer, hashes) = self.deliver().await?;
+        let has_two_h1 = hashes
+            .as_ref()
+            .is_some_and(|hashes| hashes.zip != hashes.directory);
+        if has_two_h1 {
+            self.reporter.report(Event::Warning {
+                subject: self.subject.clone(),
+                message: self.place.about_two_h1().to_owned(),
+            });
+        }
+        let size = self.package.expected.size;
+        self.reporter.report(Event::Finished {
+            subject: self.subject,
+            size,
+            transfer,
+            authentication: self.authentication,
+        });
+        let h1 = hashes.map(|hashes| [hashes.directory, hashes.zip]);
+        Ok(InstalledPackage {
+            path: self.place.path().to_owned(),
+            transfer,
+            size,
+            hashes: self
+                .package
+                .zh()
+                .into_iter()
+                .chain(h1.into_iter().flatten())
+                .collect(),
+            has_two_h1,
+            platform: self.package.platform,
+        })
+    }
+
+    async fn deliver(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
         self.place.refuse_other_form()?;
-        let zh = self.package.zh();
+        if let Some(there) = self.place.packed_already(&self.package).await? {
+            return Ok((Transfer::Present, Some(there)));
+        }
         if self.dry_run {
-            let there = self.place.path().exists();
+            let there = self.place.is_occupied()?;
             let transfer = if there {
                 Transfer::Present
             } else {
                 Transfer::Planned
             };
-            return Ok((transfer, zh.into_iter().collect()));
+            return Ok((transfer, None));
         }
-        if let Some(there) = self.place.packed_already(&self.package).await? {
-            return Ok((Transfer::Present, all(zh, there)));
-        }
-        let staged = self.fetch(reporter).await?;
+        let staged = self.fetch().await?;
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
-        let settled = tokio::task::spawn_blocking(move || place.settle(staged, &file_name));
+        let lock = self.lock.clone();
+        let settled = tokio::task::spawn_blocking(move || {
+            let _lock = lock;
+            place.settle(staged, &file_name)
+        });
         let (transfer, hashes) = settled
             .await
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
-        Ok((transfer, all(zh, hashes)))
+        Ok((transfer, Some(hashes)))
     }
 
     /// Streams the zip into a hidden file of the mirror's directory; its digest is right when this returns.
-    async fn fetch(&self, reporter: &Arc<dyn Reporter>) -> Result<Staged, Problem> {
+    async fn fetch(&self) -> Result<Staged, Problem> {
         let Package {
             expected, location, ..
         } = &self.package;
-        reporter.report(Event::Started {
+        self.reporter.report(Event::Started {
             subject: self.subject.clone(),
             size: expected.size,
         });
-        let mut staged = Staged::new(&self.place.staging())?;
-        let mut body = hold_back(location.open(0).await?, *expected);
+        let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
+        let mut staged = self.place.stage()?;
+        let mut body = hold_back(location.open(0).await.map_err(unusable)?, *expected);
         while let Some(chunk) = body.next().await {
-            let chunk = chunk?;
+            let chunk = chunk.map_err(unusable)?;
             staged.write(&chunk)?;
-            reporter.report(Event::Advanced {
+            self.reporter.report(Event::Advanced {
                 subject: self.subject.clone(),
                 bytes: chunk.len() as u64,
             });
@@ -240,10 +310,4 @@ impl<B: BlobSource> Work<B> {
         }
         Ok(staged)
     }
-}
-
-fn all(zh: Option<PackageHash>, hashes: Hashes) -> Vec<PackageHash> {
-    zh.into_iter()
-        .chain([hashes.directory, hashes.zip])
-        .collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Archive, Form, Hashes, Limits, Package, PackageHash, Path, PathBuf, Platform, Problem,
-    ProviderAddr, Staged, Transfer, Version, blob, canonical_file_name, disk,
+    ProviderAddr, Request, Staged, Transfer, Version, blob, canonical_file_name, disk,
 };
 use crate::digest::{Algorithm, Digest, Hasher};
 
@@ -18,19 +18,19 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn of(
-        into: &Path,
-        form: Form,
+        request: &Request,
         provider: &ProviderAddr,
         version: &Version,
         platform: &Platform,
     ) -> Self {
-        let directory = into
+        let directory = request
+            .into
             .join(provider.hostname().to_unicode())
             .join(provider.namespace())
             .join(provider.type_name());
         Self {
-            into: into.to_owned(),
-            form,
+            into: request.into.clone(),
+            form: request.form,
             packed: directory.join(canonical_file_name(provider, version, platform)),
             unpacked: directory
                 .join(version.to_string())
@@ -46,9 +46,9 @@ impl Place {
         }
     }
 
-    /// A name at the top of the mirror: its hidden sibling is on the right file system, and creates no directory too early.
-    pub(super) fn staging(&self) -> PathBuf {
-        self.into.join("package")
+    /// Starts a zip, hidden at the top of the mirror: on the right file system, where no directory is created too early.
+    pub(super) fn stage(&self) -> Result<Staged, disk::Error> {
+        Staged::hidden_in(&self.into, self.path())
     }
 
     pub(super) fn refuse_other_form(&self) -> Result<(), Problem> {
@@ -103,7 +103,7 @@ impl Place {
             Form::Packed => {
                 let hashes = hashes(staged.reopen()?, &self.type_name, file)?;
                 self.make_parent()?;
-                staged.show_at(&self.packed)?;
+                staged.show()?;
                 Ok((Transfer::Copied, hashes))
             }
             Form::Unpacked => self.unpack(&staged, file),
@@ -136,9 +136,24 @@ impl Place {
     }
 
     /// Whether something is there; an empty directory is nothing, to clients too (contract 4.5).
-    fn is_occupied(&self) -> Result<bool, Problem> {
-        let names = disk::if_exists(disk::names(&self.unpacked))?;
-        Ok(names.is_some_and(|names| !names.is_empty()))
+    pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
+        if !self.path().is_dir() {
+            return Ok(self.path().exists());
+        }
+        Ok(!disk::names(self.path())?.is_empty())
+    }
+
+    /// What clients make of a zip whose two `h1` differ (contract 11).
+    pub(super) fn about_two_h1(&self) -> &'static str {
+        match self.form {
+            Form::Packed => {
+                "the zip has directory entries and so two different h1: clients refuse their own lock file when they install it \
+                 from a packed mirror again, not from an unpacked one"
+            }
+            Form::Unpacked => {
+                "the zip has directory entries and so two different h1: clients that share a plugin cache may refuse it"
+            }
+        }
     }
 
     fn compare(&self, hashes: Hashes) -> Result<Hashes, Problem> {

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
-use super::json::Object;
+use super::json::{self, Object};
+use super::{Part, Refusal};
 use crate::digest::{self, Digest};
 use crate::platform::Platform;
 use crate::release::Expected;
@@ -68,6 +73,17 @@ impl Descriptor {
         let size = u64::try_from(self.size).map_err(|_| Error::Size { size: self.size })?;
         Ok(Expected { digest, size })
     }
+
+    /// As [`Descriptor::expected`], for the descriptor of a part of an artifact.
+    ///
+    /// # Errors
+    /// That this descriptor describes no bytes.
+    pub fn leads_to(&self, what: Part) -> Result<Expected, Refusal> {
+        self.expected().map_err(|source| Refusal::Descriptor {
+            what: what.pointer(),
+            source,
+        })
+    }
 }
 
 impl Target {
@@ -96,33 +112,72 @@ impl From<&Platform> for Target {
 }
 
 impl<'de> Deserialize<'de> for Descriptor {
+    /// Reads every field whose type clients check. `null` is a descriptor that says nothing, as it is to them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |mut object: Object| -> Result<Self, serde_json::Error> {
-            let mut descriptor = Self {
-                media_type: object.take("mediaType")?.unwrap_or_default(),
-                artifact_type: object
-                    .take("artifactType")?
-                    .filter(|text: &String| !text.is_empty()),
-                digest: object.take("digest")?.unwrap_or_default(),
-                size: object.take("size")?.unwrap_or_default(),
-                platform: None,
-                annotations: object.take("annotations")?.unwrap_or_default(),
-                lenient: false,
-            };
-            if let Some(mut platform) = object.take::<Object>("platform")? {
-                descriptor.platform = Some(Target {
-                    architecture: platform.take("architecture")?.unwrap_or_default(),
-                    os: platform.take("os")?.unwrap_or_default(),
-                    os_version: platform
-                        .take("os.version")?
-                        .filter(|text: &String| !text.is_empty()),
-                });
-                descriptor.lenient |= platform.is_lenient();
-            }
-            descriptor.lenient |= object.is_lenient();
-            Ok(descriptor)
+        let object = Option::<Object>::deserialize(deserializer)?.unwrap_or_default();
+        Self::read(object).map_err(D::Error::custom)
+    }
+}
+
+impl Descriptor {
+    fn read(mut object: Object) -> Result<Self, json::Error> {
+        object.check::<Vec<Option<String>>>("urls")?;
+        object.check::<Inline>("data")?;
+        let platform: Option<ReadTarget> = object.take("platform")?;
+        let mut descriptor = Self {
+            media_type: object.text("mediaType")?,
+            artifact_type: Some(object.text("artifactType")?).filter(|text| !text.is_empty()),
+            digest: object.text("digest")?,
+            size: object.integer("size")?,
+            annotations: object.pairs("annotations")?,
+            lenient: platform.as_ref().is_some_and(|platform| platform.lenient),
+            platform: platform.map(|platform| platform.target),
         };
-        read(Object::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        descriptor.lenient |= object.is_lenient();
+        Ok(descriptor)
+    }
+}
+
+/// A `platform`, and whether a key in it occurred twice or in another letter case.
+struct ReadTarget {
+    target: Target,
+    lenient: bool,
+}
+
+impl ReadTarget {
+    fn read(mut object: Object) -> Result<Self, json::Error> {
+        object.text("variant")?;
+        object.check::<Vec<Option<String>>>("os.features")?;
+        let target = Target {
+            architecture: object.text("architecture")?,
+            os: object.text("os")?,
+            os_version: Some(object.text("os.version")?).filter(|text| !text.is_empty()),
+        };
+        let lenient = object.is_lenient();
+        Ok(Self { target, lenient })
+    }
+}
+
+impl<'de> Deserialize<'de> for ReadTarget {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = Object::deserialize(deserializer)?;
+        Self::read(object).map_err(D::Error::custom)
+    }
+}
+
+/// The content of `data`, of which only the form matters here: base64, or Go's other form of bytes.
+struct Inline;
+
+impl<'de> Deserialize<'de> for Inline {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let numbers: Result<Vec<Option<u8>>, _> = serde_json::from_str(raw.get());
+        if numbers.is_err() {
+            let text: String = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
+            let decoded = BASE64.decode(text.replace(['\r', '\n'], ""));
+            decoded.map_err(D::Error::custom)?;
+        }
+        Ok(Self)
     }
 }
 
@@ -178,6 +233,42 @@ mod tests {
                 .is(&"linux_arm".parse().unwrap())
         );
         assert!(matches!(descriptor.expected(), Err(Error::Digest(_))));
+    }
+
+    #[test]
+    fn a_wrong_type_in_any_known_field_is_refused_as_clients_refuse_it() {
+        let read = |members: &str| serde_json::from_str::<Descriptor>(&format!("{{{members}}}"));
+        for good in [
+            r#""urls":null"#,
+            r#""urls":["https://example.com",null]"#,
+            r#""data":"e3\n0=""#,
+            r#""data":[123,125]"#,
+            r#""annotations":{"a":null}"#,
+            r#""platform":{"os.features":["a"],"variant":null,"features":7}"#,
+            r#""unknown":[{}]"#,
+        ] {
+            assert!(read(good).is_ok(), "{good}");
+        }
+        for bad in [
+            r#""mediaType":1"#,
+            r#""size":"1""#,
+            r#""size":1.0"#,
+            r#""urls":"https://example.com""#,
+            r#""urls":[1]"#,
+            r#""data":"e30""#,
+            r#""data":{}"#,
+            r#""data":[256]"#,
+            r#""annotations":{"a":1}"#,
+            r#""annotations":[]"#,
+            r#""platform":"linux""#,
+            r#""platform":{"os.features":"a"}"#,
+            r#""platform":{"variant":7}"#,
+            r#""platform":{"os":1},"platform":{"os":"linux"}"#,
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+        let nothing: Descriptor = serde_json::from_str("null").unwrap();
+        assert_eq!(nothing, Descriptor::default());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Evidence: what proves a release, kept beside its artifact.
 
-use super::manifest::{Document, open};
-use super::{Descriptor, Error, MANIFEST, PROTOCOLS, RawManifest, Refusal, write};
+use super::document::{Document, Kind};
+use super::manifest::Written;
+use super::{Descriptor, Error, MANIFEST, PROTOCOLS, Part, RawManifest, Refusal, write};
 use crate::release::{Expected, Protocols};
 
 /// The artifact type of evidence.
@@ -46,7 +47,7 @@ impl Evidence<Vec<u8>> {
         let layers = self
             .documents()
             .map(|(media_type, bytes)| Descriptor::new(media_type, Expected::of(bytes)));
-        let mut document = Document::new(EVIDENCE, layers.collect());
+        let mut document = Written::new(EVIDENCE, layers.collect());
         document
             .annotations
             .insert(PROTOCOLS.to_owned(), self.protocols.texts().join(","));
@@ -60,34 +61,26 @@ impl Evidence<Expected> {
     /// # Errors
     /// What makes it unusable as evidence.
     pub fn read(raw: &RawManifest) -> Result<Self, Refusal> {
-        const WHAT: &str = "evidence manifest";
+        const WHAT: Part = Part::Evidence;
         if raw.media_type != MANIFEST {
-            return Err(Refusal::TagMediaType {
+            return Err(Refusal::EvidenceMediaType {
                 received: raw.media_type.clone(),
             });
         }
-        let mut object = open(raw, WHAT, EVIDENCE)?;
-        let json = |source| Refusal::Json { what: WHAT, source };
-        let layers: Vec<Descriptor> = object.take("layers").map_err(json)?.unwrap_or_default();
-        let annotations: std::collections::BTreeMap<String, String> = object
-            .take("annotations")
-            .map_err(json)?
-            .unwrap_or_default();
+        let document = Document::read(raw, Kind::Manifest, WHAT, EVIDENCE)?;
         let layer = |media_type: &str| {
-            let found = layers.iter().find(|layer| layer.media_type == media_type);
-            found.map(Descriptor::expected).transpose()
+            let mut layers = document.items.iter().map(|item| &item.descriptor);
+            let found = layers.find(|layer| layer.media_type == media_type);
+            found.map(|layer| layer.leads_to(WHAT)).transpose()
         };
-        let unusable = |source| Refusal::Descriptor {
-            what: "evidence",
-            source,
-        };
-        let protocols = annotations.get(PROTOCOLS).map_or("", String::as_str);
-        let protocols = Protocols::parse(protocols.split(',').filter(|text| !text.is_empty()));
+        let protocols = document.annotations.get(PROTOCOLS);
+        let protocols = protocols.map_or("", String::as_str).split(',');
+        let protocols = Protocols::parse(protocols.filter(|text| !text.is_empty()));
         Ok(Self {
-            checksums: layer(CHECKSUMS).map_err(unusable)?,
-            signature: layer(SIGNATURE).map_err(unusable)?,
-            keys: layer(KEYS).map_err(unusable)?,
-            protocols: protocols.map_err(|error| json(serde::de::Error::custom(error)))?,
+            checksums: layer(CHECKSUMS)?,
+            signature: layer(SIGNATURE)?,
+            keys: layer(KEYS)?,
+            protocols: protocols?,
         })
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
+use super::document::{Document, Item, Kind};
 use super::json::to_raw;
-use super::manifest::{notes, open};
 use super::{
-    Descriptor, Error, INDEX, MANIFEST, MODULE, PACKAGE, PROVIDER, PROVIDER_TARGET, RawManifest,
-    Refusal, TITLE, VERSION, write,
+    DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, PACKAGE, PROVIDER, PROVIDER_TARGET,
+    Part, RawManifest, Refusal, TITLE, VERSION, write,
 };
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
@@ -18,27 +18,19 @@ use crate::oci::descriptor::Target;
 use crate::platform::Platform;
 use crate::version::Version;
 
-const WHAT: &str = "index";
-
 /// The index of a provider version: what a version's tag points at.
 ///
 /// It keeps what it does not understand, so that adding a platform to an index that somebody else made
 /// loses nothing of theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    entries: Vec<Entry>,
+    entries: Vec<Item>,
     annotations: BTreeMap<String, String>,
     rest: Vec<(String, Box<RawValue>)>,
     notes: Vec<Note>,
 }
 
-#[derive(Clone, Debug)]
-struct Entry {
-    descriptor: Descriptor,
-    raw: Box<RawValue>,
-}
-
-impl Entry {
+impl Item {
     fn is_provider(&self) -> bool {
         self.descriptor.artifact_type.as_deref() == Some(PROVIDER_TARGET)
     }
@@ -71,42 +63,27 @@ impl Index {
             Some(PROVIDER_TARGET) => return Err(Refusal::TagIsPlatform),
             Some(MODULE) => return Err(Refusal::TagIsModule),
             Some(other) => {
-                let received = other.to_owned();
-                return Err(Refusal::BodyArtifactType {
-                    what: WHAT,
-                    expected: PROVIDER,
-                    received,
+                return Err(Refusal::TagArtifactType {
+                    received: other.to_owned(),
                 });
             }
         }
         match raw.media_type.as_str() {
             INDEX => {}
             MANIFEST => return Err(Refusal::TagIsManifest),
+            DESCRIPTOR => return Err(Refusal::TagIsDescriptor),
             other => {
                 return Err(Refusal::TagMediaType {
                     received: other.to_owned(),
                 });
             }
         }
-        let mut object = open(raw, WHAT, PROVIDER)?;
-        let json = |source| Refusal::Json { what: WHAT, source };
-        let raw_entries: Vec<Box<RawValue>> =
-            object.take("manifests").map_err(json)?.unwrap_or_default();
-        let annotations = object
-            .take("annotations")
-            .map_err(json)?
-            .unwrap_or_default();
-        let mut entries = Vec::with_capacity(raw_entries.len());
-        for raw in raw_entries {
-            let descriptor = serde_json::from_str(raw.get()).map_err(json)?;
-            entries.push(Entry { descriptor, raw });
-        }
-        let lenient = object.is_lenient() || entries.iter().any(|entry| entry.descriptor.lenient);
+        let document = Document::read(raw, Kind::Index, Part::Index, PROVIDER)?;
         Ok(Self {
-            entries,
-            annotations,
-            rest: object.into_rest(),
-            notes: notes(raw, lenient),
+            notes: document.notes(raw),
+            entries: document.items,
+            annotations: document.annotations,
+            rest: document.rest,
         })
     }
 
@@ -147,7 +124,7 @@ impl Index {
                 platform: platform.clone(),
             });
         }
-        if all.is_empty() && !self.entries.iter().any(Entry::is_provider) {
+        if all.is_empty() && !self.entries.iter().any(Item::is_provider) {
             return Err(self.foreign());
         }
         Ok(all)
@@ -175,7 +152,7 @@ impl Index {
             .insert(PACKAGE.to_owned(), package.to_string());
         self.entries
             .retain(|entry| entry.platform().as_ref() != Some(platform));
-        self.entries.push(Entry {
+        self.entries.push(Item {
             raw: to_raw(&descriptor)?,
             descriptor,
         });
@@ -202,7 +179,7 @@ impl Index {
         write(INDEX, PROVIDER, self)
     }
 
-    fn target<'a>(&self, entry: &'a Entry) -> Result<&'a Target, Refusal> {
+    fn target<'a>(&self, entry: &'a Item) -> Result<&'a Target, Refusal> {
         if entry.descriptor.media_type != MANIFEST {
             return Err(Refusal::EntryMediaType {
                 received: entry.descriptor.media_type.clone(),
@@ -217,11 +194,10 @@ impl Index {
     }
 
     fn without(&self, platform: &Platform) -> Refusal {
-        if !self.entries.iter().any(Entry::is_provider) {
+        if !self.entries.iter().any(Item::is_provider) {
             return self.foreign();
         }
-        let mut available: Vec<Platform> =
-            self.entries.iter().filter_map(Entry::platform).collect();
+        let mut available: Vec<Platform> = self.entries.iter().filter_map(Item::platform).collect();
         available.sort();
         Refusal::NoPlatform {
             platform: platform.clone(),
@@ -230,13 +206,9 @@ impl Index {
     }
 
     fn foreign(&self) -> Refusal {
-        match self
-            .entries
-            .iter()
-            .find_map(|entry| entry.descriptor.artifact_type.clone())
-        {
-            Some(received) => Refusal::ForeignEntries { received },
-            None => Refusal::NoEntries,
+        let mut entries = self.entries.iter();
+        Refusal::NoProviders {
+            received: entries.find_map(|entry| entry.descriptor.artifact_type.clone()),
         }
     }
 }
@@ -360,33 +332,32 @@ mod tests {
         let linux = entry(r#","platform":{"os":"linux","architecture":"amd64"}"#);
         let select = |entries: &str| {
             let index = Index::read(&foreign(entries)).unwrap();
-            index
-                .select(&platform("linux_amd64"))
-                .map_or_else(|refusal| refusal.code(), |_| "ok")
+            let selected = index.select(&platform("linux_amd64"));
+            selected.map_or_else(|refusal| refusal.code(), |_| "ok".to_owned())
         };
         assert_eq!(select(&linux), "ok");
         assert_eq!(
             select(&format!(r#"{{"mediaType":"cosign"}},{linux}"#)),
             "ok"
         );
-        assert_eq!(select(&format!("{linux},{linux}")), "ambiguous");
+        assert_eq!(select(&format!("{linux},{linux}")), "platform-ambiguous");
         assert_eq!(
             select(&format!("{linux},{}", entry(""))),
-            "entry-without-platform"
+            "entry-platform-missing"
         );
         assert_eq!(
             select(&format!("{linux},{}", entry("").replace(MANIFEST, INDEX))),
-            "entry-media-type"
+            "entry-media-type-wrong"
         );
         let old = linux.replace("amd64\"", "amd64\",\"os.version\":\"10\"");
         assert_eq!(select(&format!("{linux},{old}")), "ok");
-        assert_eq!(select(&old), "no-platform");
-        assert_eq!(select(&entry(r#","platform":{}"#)), "no-platform");
-        assert_eq!(select(&linux.replace("linux", "Linux")), "no-platform");
+        assert_eq!(select(&old), "platform-missing");
+        assert_eq!(select(&entry(r#","platform":{}"#)), "platform-missing");
+        assert_eq!(select(&linux.replace("linux", "Linux")), "platform-missing");
         assert_eq!(
             select(&linux.replace(PROVIDER_TARGET, "other")),
-            "foreign-entries"
+            "index-without-packages"
         );
-        assert_eq!(select(""), "no-entries");
+        assert_eq!(select(""), "index-without-packages");
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::json::Object;
+use super::document::{Document, Kind};
 use super::{
-    Descriptor, EMPTY, EMPTY_BYTES, Error, LARGEST_READ, LARGEST_WRITTEN, MANIFEST,
-    PROVIDER_TARGET, RawManifest, Refusal, TITLE, ZIP, write,
+    Descriptor, EMPTY, EMPTY_BYTES, Error, MANIFEST, PROVIDER_TARGET, Part, RawManifest, Refusal,
+    TITLE, ZIP, write,
 };
 use crate::authentication::Note;
 use crate::platform::Platform;
@@ -16,7 +16,7 @@ use crate::release::Expected;
 /// The members of every image manifest that tfoci writes, in their order.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Document {
+pub(super) struct Written {
     pub(super) schema_version: u8,
     pub(super) media_type: &'static str,
     pub(super) artifact_type: &'static str,
@@ -26,7 +26,7 @@ pub(super) struct Document {
     pub(super) annotations: BTreeMap<String, String>,
 }
 
-impl Document {
+impl Written {
     pub(super) fn new(artifact_type: &'static str, layers: Vec<Descriptor>) -> Self {
         Self {
             schema_version: 2,
@@ -62,7 +62,7 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
     write(
         MANIFEST,
         PROVIDER_TARGET,
-        &Document::new(PROVIDER_TARGET, vec![layer]),
+        &Written::new(PROVIDER_TARGET, vec![layer]),
     )
 }
 
@@ -71,99 +71,43 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
 /// # Errors
 /// The reason for which a client refuses the manifest.
 pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
-    const WHAT: &str = "platform manifest";
-    let mut object = open(raw, WHAT, PROVIDER_TARGET)?;
-    let layers: Vec<Descriptor> = object
-        .take("layers")
-        .map_err(|source| Refusal::Json { what: WHAT, source })?
-        .unwrap_or_default();
-    let (zips, others): (Vec<_>, Vec<_>) = layers.iter().partition(|layer| layer.media_type == ZIP);
-    let layer = match (zips.as_slice(), others.first()) {
-        ([layer], _) => *layer,
-        ([], None) => return Err(Refusal::NoLayers),
-        ([], Some(other)) => {
-            return Err(Refusal::NoZip {
-                received: other.media_type.clone(),
-            });
-        }
-        (several, _) => {
-            return Err(Refusal::SeveralZips {
-                count: several.len(),
-            });
-        }
-    };
-    let expected = layer.expected().map_err(|source| Refusal::Descriptor {
-        what: "package",
-        source,
-    })?;
+    let document = Document::read(raw, Kind::Manifest, Part::Manifest, PROVIDER_TARGET)?;
+    let layer = package(&document)?;
+    let expected = layer.leads_to(Part::Package)?;
     if expected.digest.sha256().is_none() {
         return Err(Refusal::PackageDigest {
-            digest: layer.digest.clone(),
+            digest: expected.digest,
         });
     }
     if let Some(target) = &layer.platform
         && !(target.os == platform.os() && target.architecture == platform.arch())
     {
-        let received = format!("{}_{}", target.os, target.architecture);
         return Err(Refusal::PackagePlatform {
             expected: platform.clone(),
-            received,
+            received: format!("{}_{}", target.os, target.architecture),
         });
     }
-    let lenient = object.is_lenient() || layers.iter().any(|layer| layer.lenient);
     Ok(Layer {
         expected,
         title: layer.annotations.get(TITLE).cloned(),
-        notes: notes(raw, lenient),
+        notes: document.notes(raw),
     })
 }
 
-/// Takes the first steps that every manifest and index shares: size, JSON, media type, artifact type.
-pub(super) fn open(
-    raw: &RawManifest,
-    what: &'static str,
-    artifact_type: &'static str,
-) -> Result<Object, Refusal> {
-    if raw.expected.size > LARGEST_READ {
-        return Err(Refusal::TooLarge {
-            size: raw.expected.size,
-        });
+/// The one layer that is a package.
+fn package(document: &Document) -> Result<&Descriptor, Refusal> {
+    let layers = document.items.iter().map(|item| &item.descriptor);
+    let (zips, others): (Vec<_>, Vec<_>) = layers.partition(|layer| layer.media_type == ZIP);
+    match (zips.as_slice(), others.first()) {
+        ([layer], _) => Ok(layer),
+        ([], None) => Err(Refusal::NoLayers),
+        ([], Some(other)) => Err(Refusal::NoZip {
+            received: other.media_type.clone(),
+        }),
+        (several, _) => Err(Refusal::SeveralZips {
+            count: several.len(),
+        }),
     }
-    let json = |source| Refusal::Json { what, source };
-    let mut object = Object::parse(&raw.bytes).map_err(json)?;
-    object.take::<i64>("schemaVersion").map_err(json)?;
-    let media_type: String = object.take("mediaType").map_err(json)?.unwrap_or_default();
-    if media_type != raw.media_type {
-        return Err(Refusal::BodyMediaType {
-            what,
-            expected: raw.media_type.clone(),
-            received: media_type,
-        });
-    }
-    let received: String = object
-        .take("artifactType")
-        .map_err(json)?
-        .unwrap_or_default();
-    if received != artifact_type {
-        return Err(Refusal::BodyArtifactType {
-            what,
-            expected: artifact_type,
-            received,
-        });
-    }
-    Ok(object)
-}
-
-/// What clients let pass in a document, and stricter readers may not.
-pub(super) fn notes(raw: &RawManifest, lenient: bool) -> Vec<Note> {
-    let mut notes = Vec::new();
-    if lenient {
-        notes.push(Note::LenientJson);
-    }
-    if raw.bytes.len() > LARGEST_WRITTEN {
-        notes.push(Note::LargeManifest);
-    }
-    notes
 }
 
 #[cfg(test)]
@@ -181,8 +125,9 @@ mod tests {
         RawManifest::new(MANIFEST, PROVIDER_TARGET, text.into_bytes())
     }
 
-    fn code(raw: &RawManifest) -> &'static str {
-        read(raw, &"linux_amd64".parse().unwrap()).map_or_else(|refusal| refusal.code(), |_| "ok")
+    fn code(raw: &RawManifest) -> String {
+        let read = read(raw, &"linux_amd64".parse().unwrap());
+        read.map_or_else(|refusal| refusal.code(), |_| "ok".to_owned())
     }
 
     #[test]
@@ -209,18 +154,27 @@ mod tests {
         let zip = format!(r#"{{"mediaType":"archive/zip","digest":"{digest}","size":3}}"#);
         let other = r#"{"mediaType":"text/plain"}"#;
         assert_eq!(code(&manifest(&format!("[{other},{zip}]"))), "ok");
-        assert_eq!(code(&manifest("null")), "no-layers");
-        assert_eq!(code(&manifest(&format!("[{other}]"))), "no-zip");
-        assert_eq!(code(&manifest(&format!("[{zip},{zip}]"))), "several-zips");
-        assert_eq!(code(&manifest(&zip)), "json");
+        assert_eq!(code(&manifest("null")), "layer-missing");
+        assert_eq!(
+            code(&manifest(&format!("[{other}]"))),
+            "layer-media-type-wrong"
+        );
+        assert_eq!(
+            code(&manifest(&format!("[{zip},{zip}]"))),
+            "layer-ambiguous"
+        );
+        assert_eq!(code(&manifest(&zip)), "manifest-malformed");
         assert_eq!(
             code(&manifest(&format!("[{}]", zip.replace("sha256", "md5")))),
-            "descriptor"
+            "layer-digest-unsupported"
         );
         let long = zip
             .replace("sha256", "sha512")
             .replace(&digest.hex(), &digest.hex().repeat(2));
-        assert_eq!(code(&manifest(&format!("[{long}]"))), "package-digest");
+        assert_eq!(
+            code(&manifest(&format!("[{long}]"))),
+            "layer-digest-unsupported"
+        );
         let platform = |os: &str| {
             zip.replace(
                 "\"size\"",
@@ -230,7 +184,7 @@ mod tests {
         assert_eq!(code(&manifest(&format!("[{}]", platform("linux")))), "ok");
         assert_eq!(
             code(&manifest(&format!("[{}]", platform("darwin")))),
-            "package-platform"
+            "layer-platform-wrong"
         );
     }
 }

@@ -30,9 +30,10 @@
 //! [`Refusal`] has one variant for each reason that a client has to refuse an artifact.
 
 pub mod descriptor;
+mod document;
 pub mod evidence;
 pub mod index;
-mod json;
+pub mod json;
 pub mod manifest;
 pub mod reference;
 pub mod refusal;
@@ -43,7 +44,7 @@ pub use evidence::Evidence;
 pub use index::Index;
 pub use manifest::Layer;
 pub use reference::{Repository, Tag};
-pub use refusal::Refusal;
+pub use refusal::{Part, Refusal};
 pub use tags::Tags;
 
 use bytes::Bytes;
@@ -54,6 +55,8 @@ use crate::release::Expected;
 pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 /// The media type of a manifest.
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+/// The media type of a bare descriptor, which some tools tag.
+pub const DESCRIPTOR: &str = "application/vnd.oci.descriptor.v1+json";
 /// The artifact type of a provider version's index.
 pub const PROVIDER: &str = "application/vnd.opentofu.provider";
 /// The artifact type of a platform manifest and of its entry in the index.
@@ -130,25 +133,20 @@ pub enum Error {
     Json(#[from] serde_json::Error),
 }
 
-/// Everything that an index or manifest points at, whatever it is for; nothing where the bytes are no such document.
-pub fn children(bytes: &[u8]) -> Vec<Descriptor> {
-    let Ok(mut object) = json::Object::parse(bytes) else {
-        return Vec::new();
-    };
+/// Everything that an index or manifest points at, whatever it is for.
+///
+/// # Errors
+/// What is not JSON of its kind: what it points at is not known then.
+pub fn children(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
+    let mut object = json::Object::parse(bytes)?;
     let mut all = Vec::new();
-    for list in ["manifests", "layers"] {
-        all.extend(
-            object
-                .take::<Vec<Descriptor>>(list)
-                .ok()
-                .flatten()
-                .unwrap_or_default(),
-        );
+    for list in ["manifests", "layers", "blobs"] {
+        all.extend(object.take::<Vec<Descriptor>>(list)?.unwrap_or_default());
     }
     for single in ["config", "subject"] {
-        all.extend(object.take::<Descriptor>(single).ok().flatten());
+        all.extend(object.take::<Descriptor>(single)?);
     }
-    all
+    Ok(all)
 }
 
 /// Gives the canonical document of one of our types.

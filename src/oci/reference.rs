@@ -112,22 +112,9 @@ impl Tag {
         Ok(Self(format!("{EVIDENCE}{}", Self::of_version(version)?)))
     }
 
-    /// The version that a client sees behind this tag and can fetch.
-    ///
-    /// # Errors
-    /// Why clients pass this tag over, or stumble on it.
-    pub fn version(&self) -> Result<Version, Ignored> {
-        if self.0.starts_with(EVIDENCE) {
-            return Err(Ignored::Evidence);
-        }
-        match self.0.replace('_', "+").parse::<Version>() {
-            Ok(version) if Self::of_version(&version).as_ref() == Ok(self) => Ok(version),
-            Ok(version) => Err(Ignored::NotCanonical { version }),
-            Err(error) if error.mistake == version::Mistake::NumberTooLarge => {
-                Err(Ignored::TooLarge)
-            }
-            Err(_) => Err(Ignored::NotAVersion),
-        }
+    /// Whether it is the tag of some version's evidence.
+    pub fn is_evidence(&self) -> bool {
+        self.0.starts_with(EVIDENCE)
     }
 
     /// The tag as it is written.
@@ -139,6 +126,30 @@ impl Tag {
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// The version that a client sees behind a name and can fetch. Stores list whatever somebody tagged, and a layout can hold names
+/// that are no tags.
+///
+/// # Errors
+/// Why clients pass this name over, or stumble on it.
+pub fn version_of(name: &str) -> Result<Version, Ignored> {
+    if name.starts_with(EVIDENCE) {
+        return Err(Ignored::Evidence);
+    }
+    let version: Version = match name.replace('_', "+").parse() {
+        Ok(version) => version,
+        Err(version::Error {
+            mistake: version::Mistake::NumberTooLarge,
+            ..
+        }) => return Err(Ignored::NumberTooLarge),
+        Err(_) => return Err(Ignored::NotAVersion),
+    };
+    match Tag::of_version(&version) {
+        Ok(tag) if tag.as_str() == name => Ok(version),
+        Err(Error::LongVersion { longest, .. }) => Err(Ignored::TooLong { longest }),
+        _ => Err(Ignored::NotCanonical { version }),
     }
 }
 
@@ -155,7 +166,25 @@ pub enum Ignored {
         version: Version,
     },
     /// It has a number beyond 64 bits, on which clients crash.
-    TooLarge,
+    NumberTooLarge,
+    /// Clients see a version, whose evidence would fit no tag.
+    TooLong {
+        /// How many characters a version may have.
+        longest: usize,
+    },
+}
+
+impl Ignored {
+    /// A short, stable name for this reason.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotAVersion => "not-a-version",
+            Self::Evidence => "tag-is-evidence",
+            Self::NotCanonical { .. } => "tag-not-canonical",
+            Self::NumberTooLarge => "tag-number-too-large",
+            Self::TooLong { .. } => "tag-too-long",
+        }
+    }
 }
 
 impl fmt::Display for Ignored {
@@ -169,7 +198,11 @@ impl fmt::Display for Ignored {
                     "not canonical: clients list it as {version} and then look for the tag of that name"
                 )
             }
-            Self::TooLarge => f.write_str("a number beyond 64 bits: clients crash on it"),
+            Self::NumberTooLarge => f.write_str("a number beyond 64 bits: clients crash on it"),
+            Self::TooLong { longest } => write!(
+                f,
+                "longer than the {longest} characters that leave room for its evidence"
+            ),
         }
     }
 }
@@ -184,7 +217,7 @@ pub enum Error {
         text: String,
     },
     /// The version fits no tag.
-    #[error("the version {} is too long for a tag\n  expected at most {longest} characters\n  received {}", crate::error::printable(&.version.to_string()), .version.to_string().len())]
+    #[error("the version is too long to be a tag\n  expected at most {longest} characters\n  received {}", .version.to_string().len())]
     LongVersion {
         /// The version.
         version: Version,
@@ -198,16 +231,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn version_of(tag: &str) -> Result<String, Ignored> {
-        Tag::parse(tag)
-            .expect("a tag")
-            .version()
-            .map(|version| version.to_string())
+    fn seen(name: &str) -> Result<String, Ignored> {
+        version_of(name).map(|version| version.to_string())
     }
 
     #[test]
     fn rows_1_to_6_of_the_conformance_list() {
-        assert_eq!(version_of("1.0.2_foo.1"), Ok("1.0.2+foo.1".to_owned()));
+        assert_eq!(seen("1.0.2_foo.1"), Ok("1.0.2+foo.1".to_owned()));
         for tag in [
             "latest",
             "v1.0.0",
@@ -216,7 +246,7 @@ mod tests {
             "sha256-abc.sig",
             "linux_amd64",
         ] {
-            assert_eq!(version_of(tag), Err(Ignored::NotAVersion), "{tag}");
+            assert_eq!(seen(tag), Err(Ignored::NotAVersion), "{tag}");
         }
         for tag in [
             "1.2",
@@ -227,18 +257,22 @@ mod tests {
             "2.0.0-",
             "2.0.0_",
             "2.",
+            "1.0.0+foo",
         ] {
             assert!(
-                matches!(version_of(tag), Err(Ignored::NotCanonical { .. })),
+                matches!(seen(tag), Err(Ignored::NotCanonical { .. })),
                 "{tag}: {:?}",
-                version_of(tag)
+                seen(tag)
             );
         }
         assert_eq!(
             version_of("1234567890123456789012345"),
-            Err(Ignored::TooLarge)
+            Err(Ignored::NumberTooLarge)
         );
-        assert_eq!(version_of("evidence-1.0.0"), Err(Ignored::Evidence));
+        assert_eq!(seen("evidence-1.0.0"), Err(Ignored::Evidence));
+        assert_eq!(seen("\u{202e}1.0.0\n"), Err(Ignored::NotAVersion));
+        let long = format!("1.0.0-{}", "a".repeat(114));
+        assert_eq!(seen(&long), Err(Ignored::TooLong { longest: 119 }));
     }
 
     #[test]
@@ -269,7 +303,7 @@ mod tests {
         fn tags_never_panic_and_versions_come_back(text in "[0-9a-zA-Z_.-]{0,20}") {
             if let Ok(tag) = Tag::parse(&text) {
                 prop_assert_eq!(tag.as_str(), &text);
-                if let Ok(version) = tag.version() {
+                if let Ok(version) = version_of(&text) {
                     prop_assert_eq!(Tag::of_version(&version), Ok(tag));
                 }
             }

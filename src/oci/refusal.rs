@@ -1,47 +1,129 @@
 //! Why a client would refuse an artifact.
 
-use crate::error::printable;
-use crate::platform::Platform;
+use std::fmt;
 
-use super::descriptor;
+use super::{INDEX, MANIFEST, PROVIDER_TARGET, ZIP, descriptor, json};
+use crate::digest::{self, Digest};
+use crate::error::{Category, printable};
+use crate::platform::Platform;
+use crate::release::ProtocolError;
+
+/// The part of an artifact that something is about, from the outside in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What a tag says about what it stands for.
+    Tag,
+    /// The document that a version's tag leads to.
+    Index,
+    /// One of its descriptors.
+    Entry,
+    /// The manifest that an entry leads to.
+    Manifest,
+    /// One of its descriptors.
+    Layer,
+    /// The zip that a layer leads to.
+    Package,
+    /// The manifest of the evidence, and its documents.
+    Evidence,
+    /// Something that is not read for its content.
+    Blob,
+}
+
+impl Part {
+    /// The part with the descriptor of this one.
+    pub fn pointer(self) -> Self {
+        match self {
+            Self::Index => Self::Tag,
+            Self::Manifest => Self::Entry,
+            Self::Package => Self::Layer,
+            other => other,
+        }
+    }
+
+    /// The word for this part in codes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tag => "tag",
+            Self::Index => "index",
+            Self::Entry => "entry",
+            Self::Manifest => "manifest",
+            Self::Layer => "layer",
+            Self::Package => "package",
+            Self::Evidence => "evidence",
+            Self::Blob => "blob",
+        }
+    }
+}
+
+/// As people read it.
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Entry => "index entry",
+            Self::Manifest => "platform manifest",
+            Self::Layer => "package layer",
+            other => other.as_str(),
+        })
+    }
+}
 
 /// One reason, and only one, why what a tag leads to is not a provider that clients install (contract 1.3 to 1.6).
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The tag leads to a platform manifest instead of an index.
-    #[error("the tag leads directly to one platform's manifest, not to an index of platforms")]
+    #[error("the tag leads to the manifest of one platform\n  expected an index of platforms")]
     TagIsPlatform,
     /// The tag leads to an image manifest: a container image, a chart, or something else.
-    #[error("the tag leads to an image manifest, not to a provider's index")]
+    #[error("the tag leads to an image manifest\n  expected a provider's index")]
     TagIsManifest,
     /// A module package was pushed where a provider should be.
-    #[error("the tag leads to a module package, not to a provider")]
+    #[error("the tag leads to a module package\n  expected a provider's index")]
     TagIsModule,
+    /// A bare descriptor was tagged.
+    #[error("the tag leads to a bare descriptor\n  expected a provider's index")]
+    TagIsDescriptor,
+    /// Something with another artifact type.
+    #[error("the tag leads to another kind of artifact\n  expected {}\n  received {}", super::PROVIDER, printable(.received))]
+    TagArtifactType {
+        /// The artifact type that the store reports.
+        received: String,
+    },
     /// Something with another media type.
-    #[error("the tag leads to `{}`\n  expected {}", printable(.received), super::INDEX)]
+    #[error("the tag leads to another kind of document\n  expected {INDEX}\n  received {}", or_nothing(.received))]
     TagMediaType {
         /// The media type that the store reports.
         received: String,
     },
+    /// The tag of evidence leads to something else.
+    #[error("the evidence is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
+    EvidenceMediaType {
+        /// The media type that the store reports.
+        received: String,
+    },
+    /// The plugin protocols that evidence names are none.
+    #[error("the evidence names no usable plugin protocols")]
+    Protocols(#[from] ProtocolError),
     /// Larger than clients read.
-    #[error("the manifest is too large\n  expected less than 5 MiB\n  received {size} bytes")]
+    #[error("the {what} is too large\n  expected less than 5 MiB\n  received {size} bytes")]
     TooLarge {
-        /// The size in bytes.
+        /// Which document.
+        what: Part,
+        /// The declared size in bytes.
         size: u64,
     },
     /// Not the JSON that it should be.
     #[error("the {what} is not valid JSON of its kind")]
     Json {
         /// Which document.
-        what: &'static str,
+        what: Part,
         /// What is wrong, and where.
-        source: serde_json::Error,
+        source: json::Error,
     },
     /// The body says that it is something else, or does not say what it is.
-    #[error("the {what} has the wrong mediaType\n  expected {expected}\n  received {}", or_nothing(.received))]
+    #[error("the {what} has the wrong mediaType\n  expected {}\n  received {}", printable(.expected), or_nothing(.received))]
     BodyMediaType {
         /// Which document.
-        what: &'static str,
+        what: Part,
         /// What the store reports.
         expected: String,
         /// What the body says; empty when it says nothing.
@@ -51,81 +133,77 @@ pub enum Refusal {
     #[error("the {what} has the wrong artifactType\n  expected {expected}\n  received {}", or_nothing(.received))]
     BodyArtifactType {
         /// Which document.
-        what: &'static str,
+        what: Part,
         /// What it should be.
         expected: &'static str,
         /// What the body says; empty when it says nothing.
         received: String,
     },
     /// A provider entry that is itself an index breaks the version for every platform.
-    #[error("an entry for providers is not an image manifest\n  expected {}\n  received {}", super::MANIFEST, or_nothing(.received))]
+    #[error("an entry of the index is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
     EntryMediaType {
         /// The entry's media type.
         received: String,
     },
     /// A provider entry without `platform` breaks the version for every platform.
-    #[error("the entry {} has no platform", printable(.digest))]
+    #[error("an entry of the index has no platform\n  entry {}", printable(.digest))]
     EntryWithoutPlatform {
         /// The entry's digest.
         digest: String,
     },
     /// Two entries for one platform, even with one digest.
-    #[error("there are several entries for {platform}")]
+    #[error("the platform {platform} has several entries")]
     Ambiguous {
         /// The platform.
         platform: Platform,
     },
     /// Only other platforms are there.
-    #[error("there is no package for {platform}\n  has {}", list(.available))]
+    #[error("the platform {platform} is missing\n  has {}", list(.available))]
     NoPlatform {
         /// The platform that was asked for.
         platform: Platform,
         /// Those that are there.
         available: Vec<Platform>,
     },
-    /// Entries are there, and none of them is a provider's.
-    #[error("no entry is a provider's\n  expected artifactType {}\n  received {}", super::PROVIDER_TARGET, printable(.received))]
-    ForeignEntries {
+    /// No entry is a provider's: none has an artifact type, as in a container image, or it is another one.
+    #[error("the index has no entry of a provider\n  expected artifactType {PROVIDER_TARGET}\n  received {}", .received.as_deref().map_or_else(|| "none, as in a container image".to_owned(), printable))]
+    NoProviders {
         /// The artifact type of one of them.
-        received: String,
+        received: Option<String>,
     },
-    /// No entry, or none with an artifact type, as in a container image.
-    #[error("no entry has an artifactType: is this a container image?")]
-    NoEntries,
-    /// Digest or size of an entry, layer or config cannot be used.
-    #[error("the descriptor of the {what} is unusable")]
+    /// A descriptor that describes no bytes.
+    #[error("the {what} describes nothing that can be fetched")]
     Descriptor {
-        /// What it describes.
-        what: &'static str,
+        /// Which descriptor.
+        what: Part,
         /// Why.
         source: descriptor::Error,
     },
     /// A platform manifest without layers.
-    #[error("the platform manifest has no layers")]
+    #[error("the platform manifest has no layers\n  expected one of type {ZIP}")]
     NoLayers,
     /// Layers, but none of them a zip.
-    #[error("the platform manifest has no layer of type {}\n  received {}", super::ZIP, printable(.received))]
+    #[error("the platform manifest has no package\n  expected a layer of type {ZIP}\n  received {}", or_nothing(.received))]
     NoZip {
         /// The media type of one of them.
         received: String,
     },
     /// More than one zip.
     #[error(
-        "the platform manifest has {count} layers of type {}, expected exactly one",
-        super::ZIP
+        "the platform manifest has several packages\n  expected one layer of type {ZIP}\n  received {count}"
     )]
     SeveralZips {
         /// How many.
         count: usize,
     },
     /// Packages are known by their SHA-256 and nothing else.
-    #[error("the package has the digest {}, expected a sha256", printable(.digest))]
+    #[error("the package layer has no SHA-256 digest\n  received {digest}")]
     PackageDigest {
-        /// What is written.
-        digest: String,
+        /// The digest.
+        digest: Digest,
     },
     /// The layer says that it is for another platform.
-    #[error("the package says that it is for another platform\n  expected {expected}\n  received {}", printable(.received))]
+    #[error("the package layer is for another platform\n  expected {expected}\n  received {}", printable(.received))]
     PackagePlatform {
         /// What the index says.
         expected: Platform,
@@ -154,37 +232,67 @@ fn list(platforms: &[Platform]) -> String {
 }
 
 impl Refusal {
-    /// A short, stable name for this reason.
-    pub fn code(&self) -> &'static str {
+    /// A short, stable name for this reason: `PART-WHAT`.
+    pub fn code(&self) -> String {
+        let missing_or_wrong = |received: &str| {
+            if received.is_empty() {
+                "missing"
+            } else {
+                "wrong"
+            }
+        };
         match self {
-            Self::TagIsPlatform => "tag-is-platform",
-            Self::TagIsManifest => "tag-is-manifest",
-            Self::TagIsModule => "tag-is-module",
-            Self::TagMediaType { .. } => "tag-media-type",
-            Self::TooLarge { .. } => "too-large",
-            Self::Json { .. } => "json",
-            Self::BodyMediaType { .. } => "body-media-type",
-            Self::BodyArtifactType { .. } => "body-artifact-type",
-            Self::EntryMediaType { .. } => "entry-media-type",
-            Self::EntryWithoutPlatform { .. } => "entry-without-platform",
-            Self::Ambiguous { .. } => "ambiguous",
-            Self::NoPlatform { .. } => "no-platform",
-            Self::ForeignEntries { .. } => "foreign-entries",
-            Self::NoEntries => "no-entries",
-            Self::Descriptor { .. } => "descriptor",
-            Self::NoLayers => "no-layers",
-            Self::NoZip { .. } => "no-zip",
-            Self::SeveralZips { .. } => "several-zips",
-            Self::PackageDigest { .. } => "package-digest",
-            Self::PackagePlatform { .. } => "package-platform",
+            Self::TagIsPlatform => "tag-is-platform-manifest".to_owned(),
+            Self::TagIsManifest => "tag-is-image-manifest".to_owned(),
+            Self::TagIsModule => "tag-is-module".to_owned(),
+            Self::TagIsDescriptor => "tag-is-descriptor".to_owned(),
+            Self::TagArtifactType { .. } => "tag-artifact-type-unsupported".to_owned(),
+            Self::TagMediaType { .. } => "tag-media-type-unsupported".to_owned(),
+            Self::EvidenceMediaType { .. } => "evidence-media-type-wrong".to_owned(),
+            Self::Protocols(_) => "evidence-protocols-malformed".to_owned(),
+            Self::TooLarge { what, .. } => format!("{}-too-large", what.as_str()),
+            Self::Json { what, .. } => format!("{}-malformed", what.as_str()),
+            Self::BodyMediaType { what, received, .. } => {
+                format!(
+                    "{}-media-type-{}",
+                    what.as_str(),
+                    missing_or_wrong(received)
+                )
+            }
+            Self::BodyArtifactType { what, received, .. } => {
+                format!(
+                    "{}-artifact-type-{}",
+                    what.as_str(),
+                    missing_or_wrong(received)
+                )
+            }
+            Self::EntryMediaType { .. } => "entry-media-type-wrong".to_owned(),
+            Self::EntryWithoutPlatform { .. } => "entry-platform-missing".to_owned(),
+            Self::Ambiguous { .. } => "platform-ambiguous".to_owned(),
+            Self::NoPlatform { .. } => "platform-missing".to_owned(),
+            Self::NoProviders { .. } => "index-without-packages".to_owned(),
+            Self::Descriptor { what, source } => format!("{}-{}", what.as_str(), fault(source)),
+            Self::NoLayers => "layer-missing".to_owned(),
+            Self::NoZip { .. } => "layer-media-type-wrong".to_owned(),
+            Self::SeveralZips { .. } => "layer-ambiguous".to_owned(),
+            Self::PackageDigest { .. } => "layer-digest-unsupported".to_owned(),
+            Self::PackagePlatform { .. } => "layer-platform-wrong".to_owned(),
         }
     }
 
     /// What kind of problem it is: an absent platform is not found, everything else has the wrong shape.
-    pub fn category(&self) -> crate::error::Category {
+    pub fn category(&self) -> Category {
         match self {
-            Self::NoPlatform { .. } => crate::error::Category::NotFound,
-            _ => crate::error::Category::Malformed,
+            Self::NoPlatform { .. } => Category::NotFound,
+            _ => Category::Malformed,
         }
+    }
+}
+
+fn fault(error: &descriptor::Error) -> &'static str {
+    match error {
+        descriptor::Error::Digest(digest::Error::UnknownAlgorithm { .. }) => "digest-unsupported",
+        descriptor::Error::Digest(_) => "digest-malformed",
+        descriptor::Error::Size { .. } => "size-malformed",
     }
 }

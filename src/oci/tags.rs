@@ -1,10 +1,12 @@
 //! The `index.json` of an OCI image layout: which tag stands for what.
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
-use super::json::{Object, to_raw};
+use super::document::Item;
+use super::json::{self, Object, to_raw};
 use super::{Descriptor, INDEX, RawManifest, Tag};
 
 /// The annotation of a descriptor in `index.json` with its tag.
@@ -12,25 +14,23 @@ pub const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The content of the file `oci-layout`.
 pub const LAYOUT: &[u8] = b"{\"imageLayoutVersion\":\"1.0.0\"}";
 
+/// Whether this content of a file `oci-layout` marks a layout that can be read.
+pub fn is_layout(marker: &[u8]) -> bool {
+    let version = Object::parse(marker).and_then(|mut object| object.text("imageLayoutVersion"));
+    version.is_ok_and(|version| version == "1.0.0")
+}
+
 /// The tags of one repository in a layout, and whatever else its `index.json` lists.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
-    entries: Vec<Entry>,
+    entries: Vec<Item>,
     rest: Vec<(String, Box<RawValue>)>,
 }
 
-#[derive(Clone, Debug)]
-struct Entry {
-    descriptor: Descriptor,
-    raw: Box<RawValue>,
-}
-
-impl Entry {
+impl Item {
     fn name(&self) -> Option<&str> {
-        self.descriptor
-            .annotations
-            .get(REF_NAME)
-            .map(String::as_str)
+        let name = self.descriptor.annotations.get(REF_NAME)?;
+        Some(name)
     }
 }
 
@@ -39,20 +39,15 @@ impl Tags {
     ///
     /// # Errors
     /// What is not JSON of its kind.
-    pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+    pub fn read(bytes: &[u8]) -> Result<Self, json::Error> {
         let mut object = Object::parse(bytes)?;
-        for known in ["schemaVersion", "mediaType"] {
-            object.take::<Box<RawValue>>(known)?;
-        }
-        let raw: Vec<Box<RawValue>> = object.take("manifests")?.unwrap_or_default();
-        let entries = raw.into_iter().map(|raw| {
-            Ok(Entry {
-                descriptor: serde_json::from_str(raw.get())?,
-                raw,
-            })
-        });
+        object.integer("schemaVersion")?;
+        object.text("mediaType")?;
+        object.check::<String>("artifactType")?;
+        object.check::<BTreeMap<String, Option<String>>>("annotations")?;
+        object.check::<Descriptor>("subject")?;
         Ok(Self {
-            entries: entries.collect::<Result<_, serde_json::Error>>()?,
+            entries: object.take("manifests")?.unwrap_or_default(),
             rest: object.into_rest(),
         })
     }
@@ -65,16 +60,13 @@ impl Tags {
             .map(|entry| &entry.descriptor)
     }
 
-    /// All tags, sorted. Names outside the grammar of tags are no tags.
-    pub fn tags(&self) -> Vec<Tag> {
-        let mut tags: Vec<Tag> = self
-            .entries
-            .iter()
-            .filter_map(|entry| Tag::parse(entry.name()?).ok())
-            .collect();
-        tags.sort();
-        tags.dedup();
-        tags
+    /// All names, sorted: tags, and whatever else somebody wrote in their place.
+    pub fn names(&self) -> Vec<String> {
+        let names = self.entries.iter().filter_map(Item::name);
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// Every descriptor, tagged or not: where a walk over what is in use begins.
@@ -93,7 +85,7 @@ impl Tags {
             .insert(REF_NAME.to_owned(), tag.to_string());
         self.entries
             .retain(|entry| entry.name() != Some(tag.as_str()));
-        self.entries.push(Entry {
+        self.entries.push(Item {
             raw: to_raw(&descriptor)?,
             descriptor,
         });
@@ -111,7 +103,7 @@ impl Tags {
 
 impl Serialize for Tags {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (mut tagged, others): (Vec<&Entry>, Vec<&Entry>) = self
+        let (mut tagged, others): (Vec<&Item>, Vec<&Item>) = self
             .entries
             .iter()
             .partition(|entry| entry.name().is_some());
@@ -163,6 +155,8 @@ mod tests {
                 entry("2.0.0")
             )
         );
-        assert_eq!(Tags::read(text.as_bytes()).unwrap().tags().len(), 2);
+        let names = Tags::read(text.as_bytes()).unwrap().names();
+        assert_eq!(names, ["1.0.0", "2.0.0"]);
+        assert!(is_layout(LAYOUT) && !is_layout(b"{\"imageLayoutVersion\":\"2.0.0\"}"));
     }
 }

@@ -5,11 +5,11 @@
 //! | none, or it proves nothing | the release's evidence is written |
 //! | it proves every zip of the index, no less firmly than the release's | it is kept |
 //! | it proves every zip, but only by checksums, and the release is signed | the release's, if that covers every zip too |
-//! | it does not cover every zip | the release's, if that does and is not less; else the release was made again: refused |
+//! | it does not cover every zip | the release's, if that does and is not less; else it proves too little, or was made again: refused |
 
 use super::{
-    BlobSource, Destination, Digest, Evidence, Platform, Problem, RawManifest, Release,
-    StoredEvidence, Tag, Verified, WriteStore, graph,
+    BlobSource, Destination, Digest, Evidence, Existing, Options, Platform, Problem, RawManifest,
+    Release, StoredEvidence, SystemTime, Tag, Verified, WriteStore, graph,
 };
 use crate::authentication::Status;
 use crate::release::Package;
@@ -31,22 +31,18 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
     zips: &[(Platform, Digest)],
-    replaces: bool,
+    options: &Options,
 ) -> Result<EvidencePlan, Problem> {
     let Destination { store, repository } = destination;
     let tag = Tag::of_evidence(&release.version)?;
     // Evidence that cannot be read proves nothing; where its tag stands matters all the same.
-    let was = store
-        .manifest(repository, super::At::Tag(&tag))
+    let was = store.digest(repository, &tag).await?;
+    let readable = graph::evidence(store, repository, &tag)
         .await
         .ok()
-        .flatten()
-        .map(|raw| raw.expected.digest);
-    let stored = graph::evidence(store, repository, &tag)
-        .await
-        .ok()
-        .flatten()
-        .and_then(|stored| prove(release, stored));
+        .flatten();
+    let intact = readable.as_ref().map(|stored| stored.raw.expected.digest);
+    let stored = readable.and_then(|stored| prove(release, stored, options.now));
     let covered = zips.iter().map(|(platform, zip)| (platform, zip));
     let ours = || release.covers(covered.clone());
     let keep = EvidencePlan {
@@ -58,26 +54,32 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
         return Ok(keep);
     }
     let offered = release.authentication().status;
-    if let Some(stored) = stored.filter(|_| !replaces) {
+    if let Some(stored) = stored.filter(|_| options.existing != Existing::Replace) {
         let covers = stored.covers(covered.clone());
         let firmness = stored.authentication().status;
         if covers.is_ok() && (firmness >= offered || ours().is_err()) {
             return Ok(keep);
         }
         if firmness > offered {
-            let source = covers.err().unwrap_or(trust::Error::NoSignature);
-            return Err(Problem::Uncovered { source });
+            return Err(Problem::Weaker {
+                stored: firmness,
+                offered,
+            });
         }
     }
     ours().map_err(|source| Problem::Uncovered { source })?;
     let evidence = of(release);
     let manifest = evidence.manifest()?;
-    let write = (was != Some(manifest.expected.digest)).then_some((evidence, manifest));
+    let write = (intact != Some(manifest.expected.digest)).then_some((evidence, manifest));
     Ok(EvidencePlan { tag, was, write })
 }
 
 /// What the stored evidence proves by itself, if anything.
-fn prove<L>(release: &Release<L>, stored: StoredEvidence) -> Option<Verified<Release<()>>> {
+fn prove<L>(
+    release: &Release<L>,
+    stored: StoredEvidence,
+    now: SystemTime,
+) -> Option<Verified<Release<()>>> {
     let packages: Vec<Package<()>> = Vec::new();
     let release = graph::release(
         &release.provider,
@@ -85,7 +87,7 @@ fn prove<L>(release: &Release<L>, stored: StoredEvidence) -> Option<Verified<Rel
         packages,
         Some(stored.evidence),
     );
-    trust::verify(release, &Rule::reading(), std::time::SystemTime::now()).ok()
+    trust::verify(release, &Rule::reading(), now).ok()
 }
 
 /// The evidence of a release.

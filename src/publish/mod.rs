@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::blob::{BlobSource, Body, Memory};
 use crate::digest::Digest;
@@ -55,6 +56,8 @@ pub struct Options {
     pub dry_run: bool,
     /// How many packages are transferred at once.
     pub jobs: usize,
+    /// The time by which keys are judged, those of evidence in the store too.
+    pub now: SystemTime,
 }
 
 /// Where to publish to.
@@ -76,6 +79,8 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
     options: &Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Problem> {
+    // A version that no tag can spell must not leave so much as a lock file.
+    Tag::of_evidence(&release.version)?;
     let _lock = match options.dry_run {
         true => None,
         false => {
@@ -86,14 +91,18 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
         }
     };
     for _ in 0..ATTEMPTS {
-        let plan = plan::make(release, destination, options).await?;
+        let mut plan = plan::make(release, destination, options).await?;
         if options.dry_run {
-            return Ok(report(release, destination, &plan, planned(&plan)));
+            if plan.change != Change::Present {
+                plan.change = Change::Planned;
+            }
+            let transfers = planned(release, destination, &plan).await?;
+            return Ok(report(release, destination, &plan, transfers));
         }
         let transfers = carry_out(release, destination, &plan, options.jobs, reporter).await?;
         if move_tags(destination, &plan).await? == Tagged::Moved {
             if plan.replaces {
-                destination.store.sweep(&destination.repository).await?;
+                sweep(release, destination, reporter).await;
             }
             return Ok(report(release, destination, &plan, transfers));
         }
@@ -146,8 +155,9 @@ async fn carry_out<S: WriteStore, B: BlobSource>(
     store
         .put_blob(repository, &Memory::new(EMPTY_BYTES))
         .await?;
-    for step in plan.steps.iter().filter(|step| step.missing) {
-        store.put_manifest(repository, &step.manifest).await?;
+    let missing = plan.steps.iter().filter(|step| step.missing);
+    for manifest in missing.filter_map(|step| step.manifest.as_ref()) {
+        store.put_manifest(repository, manifest).await?;
     }
     if let Some((evidence, manifest)) = &plan.evidence.write {
         for (_, document) in evidence.documents() {
@@ -224,6 +234,20 @@ async fn move_tags<S: WriteStore>(
         .await?)
 }
 
+/// Removes what was replaced. The release is published by then: what cannot be removed is no failure.
+async fn sweep<S: WriteStore, B>(
+    release: &Verified<Release<B>>,
+    destination: &Destination<S>,
+    reporter: &Arc<dyn Reporter>,
+) {
+    if let Err(error) = destination.store.sweep(&destination.repository).await {
+        reporter.report(Event::Warning {
+            subject: Subject::version(&release.provider, &release.version),
+            message: format!("what was replaced is not removed: {error}"),
+        });
+    }
+}
+
 fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Reporter>) {
     let subject = Subject::version(&release.provider, &release.version);
     for package in &release.packages {
@@ -236,17 +260,22 @@ fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Report
     }
 }
 
-fn planned(plan: &Plan) -> Vec<Transfer> {
-    plan.steps
-        .iter()
-        .map(|step| {
-            if step.missing {
-                Transfer::Planned
-            } else {
-                Transfer::Present
-            }
-        })
-        .collect()
+/// What [`carry_out`] would do with each package. A zip may have arrived before its index did.
+async fn planned<S: WriteStore, B>(
+    release: &Release<B>,
+    Destination { store, repository }: &Destination<S>,
+    plan: &Plan,
+) -> Result<Vec<Transfer>, Problem> {
+    let mut transfers = Vec::new();
+    for (package, step) in release.packages.iter().zip(&plan.steps) {
+        let there = !step.missing || store.has_blob(repository, &package.expected).await?;
+        transfers.push(if there {
+            Transfer::Present
+        } else {
+            Transfer::Planned
+        });
+    }
+    Ok(transfers)
 }
 
 fn report<S: WriteStore, B>(
@@ -256,7 +285,6 @@ fn report<S: WriteStore, B>(
     transfers: Vec<Transfer>,
 ) -> Published {
     let digest = plan.index.expected.digest;
-    let dry = transfers.contains(&Transfer::Planned);
     let packages = release
         .packages
         .iter()
@@ -278,7 +306,7 @@ fn report<S: WriteStore, B>(
             .store
             .reference(&destination.repository, &plan.tag, &digest),
         digest,
-        status: if dry { Change::Planned } else { plan.change },
+        status: plan.change,
         authentication: release.authentication().clone(),
         bytes: copied.map(|package| package.size).sum(),
         packages,

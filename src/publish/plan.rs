@@ -25,15 +25,15 @@ pub(super) struct Plan {
     pub(super) evidence: EvidencePlan,
     /// The outcome as a whole.
     pub(super) change: Change,
-    /// Whether something that was visible will be no more.
+    /// Whether to remove what nothing leads to: after a replacement, and after one that was killed before it came to this.
     pub(super) replaces: bool,
 }
 
 /// What becomes of one package.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// Its manifest.
-    pub(super) manifest: RawManifest,
+    /// The manifest that the store shall have; `None` where it has another tool's for the same zip.
+    pub(super) manifest: Option<RawManifest>,
     /// Whether the store lacks it, or a part of it.
     pub(super) missing: bool,
 }
@@ -44,21 +44,17 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     destination: &Destination<S>,
     options: &Options,
 ) -> Result<Plan, Problem> {
-    let Destination { store, repository } = destination;
     let tag = Tag::of_version(&release.version)?;
-    let stored = store.manifest(repository, At::Tag(&tag)).await?;
-    let was = stored.as_ref().map(|raw| raw.expected.digest);
+    let Found {
+        stored,
+        was,
+        damage,
+    } = find(destination, &tag).await?;
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
-    let existing = match stored {
-        Some(raw) if !replaces => Some(Artifact {
-            index: readable(&raw)?,
-            raw,
-        }),
-        _ => None,
-    };
+    let existing = to_compare(stored, release, options)?;
     let mut index = match &existing {
         Some(artifact) => artifact.index.clone(),
         None => Index::new(&release.provider, &release.version),
@@ -76,9 +72,14 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         existing.as_ref().filter(|_| !changed),
         options,
     )?;
-    let index_is_new = was != Some(index.expected.digest);
+    let is_other = was != Some(index.expected.digest);
+    let index_is_new = is_other || damage.is_some();
+    // What cannot be read cannot be merged into; but if this release would have made it, it is made again.
+    if let Some(error) = damage.filter(|_| is_other && !replaces) {
+        return Err(error.into());
+    }
     let zips = zips(destination, &index).await?;
-    let evidence = evidence::plan(release, destination, &zips, replaces).await?;
+    let evidence = evidence::plan(release, destination, &zips, options).await?;
     let incomplete = steps.iter().any(|step| step.missing) || evidence.write.is_some();
     let change = match (was, index_is_new || incomplete) {
         (None, _) => Change::Copied,
@@ -91,10 +92,58 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         index,
         index_is_new,
         steps,
-        evidence,
         change,
-        replaces: replaces && index_is_new,
+        replaces,
+        evidence,
     })
+}
+
+/// What a tag stands for.
+struct Found {
+    stored: Option<RawManifest>,
+    was: Option<Digest>,
+    /// Why it cannot be read, although the tag stands.
+    damage: Option<store::Error>,
+}
+
+async fn find<S: WriteStore>(destination: &Destination<S>, tag: &Tag) -> Result<Found, Problem> {
+    let Destination { store, repository } = destination;
+    Ok(match store.manifest(repository, At::Tag(tag)).await {
+        Ok(stored) => Found {
+            was: stored.as_ref().map(|raw| raw.expected.digest),
+            stored,
+            damage: None,
+        },
+        Err(error) => Found {
+            stored: None,
+            was: store.digest(repository, tag).await?,
+            damage: Some(error),
+        },
+    })
+}
+
+/// What the release is compared with: nothing, if it takes the place of what is there.
+fn to_compare<L>(
+    stored: Option<RawManifest>,
+    release: &Release<L>,
+    options: &Options,
+) -> Result<Option<Artifact>, Problem> {
+    let Some(raw) = stored else { return Ok(None) };
+    if options.existing == Existing::Replace && raw.bytes != alone(release, options)?.bytes {
+        return Ok(None);
+    }
+    let index = readable(&raw)?;
+    Ok(Some(Artifact { index, raw }))
+}
+
+/// The index of the release by itself.
+fn alone<L>(release: &Release<L>, options: &Options) -> Result<RawManifest, Problem> {
+    let mut index = Index::new(&release.provider, &release.version);
+    for package in &release.packages {
+        let manifest = manifest::build(package.expected, &package.file_name)?;
+        index.insert(&package.platform, &manifest, &package.expected.digest)?;
+    }
+    finish(index, release, None, options)
 }
 
 fn readable(raw: &RawManifest) -> Result<Index, Problem> {
@@ -102,10 +151,7 @@ fn readable(raw: &RawManifest) -> Result<Index, Problem> {
     let index = Index::read(raw).map_err(taken)?;
     // An index that clients refuse as a whole stays refused after a merge.
     match index.platforms() {
-        Ok(_)
-        | Err(crate::oci::Refusal::NoEntries | crate::oci::Refusal::ForeignEntries { .. }) => {
-            Ok(index)
-        }
+        Ok(_) | Err(crate::oci::Refusal::NoProviders { .. }) => Ok(index),
         Err(source) => Err(Problem::Taken { source }),
     }
 }
@@ -124,7 +170,7 @@ async fn step<S: WriteStore, L>(
         index.insert(&package.platform, &ours, &package.expected.digest)?;
         return Ok((
             Step {
-                manifest: ours,
+                manifest: Some(ours),
                 missing: true,
             },
             true,
@@ -138,7 +184,7 @@ async fn step<S: WriteStore, L>(
         let missing = !manifest_is_there || !store.has_blob(repository, &package.expected).await?;
         return Ok((
             Step {
-                manifest: ours,
+                manifest: Some(ours),
                 missing,
             },
             false,
@@ -157,7 +203,7 @@ async fn step<S: WriteStore, L>(
     let missing = !store.has_blob(repository, &package.expected).await?;
     Ok((
         Step {
-            manifest: ours,
+            manifest: None,
             missing,
         },
         false,

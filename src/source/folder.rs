@@ -18,11 +18,14 @@ use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, printable};
 use crate::platform::Platform;
 use crate::release::{Document, Protocols};
-use crate::trust::{self, Checksums};
+use crate::trust::Checksums;
 use crate::version::Version;
+
+mod error;
+
+pub use error::Error;
 
 const LARGEST_CHECKSUMS: u64 = 4 << 20;
 const LARGEST_SIGNATURE: u64 = 64 << 10;
@@ -72,6 +75,9 @@ pub struct Files {
     pub version: Version,
     /// The zips, sorted by platform.
     pub zips: Vec<Zip>,
+    /// The first zip that the checksum document lists and the folder lacks, if every platform was asked for. That it lists them is
+    /// not known before the document is verified.
+    pub missing: Option<String>,
     /// The checksum document.
     pub checksums: Document,
     /// The signatures, sorted by name.
@@ -133,13 +139,22 @@ impl Folder {
                 "terraform-provider-{}_{version}_SHA256SUMS",
                 provider.type_name()
             );
-            return Err(Error::NoChecksums {
-                directory: self.directory.clone(),
-                name,
-            });
+            return Err(Error::NoChecksums { name });
         };
         let lines = Checksums::parse(&checksums.bytes).map_err(Error::Checksums)?;
-        let zips = self.zips(&files, &lines, (provider.type_name(), &version), platforms)?;
+        let mut zips = self.zips(&files)?;
+        let mut missing = None;
+        if platforms.is_empty() {
+            missing = lines
+                .lines()
+                .filter_map(|(name, _)| File::parse(name.to_owned()))
+                .filter(|file| matches!(file.kind, Kind::Zip(_)))
+                .filter(|file| file.type_name == provider.type_name() && file.version == version)
+                .find(|file| zips.iter().all(|zip| zip.file_name != file.name))
+                .map(|file| file.name);
+        } else {
+            zips = only(zips, platforms)?;
+        }
         let manifest = documents(Kind::Manifest, LARGEST_MANIFEST)?
             .into_iter()
             .next();
@@ -149,6 +164,7 @@ impl Folder {
         Ok(Files {
             version,
             zips,
+            missing,
             checksums,
             signatures,
             protocols,
@@ -157,11 +173,8 @@ impl Folder {
     }
 
     fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
-        let directory = || self.directory.clone();
         if self.files.is_empty() {
-            return Err(Error::Empty {
-                directory: directory(),
-            });
+            return Err(Error::Empty);
         }
         let types: BTreeSet<&str> = self
             .files
@@ -171,7 +184,6 @@ impl Folder {
         if !types.contains(type_name) {
             let found = types.into_iter().map(str::to_owned).collect();
             return Err(Error::OtherType {
-                directory: directory(),
                 asked: type_name.to_owned(),
                 found,
             });
@@ -186,33 +198,22 @@ impl Folder {
         match version {
             Some(version) if versions.contains(version) => Ok(version.clone()),
             Some(version) => Err(Error::NoVersion {
-                directory: directory(),
                 asked: version.clone(),
                 found: found(),
             }),
             None => match versions.first() {
                 Some(only) if versions.len() == 1 => Ok((*only).clone()),
-                _ => Err(Error::SeveralVersions {
-                    directory: directory(),
-                    found: found(),
-                }),
+                _ => Err(Error::SeveralVersions { found: found() }),
             },
         }
     }
 
-    fn zips(
-        &self,
-        files: &[&File],
-        lines: &Checksums,
-        (type_name, version): (&str, &Version),
-        platforms: &[Platform],
-    ) -> Result<Vec<Zip>, Error> {
+    fn zips(&self, files: &[&File]) -> Result<Vec<Zip>, Error> {
         let mut zips: Vec<Zip> = Vec::new();
         for file in files {
             let Kind::Zip(platform) = &file.kind else {
                 continue;
             };
-            let path = self.directory.join(&file.name);
             if let Some(other) = zips.iter().find(|zip| zip.platform == *platform) {
                 let names = (other.file_name.clone(), file.name.clone());
                 return Err(Error::SamePlatform {
@@ -223,50 +224,37 @@ impl Folder {
             zips.push(Zip {
                 platform: platform.clone(),
                 file_name: file.name.clone(),
-                path,
+                path: self.directory.join(&file.name),
             });
         }
-        zips.sort_by(|a, b| a.platform.cmp(&b.platform));
-        if platforms.is_empty() {
-            for (name, _) in lines.lines() {
-                let listed = File::parse(name.to_owned())
-                    .filter(|file| file.type_name == type_name && file.version == *version);
-                if listed.is_some_and(|file| matches!(file.kind, Kind::Zip(_)))
-                    && !zips.iter().any(|zip| zip.file_name == name)
-                {
-                    return Err(Error::ListedZipMissing {
-                        directory: self.directory.clone(),
-                        name: name.to_owned(),
-                    });
-                }
-            }
-        } else {
-            for platform in platforms {
-                if !zips.iter().any(|zip| zip.platform == *platform) {
-                    let found = zips.iter().map(|zip| zip.platform.clone()).collect();
-                    return Err(Error::NoPlatform {
-                        asked: platform.clone(),
-                        found,
-                    });
-                }
-            }
-            zips.retain(|zip| platforms.contains(&zip.platform));
-        }
         if zips.is_empty() {
-            Err(Error::NoZip {
-                directory: self.directory.clone(),
-            })
-        } else {
-            Ok(zips)
+            return Err(Error::NoZip);
         }
+        zips.sort_by(|a, b| a.platform.cmp(&b.platform));
+        Ok(zips)
     }
 
     fn document(&self, name: &str, limit: u64) -> Result<Document, Error> {
         Ok(Document {
             name: name.to_owned(),
-            bytes: disk::read(&self.directory.join(name), limit)?,
+            bytes: disk::read_regular(&self.directory.join(name), limit)?,
         })
     }
+}
+
+/// The zips for these platforms.
+fn only(mut zips: Vec<Zip>, platforms: &[Platform]) -> Result<Vec<Zip>, Error> {
+    for platform in platforms {
+        if !zips.iter().any(|zip| zip.platform == *platform) {
+            let found = zips.iter().map(|zip| zip.platform.clone()).collect();
+            return Err(Error::NoPlatform {
+                asked: platform.clone(),
+                found,
+            });
+        }
+    }
+    zips.retain(|zip| platforms.contains(&zip.platform));
+    Ok(zips)
 }
 
 impl File {
@@ -342,155 +330,6 @@ fn read_manifest(document: &Document, lines: &Checksums) -> Result<(Protocols, V
         source: error,
     })?;
     Ok((protocols, notes))
-}
-
-/// A release folder that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// This machine.
-    #[error(transparent)]
-    Disk(#[from] disk::Error),
-    /// No file of any release.
-    #[error("no release is in {}\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS", .directory.display())]
-    Empty {
-        /// The folder.
-        directory: PathBuf,
-    },
-    /// A release of another provider type.
-    #[error("no release of type `{asked}` is in {}\n  has {}", .directory.display(), .found.join(", "))]
-    OtherType {
-        /// The folder.
-        directory: PathBuf,
-        /// The type of the address.
-        asked: String,
-        /// The types in the folder.
-        found: Vec<String>,
-    },
-    /// The chosen version is not there.
-    #[error("version {asked} is not in {}\n  has {}", .directory.display(), list(.found))]
-    NoVersion {
-        /// The folder.
-        directory: PathBuf,
-        /// The version.
-        asked: Version,
-        /// Those that are there.
-        found: Vec<Version>,
-    },
-    /// Which one is meant cannot be told.
-    #[error("several versions are in {}\n  has {}", .directory.display(), list(.found))]
-    SeveralVersions {
-        /// The folder.
-        directory: PathBuf,
-        /// The versions.
-        found: Vec<Version>,
-    },
-    /// There is no checksum document.
-    #[error("the checksum document is missing in {}\n  expected {name}", .directory.display())]
-    NoChecksums {
-        /// The folder.
-        directory: PathBuf,
-        /// The name that it should have.
-        name: String,
-    },
-    /// The checksum document contradicts itself.
-    #[error(transparent)]
-    Checksums(trust::Error),
-    /// There are documents and no zip.
-    #[error("no zip is in {}", .directory.display())]
-    NoZip {
-        /// The folder.
-        directory: PathBuf,
-    },
-    /// A zip that the document promises is not there.
-    #[error("a zip of the checksum document is missing in {}\n  expected {}", .directory.display(), printable(.name))]
-    ListedZipMissing {
-        /// The folder.
-        directory: PathBuf,
-        /// The file name.
-        name: String,
-    },
-    /// The chosen platform is not there.
-    #[error("no zip for {asked} is in the folder\n  has {}", list(.found))]
-    NoPlatform {
-        /// The platform.
-        asked: Platform,
-        /// Those that are there.
-        found: Vec<Platform>,
-    },
-    /// Two files claim one platform.
-    #[error("two zips are for {platform}\n  {}\n  {}", .names.0, .names.1)]
-    SamePlatform {
-        /// The platform.
-        platform: Platform,
-        /// The two file names.
-        names: (String, String),
-    },
-    /// The manifest is not the one that was signed.
-    #[error("{file} does not match its checksum\n  expected {expected}\n  received {received}")]
-    ManifestAltered {
-        /// The file name.
-        file: String,
-        /// What the checksum document says.
-        expected: Digest,
-        /// What the file is.
-        received: Digest,
-    },
-    /// The manifest is not JSON of its kind.
-    #[error("{file} is not a provider manifest")]
-    Manifest {
-        /// The file name.
-        file: String,
-        /// What is wrong, and where.
-        source: serde_json::Error,
-    },
-    /// A manifest of a later format.
-    #[error(
-        "{file} has a format that is not known\n  expected version 1\n  received version {received}"
-    )]
-    ManifestVersion {
-        /// The file name.
-        file: String,
-        /// The format.
-        received: u64,
-    },
-    /// The manifest names something that is no protocol version.
-    #[error("{file} names an unusable protocol version")]
-    Protocol {
-        /// The file name.
-        file: String,
-        /// Which one.
-        source: crate::release::ProtocolError,
-    },
-}
-
-fn list(items: &[impl ToString]) -> String {
-    items
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-impl Error {
-    /// What kind of problem it is.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::Disk(error) => error.category(),
-            Self::Checksums(error) => error.category(),
-            Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
-            Self::ManifestAltered { .. } => Category::Untrusted,
-            Self::Manifest { .. }
-            | Self::ManifestVersion { .. }
-            | Self::Protocol { .. }
-            | Self::SamePlatform { .. } => Category::Malformed,
-            Self::Empty { .. }
-            | Self::NoVersion { .. }
-            | Self::NoChecksums { .. }
-            | Self::NoZip { .. }
-            | Self::ListedZipMissing { .. }
-            | Self::NoPlatform { .. } => Category::NotFound,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::registry::RegistryBlob;
 use super::{At, Error, Layout, Listing, Move, Put, ReadStore, Registry, Tagged, WriteStore};
 use crate::blob::{self, BlobSource, Body};
+use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
 use crate::oci::{RawManifest, Repository, Tag};
@@ -43,7 +44,7 @@ impl ReadStore for Store {
         either!(self, store => store.repositories().await)
     }
 
-    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<Tag>>, Error> {
+    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
         either!(self, store => store.tags(repository).await)
     }
 
@@ -53,6 +54,10 @@ impl ReadStore for Store {
         at: At<'_>,
     ) -> Result<Option<RawManifest>, Error> {
         either!(self, store => store.manifest(repository, at).await)
+    }
+
+    async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
+        either!(self, store => store.digest(repository, tag).await)
     }
 
     fn blob(&self, repository: &Repository, expected: Expected) -> StoreBlob {

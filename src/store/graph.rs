@@ -7,7 +7,7 @@ use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
 use crate::blob::BlobSource as _;
 use crate::oci::{
-    Descriptor, Evidence, Index, Layer, RawManifest, Refusal, Repository, Tag, manifest,
+    Descriptor, Evidence, Index, Layer, Part, RawManifest, Refusal, Repository, Tag, manifest,
 };
 use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
@@ -73,12 +73,10 @@ pub async fn package<S: ReadStore>(
     platform: &Platform,
     entry: &Descriptor,
 ) -> Result<StoredPackage, Error> {
+    let what = Part::Manifest;
+    let digest = entry.leads_to(what)?.digest;
     let raw = store.manifest(repository, At::Entry(entry)).await?;
-    let missing = || Error::Missing {
-        what: "platform manifest",
-        digest: entry.digest.clone(),
-    };
-    let layer = manifest::read(&raw.ok_or_else(missing)?, platform)?;
+    let layer = manifest::read(&raw.ok_or(Error::Missing { what, digest })?, platform)?;
     Ok(StoredPackage {
         platform: platform.clone(),
         entry: entry.clone(),
@@ -129,7 +127,7 @@ async fn document<S: ReadStore>(
     repository: &Repository,
     expected: Option<Expected>,
 ) -> Result<Option<Vec<u8>>, Error> {
-    const WHAT: &str = "evidence";
+    const WHAT: Part = Part::Evidence;
     let Some(expected) = expected else {
         return Ok(None);
     };
@@ -140,11 +138,7 @@ async fn document<S: ReadStore>(
             size: expected.size,
         });
     }
-    let unusable = |source| Error::Blob {
-        what: WHAT,
-        digest: expected.digest,
-        source,
-    };
+    let unusable = |source| Error::reading(WHAT, expected.digest, source);
     let body = store
         .blob(repository, expected)
         .open(0)

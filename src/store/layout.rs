@@ -21,12 +21,16 @@ use crate::blob::{self, BlobSource, hold_back};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{self, Staged, if_exists, staged};
 use crate::event::Reporter;
-use crate::oci::tags::LAYOUT;
-use crate::oci::{Descriptor, LARGEST_READ, RawManifest, Repository, Tag, Tags};
+use crate::oci::tags::{self, LAYOUT};
+use crate::oci::{
+    self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag, Tags,
+};
 use crate::release::Expected;
 
 /// The largest `index.json` that is read: some hundred thousand tags.
 const LARGEST_INDEX: u64 = 64 << 20;
+/// The largest file `oci-layout` that is read: it says one thing.
+const LARGEST_MARKER: u64 = 4 << 10;
 
 /// A directory of layouts, or one layout.
 #[derive(Clone, Debug)]
@@ -60,70 +64,48 @@ impl Layout {
     }
 
     fn index(&self, repository: &Repository) -> Result<Option<Tags>, Error> {
-        let path = self.directory(repository).join("index.json");
-        let Some(bytes) = if_exists(disk::read(&path, LARGEST_INDEX))? else {
+        let directory = self.directory(repository);
+        let path = directory.join("index.json");
+        let Some(bytes) = if_exists(disk::read_regular(&path, LARGEST_INDEX))? else {
             return Ok(None);
         };
+        let marker = directory.join("oci-layout");
+        let mark = if_exists(disk::read_regular(&marker, LARGEST_MARKER))?;
+        // Clients refuse a directory that does not say which kind of layout it is.
+        if !mark.is_some_and(|mark| tags::is_layout(&mark)) {
+            return Err(Error::Marker { path: marker });
+        }
         Tags::read(&bytes)
             .map(Some)
             .map_err(|source| Error::LayoutIndex { path, source })
     }
 
-    /// Reads a document whole and checks it against what points at it.
-    fn document(
+    /// Reads a document whole and checks it against what points at it; `None` if it is not there.
+    async fn document(
         &self,
         repository: &Repository,
         entry: &Descriptor,
+        what: Part,
     ) -> Result<Option<RawManifest>, Error> {
-        const WHAT: &str = "manifest";
-        let expected = entry
-            .expected()
-            .map_err(|source| crate::oci::Refusal::Descriptor { what: WHAT, source })?;
-        if expected.size > LARGEST_READ {
-            return Err(crate::oci::Refusal::TooLarge {
-                size: expected.size,
-            }
-            .into());
+        let expected = entry.leads_to(what)?;
+        let Expected { digest, size } = expected;
+        if size > LARGEST_READ {
+            return Err(Refusal::TooLarge { what, size }.into());
         }
-        let path = self.blob_path(repository, &expected.digest);
-        let Some(bytes) = if_exists(disk::read(&path, LARGEST_READ))? else {
-            return Ok(None);
+        let bytes = match self.blob(repository, expected).open(0).await {
+            Ok(body) => hold_back(body, expected).collect(size).await,
+            Err(error) => Err(error),
         };
-        let mut hasher = Hasher::new(expected.digest.algorithm());
-        hasher.update(&bytes);
-        let digest = hasher.finish();
-        let size = bytes.len() as u64;
-        let problem = if digest != expected.digest {
-            Some(blob::Error::Digest {
-                expected: expected.digest,
-                received: digest,
-            })
-        } else if size < expected.size {
-            Some(blob::Error::Shorter {
-                expected: expected.size,
-                received: size,
-            })
-        } else if size > expected.size {
-            Some(blob::Error::Longer {
-                expected: expected.size,
-            })
-        } else {
-            None
-        };
-        if let Some(source) = problem {
-            return Err(Error::Blob {
-                what: WHAT,
-                digest: expected.digest,
-                source,
-            });
+        match bytes.map_err(|source| Error::reading(what, digest, source)) {
+            Ok(bytes) => Ok(Some(RawManifest {
+                media_type: entry.media_type.clone(),
+                artifact_type: entry.artifact_type.clone(),
+                bytes: bytes.into(),
+                expected,
+            })),
+            Err(Error::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
-        let (media_type, artifact_type) = (entry.media_type.clone(), entry.artifact_type.clone());
-        Ok(Some(RawManifest {
-            media_type,
-            artifact_type,
-            bytes: bytes.into(),
-            expected,
-        }))
     }
 
     fn listing(&self) -> Result<Vec<Repository>, Error> {
@@ -169,7 +151,7 @@ impl Layout {
     ///
     /// # Errors
     /// A document that cannot be read: what it leads to is not known, so nothing may be called unused.
-    fn in_use(&self, repository: &Repository) -> Result<HashSet<String>, Error> {
+    async fn in_use(&self, repository: &Repository) -> Result<HashSet<String>, Error> {
         let mut used = HashSet::new();
         let mut open: Vec<Descriptor> = self
             .index(repository)?
@@ -177,10 +159,14 @@ impl Layout {
             .descriptors()
             .cloned()
             .collect();
+        let what = Part::Blob;
         while let Some(descriptor) = open.pop() {
-            if used.insert(descriptor.digest.clone()) && descriptor.media_type.ends_with("json") {
-                let raw = self.document(repository, &descriptor)?;
-                open.extend(raw.iter().flat_map(|raw| crate::oci::children(&raw.bytes)));
+            if !used.insert(descriptor.digest.clone()) || !leads_on(&descriptor.media_type) {
+                continue;
+            }
+            if let Some(raw) = self.document(repository, &descriptor, what).await? {
+                let children = oci::children(&raw.bytes);
+                open.extend(children.map_err(|source| Refusal::Json { what, source })?);
             }
         }
         Ok(used)
@@ -194,8 +180,8 @@ impl ReadStore for Layout {
         self.listing().map(Listing::Listed)
     }
 
-    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<Tag>>, Error> {
-        Ok(self.index(repository)?.map(|index| index.tags()))
+    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
+        Ok(self.index(repository)?.map(|index| index.names()))
     }
 
     async fn manifest(
@@ -203,22 +189,27 @@ impl ReadStore for Layout {
         repository: &Repository,
         at: At<'_>,
     ) -> Result<Option<RawManifest>, Error> {
+        let what = at.part();
         match at {
-            At::Entry(entry) => self.document(repository, entry),
+            At::Entry(entry) => self.document(repository, entry, what).await,
             At::Tag(tag) => {
                 let index = self.index(repository)?.unwrap_or_default();
                 let Some(entry) = index.find(tag) else {
                     return Ok(None);
                 };
-                let missing = || Error::Missing {
-                    what: "manifest of a tag",
-                    digest: entry.digest.clone(),
-                };
-                self.document(repository, entry)?
-                    .ok_or_else(missing)
-                    .map(Some)
+                let digest = entry.leads_to(what)?.digest;
+                let document = self.document(repository, entry, what).await?;
+                document.ok_or(Error::Missing { what, digest }).map(Some)
             }
         }
+    }
+
+    async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
+        let index = self.index(repository)?.unwrap_or_default();
+        let entry = index
+            .find(tag)
+            .map(|entry| entry.leads_to(At::Tag(tag).part()));
+        Ok(entry.transpose()?.map(|expected| expected.digest))
     }
 
     fn blob(&self, repository: &Repository, expected: Expected) -> blob::File {
@@ -263,15 +254,16 @@ impl WriteStore for Layout {
         blob: &B,
     ) -> Result<Put, Error> {
         let expected = blob.expected();
-        if self.has_blob(repository, &expected).await? {
+        let path = self.make_room(repository, &expected.digest)?;
+        // Its size alone would let a damaged blob become part of something new.
+        if self.has_blob(repository, &expected).await? && is_sound(&path, &expected)? {
             return Ok(Put::Present);
         }
-        let path = self.make_room(repository, &expected.digest)?;
         if self.link(repository, &expected)? {
             return Ok(Put::Mounted);
         }
         let unusable = |source| Error::Blob {
-            what: "blob",
+            what: Part::Blob,
             digest: expected.digest,
             source,
         };
@@ -307,12 +299,12 @@ impl WriteStore for Layout {
             if now != was.map(Digest::to_string) {
                 return Ok(Tagged::Conflict);
             }
-            index.set(tag, to).map_err(|source| Error::LayoutIndex {
+            index.set(tag, to).map_err(|source| Error::Unwritten {
                 path: path.clone(),
                 source,
             })?;
         }
-        let bytes = index.write().map_err(|source| Error::LayoutIndex {
+        let bytes = index.write().map_err(|source| Error::Unwritten {
             path: path.clone(),
             source,
         })?;
@@ -326,7 +318,7 @@ impl WriteStore for Layout {
     }
 
     async fn sweep(&self, repository: &Repository) -> Result<(), Error> {
-        let used = self.in_use(repository)?;
+        let used = self.in_use(repository).await?;
         let directory = self.directory(repository).join("blobs").join("sha256");
         for name in disk::names(&directory)? {
             if !used.contains(&format!("sha256:{name}")) {
@@ -335,6 +327,12 @@ impl WriteStore for Layout {
         }
         Ok(())
     }
+}
+
+/// Whether a document of this media type may point at others.
+fn leads_on(media_type: &str) -> bool {
+    media_type.ends_with("json")
+        && (media_type.contains("manifest") || media_type.contains("index"))
 }
 
 fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {

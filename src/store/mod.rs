@@ -9,25 +9,24 @@
 
 pub mod any;
 pub mod endpoint;
+mod error;
 pub mod graph;
 pub mod layout;
 pub mod registry;
 
 pub use any::Store;
 pub use endpoint::Endpoint;
+pub use error::Error;
 pub use layout::Layout;
 pub use registry::Registry;
 
 use std::future::Future;
-use std::path::PathBuf;
 
-use crate::blob::{self, BlobSource};
+use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::Category;
 use crate::event::Reporter;
-use crate::http;
-use crate::oci::{self, Descriptor, RawManifest, Refusal, Repository, Tag};
+use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
 use crate::release::Expected;
 
 /// A store that can be read.
@@ -38,11 +37,12 @@ pub trait ReadStore: Clone + Send + Sync + 'static {
     /// All repositories, where the store can tell.
     fn repositories(&self) -> impl Future<Output = Result<Listing, Error>> + Send;
 
-    /// The tags of a repository, sorted; `None` if the repository is not there.
+    /// The names of a repository's tags as the store lists them, sorted; `None` if the repository is not there. Whoever wrote them
+    /// need not have kept to the grammar of tags.
     fn tags(
         &self,
         repository: &Repository,
-    ) -> impl Future<Output = Result<Option<Vec<Tag>>, Error>> + Send;
+    ) -> impl Future<Output = Result<Option<Vec<String>>, Error>> + Send;
 
     /// A manifest or index; `None` if it is not there.
     fn manifest(
@@ -50,6 +50,13 @@ pub trait ReadStore: Clone + Send + Sync + 'static {
         repository: &Repository,
         at: At<'_>,
     ) -> impl Future<Output = Result<Option<RawManifest>, Error>> + Send;
+
+    /// Where a tag stands, without reading what is there: it may be damaged.
+    fn digest(
+        &self,
+        repository: &Repository,
+        tag: &Tag,
+    ) -> impl Future<Output = Result<Option<Digest>, Error>> + Send;
 
     /// A blob, which may turn out not to be there when it is opened.
     fn blob(&self, repository: &Repository, expected: Expected) -> Self::Blob;
@@ -113,6 +120,17 @@ pub enum At<'a> {
     Entry(&'a Descriptor),
 }
 
+impl At<'_> {
+    /// Which part of an artifact is there.
+    pub fn part(self) -> Part {
+        match self {
+            Self::Tag(tag) if tag.is_evidence() => Part::Evidence,
+            Self::Tag(_) => Part::Index,
+            Self::Entry(_) => Part::Manifest,
+        }
+    }
+}
+
 /// The repositories of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listing {
@@ -151,158 +169,4 @@ pub enum Tagged {
     Moved,
     /// Somebody else moved one in the meantime; none was moved after it.
     Conflict,
-}
-
-/// Something that a store could not do, or would not.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// This machine.
-    #[error(transparent)]
-    Disk(#[from] disk::Error),
-    /// Bytes that cannot be had, or are not the right ones.
-    #[error("the {what} {digest} cannot be used")]
-    Blob {
-        /// What the bytes are.
-        what: &'static str,
-        /// Their digest.
-        digest: Digest,
-        /// What is wrong with them.
-        source: blob::Error,
-    },
-    /// Something that clients would refuse.
-    #[error(transparent)]
-    Refusal(#[from] Refusal),
-    /// Something that cannot be written.
-    #[error(transparent)]
-    Oci(#[from] oci::Error),
-    /// An entry leads nowhere.
-    #[error("the {what} {digest} is missing in the store")]
-    Missing {
-        /// What is missing.
-        what: &'static str,
-        /// Its digest as it is written.
-        digest: String,
-    },
-    /// A document is larger than anything of its kind.
-    #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
-    TooLarge {
-        /// Which document.
-        what: &'static str,
-        /// The limit in bytes.
-        limit: u64,
-        /// Its declared size in bytes.
-        size: u64,
-    },
-    /// The `index.json` of a layout cannot be understood.
-    #[error("{} is not the index of an OCI image layout", .path.display())]
-    LayoutIndex {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        source: serde_json::Error,
-    },
-    /// A directory that is itself a repository was given as the root of many.
-    #[error("{} is itself an OCI image layout, one repository", .path.display())]
-    IsRepository {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// The network.
-    #[error(transparent)]
-    Http(#[from] http::Error),
-    /// A registry refuses.
-    #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
-    Registry {
-        /// What was asked for.
-        what: &'static str,
-        /// Where.
-        url: http::Shown,
-        /// The status of the answer.
-        status: u16,
-        /// What the registry says about it.
-        answer: String,
-    },
-    /// A registry, or its token server, does not let us in.
-    #[error("{} does not let us in: {status}{}\n  tried {}", .host, said(.answer), .tried.as_deref().unwrap_or("no credentials: none were found"))]
-    Unauthorized {
-        /// The registry.
-        host: String,
-        /// Where the credentials came from that were tried.
-        tried: Option<String>,
-        /// The status of the answer.
-        status: u16,
-        /// What the registry says about it.
-        answer: String,
-    },
-    /// A registry names a token server that may not see a password.
-    #[error("{host} names a token server that cannot be used\n  expected an https URL")]
-    Realm {
-        /// The registry.
-        host: String,
-    },
-    /// The list of tags goes on somewhere else.
-    #[error("the list of tags goes on at another host\n  received {url}")]
-    ForeignPage {
-        /// Where.
-        url: http::Shown,
-    },
-    /// The list of tags never ends.
-    #[error("the list of tags goes in circles\n  at {url}")]
-    EndlessPages {
-        /// The page that came again.
-        url: http::Shown,
-    },
-    /// A registry answered with something that is not the JSON that it should be.
-    #[error("the {what} is not valid JSON of its kind\n  from {url}")]
-    Document {
-        /// What it should be.
-        what: &'static str,
-        /// Where it came from.
-        url: http::Shown,
-        /// What is wrong, and where.
-        source: serde_json::Error,
-    },
-    /// A registry accepted an upload and does not say where.
-    #[error("the registry does not say where to upload to\n  from {url}")]
-    NoLocation {
-        /// What was asked.
-        url: http::Shown,
-    },
-    /// Nothing is where a store should be read.
-    #[error("there is no OCI image layout in {}", .path.display())]
-    NoStore {
-        /// The directory.
-        path: PathBuf,
-    },
-}
-
-fn said(answer: &str) -> String {
-    if answer.is_empty() {
-        String::new()
-    } else {
-        format!(" ({answer})")
-    }
-}
-
-impl Error {
-    /// What kind of problem it is.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::Disk(error) => error.category(),
-            Self::Blob { source, .. } => source.category(),
-            Self::Refusal(refusal) => refusal.category(),
-            Self::Oci(_) | Self::LayoutIndex { .. } | Self::TooLarge { .. } => Category::Malformed,
-            Self::Missing { .. } | Self::NoStore { .. } => Category::NotFound,
-            Self::IsRepository { .. } => Category::Usage,
-            Self::Http(error) => error.category(),
-            Self::Unauthorized { .. } => Category::Unauthorized,
-            Self::Registry { status: 500.., .. } => Category::Unreachable,
-            Self::Registry { .. } => Category::Unsupported,
-            Self::Realm { .. }
-            | Self::ForeignPage { .. }
-            | Self::EndlessPages { .. }
-            | Self::Document { .. }
-            | Self::NoLocation { .. } => Category::Malformed,
-        }
-    }
 }

@@ -57,7 +57,7 @@ pub enum Error {
     #[error("the checksum document is not signed")]
     NoSignature,
     /// There is a signature and no key that could be read.
-    #[error("there is no key to check the signature of the checksum document with")]
+    #[error("the signature of the checksum document cannot be checked without a key")]
     NoKey,
     /// A key that the user named holds no certificate.
     #[error("there is no OpenPGP key in `{}`", printable(.name))]
@@ -97,7 +97,7 @@ pub enum Error {
 
 /// A package that is not the one that the checksum document names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` does not match its checksum\n  expected {expected}\n  received {received}", printable(.file_name))]
+#[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} (package)", printable(.file_name))]
 pub struct Mismatch {
     /// The package's file name.
     pub file_name: String,

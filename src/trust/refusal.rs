@@ -26,10 +26,10 @@ pub enum Reason {
         limit: usize,
     },
     /// It is not made of OpenPGP signature packets, or of none that can be read.
-    #[error("is malformed")]
+    #[error("is no OpenPGP signature that can be read")]
     Malformed,
     /// It is text. Clients accept only binary signatures (contract 5.4), so a copy of it would not install.
-    #[error("is armoured, and clients accept only binary ones")]
+    #[error("is armoured\n  expected binary, the only form that clients accept\n  received text")]
     Armoured,
     /// Its version, type or hash algorithm is one that clients do not accept either.
     #[error("is of an unsupported kind\n  received {kind}")]

@@ -289,7 +289,7 @@ def layer_digest_malformed(it):
     with_manifest(it, it.manifest(layers=[{**layer, "digest": layer["digest"].upper().replace("SHA256", "sha256")}]))
 
 
-@layout("26", refused("invalid digest", "layer-digest-malformed"))
+@layout("26", refused("invalid digest", "layer-digest-unsupported"))
 def layer_digest_md5(it):
     with_manifest(it, it.manifest(layers=[it.layer(digest="md5:d41d8cd98f00b204e9800998ecf8427e")]))
 

@@ -1,6 +1,36 @@
 //! What tests stand on: a judge, a signer, a maker of releases, a scene to run the program in.
 
+pub mod author;
+pub mod expected;
+pub mod foreign;
+pub mod hostile;
+pub mod judge;
+pub mod layout;
 pub mod release;
 pub mod scene;
+pub mod shape;
 pub mod signer;
 pub mod tofu_client;
+pub mod zipfile;
+
+use std::path::{Path, PathBuf};
+
+/// A path in `testdata`.
+pub fn testdata(path: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join("testdata").join(path)
+}
+
+/// Copies a directory of plain files and directories.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}

@@ -38,6 +38,7 @@ pub struct ReleaseFolder {
     version: String,
     packages: Vec<Package>,
     protocols: Vec<String>,
+    manifest: Option<String>,
     v_in_names: bool,
     mistake: Option<Mistake>,
 }
@@ -45,7 +46,13 @@ pub struct ReleaseFolder {
 #[derive(Clone)]
 struct Package {
     platform: String,
-    files: Vec<(String, Vec<u8>)>,
+    content: Content,
+}
+
+#[derive(Clone)]
+enum Content {
+    Files(Vec<(String, Vec<u8>)>),
+    Zip(Vec<u8>),
 }
 
 impl ReleaseFolder {
@@ -56,6 +63,7 @@ impl ReleaseFolder {
             version: version.to_owned(),
             packages: Vec::new(),
             protocols: vec!["5.0".to_owned(), "6.0".to_owned()],
+            manifest: None,
             v_in_names: false,
             mistake: None,
         }
@@ -83,13 +91,28 @@ impl ReleaseFolder {
 
     /// Adds a package with these files; a name that ends in `/` is a directory entry.
     pub fn package(mut self, platform: &str, files: &[(&str, &[u8])]) -> Self {
+        let files = files
+            .iter()
+            .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
         self.packages.push(Package {
             platform: platform.to_owned(),
-            files: files
-                .iter()
-                .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()))
-                .collect(),
+            content: Content::Files(files.collect()),
         });
+        self
+    }
+
+    /// Adds a package that is these very bytes.
+    pub fn zip(mut self, platform: &str, bytes: &[u8]) -> Self {
+        self.packages.push(Package {
+            platform: platform.to_owned(),
+            content: Content::Zip(bytes.to_vec()),
+        });
+        self
+    }
+
+    /// Writes this manifest, whatever it says.
+    pub fn manifest(mut self, text: &str) -> Self {
+        self.manifest = Some(text.to_owned());
         self
     }
 
@@ -128,7 +151,7 @@ impl ReleaseFolder {
             put(&name, &bytes);
         }
         if !self.protocols.is_empty() {
-            let (name, bytes) = (format!("{stem}_manifest.json"), self.manifest());
+            let (name, bytes) = (format!("{stem}_manifest.json"), self.manifest_bytes());
             document += &line(&name, &bytes);
             put(&name, &bytes);
         }
@@ -152,7 +175,10 @@ impl ReleaseFolder {
         )
     }
 
-    fn manifest(&self) -> Vec<u8> {
+    fn manifest_bytes(&self) -> Vec<u8> {
+        if let Some(text) = &self.manifest {
+            return text.clone().into_bytes();
+        }
         let metadata = serde_json::json!({ "protocol_versions": self.protocols });
         let manifest = serde_json::json!({ "version": 1, "metadata": metadata });
         manifest.to_string().into_bytes()
@@ -171,8 +197,12 @@ impl ReleaseFolder {
 
 impl Package {
     fn zip(&self) -> Vec<u8> {
+        let files = match &self.content {
+            Content::Zip(bytes) => return bytes.clone(),
+            Content::Files(files) => files,
+        };
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, bytes) in &self.files {
+        for (name, bytes) in files {
             let mode = if name.starts_with("terraform-provider-") {
                 0o755
             } else {

@@ -74,7 +74,8 @@ impl Scene {
         command
     }
 
-    fn run<A: AsRef<OsStr>>(
+    /// Runs any program.
+    pub fn run<A: AsRef<OsStr>>(
         &self,
         program: impl AsRef<OsStr>,
         arguments: impl IntoIterator<Item = A>,

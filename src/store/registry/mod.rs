@@ -15,23 +15,25 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::TryStreamExt as _;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, RANGE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, RANGE};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
-use crate::blob::{self, BlobSource, Body};
+use crate::blob::{self, BlobSource, Body, hold_back};
 use crate::credentials::Credential;
-use crate::digest::{Digest, Hasher};
+use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
 use crate::http::{Answer, Http, Patience, Payload, Request, retrying};
-use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Repository, Tag};
+use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
 use auth::{Auth, Scope};
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
+/// How a registry says the digest of what a tag stands for.
+const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
 /// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 10_000;
 
@@ -137,7 +139,7 @@ impl ReadStore for Registry {
         Ok(Listing::Unsupported)
     }
 
-    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<Tag>>, Error> {
+    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
         let (host, name) = self.locate(repository)?;
         let scope = Scope::pull(name);
         let mut page = Some(host.url(name, "tags/list")?);
@@ -180,12 +182,7 @@ impl ReadStore for Registry {
                     url: shown.into(),
                     source,
                 })?;
-            tags.extend(
-                list.tags
-                    .unwrap_or_default()
-                    .iter()
-                    .filter_map(|text| Tag::parse(text).ok()),
-            );
+            tags.extend(list.tags.unwrap_or_default());
             page = next;
         }
         tags.sort();
@@ -198,65 +195,72 @@ impl ReadStore for Registry {
         repository: &Repository,
         at: At<'_>,
     ) -> Result<Option<RawManifest>, Error> {
-        let (host, name) = self.locate(repository)?;
-        let (reference, accept) = match at {
-            At::Tag(tag) => (tag.to_string(), format!("{INDEX}, {MANIFEST}")),
-            At::Entry(entry) => (entry.digest.clone(), entry.media_type.clone()),
-        };
-        let expected = match at {
-            At::Tag(_) => None,
+        let what = at.part();
+        let (reference, accept, expected) = match at {
+            At::Tag(tag) => (tag.to_string(), format!("{INDEX}, {MANIFEST}"), None),
             At::Entry(entry) => {
-                Some(
-                    entry
-                        .expected()
-                        .map_err(|source| crate::oci::Refusal::Descriptor {
-                            what: "manifest",
-                            source,
-                        })?,
+                let expected = entry.leads_to(what)?;
+                (
+                    entry.digest.clone(),
+                    entry.media_type.clone(),
+                    Some(expected),
                 )
             }
         };
-        let url = host.url(name, &format!("manifests/{reference}"))?;
-        let request = || {
-            host.request(Method::GET, url.clone())
-                .header(ACCEPT, &accept)
+        let Some(answer) = self
+            .ask_manifest(Method::GET, repository, &reference, &accept)
+            .await?
+        else {
+            return Ok(None);
         };
-        let answer = self
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
-            .await?;
-        match answer.status() {
-            StatusCode::NOT_FOUND => return Ok(None),
-            status if status.is_success() => {}
-            _ => return Err(self.refusal(&host, "manifest", answer).await),
-        }
         let media_type = answer::media_type(&answer);
-        let bytes = answer.bytes(LARGEST_READ).await?;
-        let algorithm = expected.map_or(crate::digest::Algorithm::Sha256, |expected| {
-            expected.digest.algorithm()
-        });
-        let mut hasher = Hasher::new(algorithm);
-        hasher.update(&bytes);
-        let received = Expected {
-            digest: hasher.finish(),
-            size: bytes.len() as u64,
+        let (bytes, expected) = match expected {
+            None => {
+                let bytes = answer.bytes(LARGEST_READ).await?;
+                let expected = Expected::of(&bytes);
+                (bytes, expected)
+            }
+            Some(expected) if expected.size > LARGEST_READ => {
+                return Err(Refusal::TooLarge {
+                    what,
+                    size: expected.size,
+                }
+                .into());
+            }
+            Some(expected) => {
+                let body = Body::new(answer.chunks().map_err(blob::Error::Http));
+                let bytes = hold_back(body, expected).collect(expected.size).await;
+                let wrong = |source| Error::reading(what, expected.digest, source);
+                (bytes.map_err(wrong)?, expected)
+            }
         };
-        if let Some(expected) = expected.filter(|expected| *expected != received) {
-            let source = blob::Error::Digest {
-                expected: expected.digest,
-                received: received.digest,
-            };
-            return Err(Error::Blob {
-                what: "manifest",
-                digest: expected.digest,
-                source,
-            });
-        }
         Ok(Some(RawManifest {
             media_type,
             artifact_type: None,
             bytes: bytes.into(),
-            expected: received,
+            expected,
         }))
+    }
+
+    async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
+        let accept = format!("{INDEX}, {MANIFEST}");
+        let answer = self
+            .ask_manifest(Method::HEAD, repository, tag.as_str(), &accept)
+            .await?;
+        let Some(answer) = answer else {
+            return Ok(None);
+        };
+        let said = answer
+            .header(CONTENT_DIGEST)
+            .and_then(|text| text.parse().ok());
+        match said {
+            Some(digest) => Ok(Some(digest)),
+            // A registry that does not say it has to be read.
+            None => Ok(self
+                .manifest(repository, At::Tag(tag))
+                .await?
+                .map(|raw| raw.expected.digest)),
+        }
     }
 
     fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
@@ -335,6 +339,30 @@ impl WriteStore for Registry {
 }
 
 impl Registry {
+    /// Asks for a manifest; `None` if it is not there.
+    async fn ask_manifest(
+        &self,
+        method: Method,
+        repository: &Repository,
+        reference: &str,
+        accept: &str,
+    ) -> Result<Option<Answer>, Error> {
+        let (host, name) = self.locate(repository)?;
+        let url = host.url(name, &format!("manifests/{reference}"))?;
+        let request = || {
+            host.request(method.clone(), url.clone())
+                .header(ACCEPT, accept)
+        };
+        let answer = self
+            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
+            .await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(None),
+            status if status.is_success() => Ok(Some(answer)),
+            _ => Err(self.refusal(&host, "manifest", answer).await),
+        }
+    }
+
     async fn write_manifest(
         &self,
         repository: &Repository,
@@ -373,10 +401,11 @@ impl BlobSource for RegistryBlob {
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        let answer = self
-            .ask(from)
-            .await
-            .map_err(|error| blob::Error::Store(Box::new(error)))?;
+        let answer = self.ask(from).await.map_err(|error| match error {
+            Error::Missing { .. } => blob::Error::Missing,
+            Error::Http(error) => blob::Error::Http(error),
+            error => blob::Error::Store(Box::new(error)),
+        })?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = if answer.status() == StatusCode::PARTIAL_CONTENT {
             0
@@ -408,8 +437,8 @@ impl RegistryBlob {
             .await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Err(Error::Missing {
-                what: "blob",
-                digest: self.expected.digest.to_string(),
+                what: Part::Blob,
+                digest: self.expected.digest,
             }),
             status if status.is_success() => Ok(answer),
             _ => Err(self.registry.refusal(&host, "blob", answer).await),

@@ -8,6 +8,7 @@ use super::auth::Scope;
 use super::{Error, Host, Registry, with_digest};
 use crate::blob::{BlobSource, hold_back};
 use crate::http::{Patience, Payload};
+use crate::oci::Part;
 use crate::store::Put;
 
 /// How often a whole upload is begun again.
@@ -42,11 +43,7 @@ async fn once<B: BlobSource>(
     let scope = Scope::push(name);
     let location = begin(registry, host, name, &scope).await?;
     let url = with_digest(location, &expected.digest);
-    let unusable = |source| Error::Blob {
-        what: "blob",
-        digest: expected.digest,
-        source,
-    };
+    let unusable = |source| Error::reading(Part::Blob, expected.digest, source);
     // The body cannot be sent twice: a refused token would need a new upload, so the token is fetched before.
     let secret = host.auth.secret(&scope).await?;
     let body = hold_back(blob.open(0).await.map_err(unusable)?, expected);

@@ -146,7 +146,7 @@ impl Trial<'_> {
         if found.is_empty() {
             found.push(Err(Reason::OtherKey {
                 expected: self.accepted(),
-                received: issuers.iter().map(KeyHandle::to_hex).collect(),
+                received: named(&issuers),
             }));
         }
         found
@@ -263,4 +263,14 @@ fn unsupported(kind: impl ToString) -> Reason {
     Reason::Kind {
         kind: kind.to_string(),
     }
+}
+
+/// The keys that a signature names, without the key identifiers of fingerprints that it names too.
+fn named(issuers: &[KeyHandle]) -> Vec<String> {
+    let all: Vec<String> = issuers.iter().map(KeyHandle::to_hex).collect();
+    let short = |one: &String| {
+        all.iter()
+            .any(|other| other != one && other.ends_with(one.as_str()))
+    };
+    all.iter().filter(|one| !short(one)).cloned().collect()
 }

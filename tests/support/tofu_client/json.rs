@@ -1,5 +1,6 @@
-//! JSON as the client's decoder takes it (contract 1.6): keys match in any case, the last of two equal keys wins, unknown
-//! keys do not matter, `null` leaves a field as it is, and a field of another type spoils the whole document.
+//! JSON as the client's decoder takes it (contract 1.6): keys match in any case, unknown keys do not matter, `null` leaves
+//! text and numbers as they are, and a field of another type spoils the whole document. The last of two equal keys wins;
+//! an object or a list does so field by field, because Go reads it into the place where the first one is.
 
 use std::fmt;
 
@@ -27,8 +28,8 @@ impl Node {
         from_slice(bytes).map_err(|_| Malformed)
     }
 
-    /// What stands under a name, last occurrence last. `null` counts as an object without fields.
-    pub fn fields<'a>(&'a self, name: &str) -> Result<Vec<&'a Node>, Malformed> {
+    /// What stands under a name, in order. `null` counts as an object without fields.
+    fn fields(&self, name: &str) -> Result<Vec<&Self>, Malformed> {
         match self {
             Self::Null => Ok(Vec::new()),
             Self::Object(fields) => Ok(fields
@@ -40,76 +41,87 @@ impl Node {
         }
     }
 
-    /// A text field; empty if absent.
-    pub fn text(&self, name: &str) -> Result<String, Malformed> {
-        let mut out = "";
+    /// Reads a text field.
+    pub fn text(&self, name: &str, into: &mut String) -> Result<(), Malformed> {
         for value in self.fields(name)? {
             match value {
                 Self::Null => {}
-                Self::Text(text) => out = text,
+                Self::Text(text) => into.clone_from(text),
                 _ => return Err(Malformed),
             }
         }
-        Ok(out.to_owned())
+        Ok(())
     }
 
-    /// A whole number; zero if absent.
-    pub fn integer(&self, name: &str) -> Result<i64, Malformed> {
-        let mut out = 0;
+    /// Reads a whole number.
+    pub fn integer(&self, name: &str, into: &mut i64) -> Result<(), Malformed> {
         for value in self.fields(name)? {
             match value {
                 Self::Null => {}
-                Self::Number(number) => out = number.as_i64().ok_or(Malformed)?,
+                Self::Number(number) => *into = number.as_i64().ok_or(Malformed)?,
                 _ => return Err(Malformed),
             }
         }
-        Ok(out)
+        Ok(())
     }
 
-    /// A list; empty if absent or null.
-    pub fn list<T>(
+    /// Reads an object that may be absent. Of two objects, the second is read over the first.
+    pub fn object<T: Default>(
         &self,
         name: &str,
-        read: impl Fn(&Node) -> Result<T, Malformed>,
-    ) -> Result<Vec<T>, Malformed> {
-        let mut out = Vec::new();
+        into: &mut Option<T>,
+        read: impl Fn(&Self, &mut T) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
         for value in self.fields(name)? {
-            out = match value {
-                Self::Null => Vec::new(),
-                Self::List(items) => items.iter().map(&read).collect::<Result<_, _>>()?,
+            match value {
+                Self::Null => *into = None,
+                present => read(present, into.get_or_insert_default())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a list. Of two lists, the items of the second are read over those of the first, unless the second is empty.
+    pub fn list<T: Default>(
+        &self,
+        name: &str,
+        into: &mut Vec<T>,
+        read: impl Fn(&Self, &mut T) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        let mut length = into.len();
+        for value in self.fields(name)? {
+            let items = match value {
+                Self::Null => &Vec::new(),
+                Self::List(items) => items,
                 _ => return Err(Malformed),
             };
+            length = items.len();
+            if items.is_empty() {
+                into.clear();
+            }
+            into.resize_with(length.max(into.len()), T::default);
+            for (item, out) in items.iter().zip(into.iter_mut()) {
+                read(item, out)?;
+            }
         }
-        Ok(out)
-    }
-
-    /// An object that may be absent.
-    pub fn object<T>(
-        &self,
-        name: &str,
-        read: impl Fn(&Node) -> Result<T, Malformed>,
-    ) -> Result<Option<T>, Malformed> {
-        let mut out = None;
-        for value in self.fields(name)? {
-            out = match value {
-                Self::Null => None,
-                present => Some(read(present)?),
-            };
-        }
-        Ok(out)
+        into.truncate(length);
+        Ok(())
     }
 
     /// A map from text to text: here, and only here, keys are what they are.
-    pub fn pairs(&self) -> Result<Vec<(String, String)>, Malformed> {
+    pub fn pairs(&self, into: &mut Vec<(String, String)>) -> Result<(), Malformed> {
         let Self::Object(fields) = self else {
             return Err(Malformed);
         };
-        let pair = |(key, value): &(String, Node)| match value {
-            Self::Null => Ok((key.clone(), String::new())),
-            Self::Text(text) => Ok((key.clone(), text.clone())),
-            _ => Err(Malformed),
-        };
-        fields.iter().map(pair).collect()
+        for (key, value) in fields {
+            let text = match value {
+                Self::Null => String::new(),
+                Self::Text(text) => text.clone(),
+                _ => return Err(Malformed),
+            };
+            into.push((key.clone(), text));
+        }
+        Ok(())
     }
 }
 

@@ -109,7 +109,8 @@ fn read_layout(layout: &Path) -> Result<Vec<Descriptor>, Refusal> {
     };
     let malformed = |name: &str| Refusal::NoLayout(format!("{name}: malformed"));
     let marker = json::Node::parse(&read("oci-layout")?).map_err(|_| malformed("oci-layout"))?;
-    if marker.text("imageLayoutVersion").as_deref() != Ok("1.0.0") {
+    let mut version = String::new();
+    if marker.text("imageLayoutVersion", &mut version).is_err() || version != "1.0.0" {
         return Err(malformed("oci-layout"));
     }
     let index = Index::parse(&read("index.json")?).map_err(|_| malformed("index.json"))?;
@@ -145,8 +146,8 @@ fn read_index(layout: &Path, tagged: &Descriptor) -> Result<Index, Refusal> {
     }
     let bytes = blobs::manifest(layout, tagged)?;
     let index = Index::parse(&bytes).map_err(|_| match Manifest::parse(&bytes) {
-        Ok(_) => Refusal::IndexIsImageManifest,
-        Err(_) => Refusal::ManifestMalformed,
+        Ok(manifest) if manifest.head.media_type == MANIFEST => Refusal::IndexIsImageManifest,
+        _ => Refusal::ManifestMalformed,
     })?;
     check_head(&index.head, INDEX, PROVIDER)?;
     Ok(index)

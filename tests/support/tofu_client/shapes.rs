@@ -3,6 +3,7 @@
 use super::json::{Malformed, Node};
 
 /// What both kinds of tagged document say about themselves.
+#[derive(Default)]
 pub struct Head {
     pub media_type: String,
     pub artifact_type: String,
@@ -21,18 +22,18 @@ pub struct Manifest {
 }
 
 /// A pointer to content.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Descriptor {
     pub media_type: String,
     pub artifact_type: String,
     pub digest: String,
     pub size: i64,
     pub platform: Option<Platform>,
-    pub annotations: Vec<(String, String)>,
+    pub annotations: Option<Vec<(String, String)>>,
 }
 
 /// What a descriptor's content is built for.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Platform {
     pub os: String,
     pub arch: String,
@@ -41,72 +42,108 @@ pub struct Platform {
 
 impl Head {
     fn read(node: &Node) -> Result<Self, Malformed> {
-        node.integer("schemaVersion")?;
-        node.object("subject", Descriptor::read)?;
-        node.object("annotations", Node::pairs)?;
-        Ok(Self {
-            media_type: node.text("mediaType")?,
-            artifact_type: node.text("artifactType")?,
-        })
+        let mut head = Self::default();
+        node.integer("schemaVersion", &mut 0)?;
+        node.text("mediaType", &mut head.media_type)?;
+        node.text("artifactType", &mut head.artifact_type)?;
+        node.object("subject", &mut None, Descriptor::read)?;
+        node.object("annotations", &mut None, Node::pairs)?;
+        Ok(head)
     }
 }
 
 impl Index {
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let node = Node::parse(bytes)?;
-        Ok(Self {
-            head: Head::read(&node)?,
-            manifests: node.list("manifests", Descriptor::read)?,
-        })
+        let (head, mut manifests) = (Head::read(&node)?, Vec::new());
+        node.list("manifests", &mut manifests, Descriptor::read)?;
+        Ok(Self { head, manifests })
     }
 }
 
 impl Manifest {
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let node = Node::parse(bytes)?;
-        node.object("config", Descriptor::read)?;
-        Ok(Self {
-            head: Head::read(&node)?,
-            layers: node.list("layers", Descriptor::read)?,
-        })
+        let (head, mut layers) = (Head::read(&node)?, Vec::new());
+        node.list("layers", &mut layers, Descriptor::read)?;
+        node.object("config", &mut None, Descriptor::read)?;
+        Ok(Self { head, layers })
     }
 }
 
 impl Descriptor {
-    fn read(node: &Node) -> Result<Self, Malformed> {
-        node.list("urls", text)?;
-        node.text("data")?;
-        Ok(Self {
-            media_type: node.text("mediaType")?,
-            artifact_type: node.text("artifactType")?,
-            digest: node.text("digest")?,
-            size: node.integer("size")?,
-            platform: node.object("platform", Platform::read)?,
-            annotations: node.object("annotations", Node::pairs)?.unwrap_or_default(),
-        })
+    fn read(node: &Node, into: &mut Self) -> Result<(), Malformed> {
+        node.text("mediaType", &mut into.media_type)?;
+        node.text("artifactType", &mut into.artifact_type)?;
+        node.text("digest", &mut into.digest)?;
+        node.integer("size", &mut into.size)?;
+        node.object("platform", &mut into.platform, Platform::read)?;
+        node.object("annotations", &mut into.annotations, Node::pairs)?;
+        node.list("urls", &mut Vec::new(), text)?;
+        node.object("data", &mut None, bytes)
     }
 
     /// An annotation, the last one of its name.
     pub fn annotation(&self, name: &str) -> Option<&str> {
-        let mut named = self.annotations.iter().rev().filter(|(key, _)| key == name);
-        named.next().map(|(_, value)| value.as_str())
+        let mut all = self.annotations.iter().flatten().rev();
+        let (_, value) = all.find(|(key, _)| key == name)?;
+        Some(value)
     }
 }
 
 impl Platform {
-    fn read(node: &Node) -> Result<Self, Malformed> {
-        node.list("os.features", text)?;
-        node.text("variant")?;
-        Ok(Self {
-            os: node.text("os")?,
-            arch: node.text("architecture")?,
-            os_version: node.text("os.version")?,
-        })
+    fn read(node: &Node, into: &mut Self) -> Result<(), Malformed> {
+        node.text("os", &mut into.os)?;
+        node.text("architecture", &mut into.arch)?;
+        node.text("os.version", &mut into.os_version)?;
+        node.text("variant", &mut String::new())?;
+        node.list("os.features", &mut Vec::new(), text)
     }
 }
 
-fn text(node: &Node) -> Result<(), Malformed> {
+fn text(node: &Node, (): &mut ()) -> Result<(), Malformed> {
     matches!(node, Node::Text(_) | Node::Null)
         .then_some(())
         .ok_or(Malformed)
+}
+
+/// Go reads bytes from base64 text or from a list of small numbers.
+fn bytes(node: &Node, (): &mut ()) -> Result<(), Malformed> {
+    let sound = match node {
+        Node::Text(text) => is_base64(&text.replace(['\r', '\n'], "")),
+        Node::List(items) => items.iter().all(|item| match item {
+            Node::Null => true,
+            Node::Number(number) => number.as_u64().is_some_and(|n| n <= 255),
+            _ => false,
+        }),
+        _ => false,
+    };
+    sound.then_some(()).ok_or(Malformed)
+}
+
+fn is_base64(text: &str) -> bool {
+    let payload = text.trim_end_matches('=');
+    text.len().is_multiple_of(4)
+        && text.len() - payload.len() <= 2
+        && payload
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
+}
+
+#[test]
+fn a_second_object_or_list_is_read_over_the_first() {
+    let manifest = Manifest::parse(
+        br#"{"layers":[{"size":1,"platform":{"os":"linux"},"PLATFORM":{"architecture":"arm"}},{}],
+            "Layer\u017f":[{"digest":"x","\u017fize":null}]}"#,
+    )
+    .unwrap();
+    let [layer] = &manifest.layers[..] else {
+        panic!("{} layers", manifest.layers.len());
+    };
+    let platform = layer.platform.as_ref().unwrap();
+    assert_eq!((layer.size, layer.digest.as_str()), (1, "x"));
+    assert_eq!(
+        (platform.os.as_str(), platform.arch.as_str()),
+        ("linux", "arm")
+    );
 }

@@ -1,0 +1,120 @@
+//! What indexes and manifests have in common: how clients decode them, and what each must say about itself.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::json::{self, Object};
+use super::{Descriptor, LARGEST_READ, LARGEST_WRITTEN, Part, RawManifest, Refusal};
+use crate::authentication::Note;
+
+/// A list of descriptors is what makes a document an index or a manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It lists `manifests`.
+    Index,
+    /// It lists `layers`, and has a `config`.
+    Manifest,
+}
+
+/// A decoded index or manifest.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Document {
+    media_type: String,
+    artifact_type: String,
+    /// The list that the kind names.
+    pub(super) items: Vec<Item>,
+    pub(super) annotations: BTreeMap<String, String>,
+    /// Whether a key occurred twice or in another letter case.
+    pub(super) lenient: bool,
+    /// The members that were not understood, or not needed.
+    pub(super) rest: Vec<(String, Box<RawValue>)>,
+}
+
+/// One descriptor of the list, and how it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) descriptor: Descriptor,
+    pub(super) raw: Box<RawValue>,
+}
+
+impl Document {
+    /// Decodes as clients do: a wrong type in any field that they know spoils the whole document.
+    pub(super) fn parse(bytes: &[u8], kind: Kind) -> Result<Self, json::Error> {
+        let mut object = Object::parse(bytes)?;
+        object.integer("schemaVersion")?;
+        let list = match kind {
+            Kind::Index => "manifests",
+            Kind::Manifest => "layers",
+        };
+        let items: Vec<Item> = object.take(list)?.unwrap_or_default();
+        if kind == Kind::Manifest {
+            object.check::<Descriptor>("config")?;
+        }
+        object.check::<Descriptor>("subject")?;
+        let mut document = Self {
+            media_type: object.text("mediaType")?,
+            artifact_type: object.text("artifactType")?,
+            annotations: object.pairs("annotations")?,
+            lenient: items.iter().any(|item| item.descriptor.lenient),
+            items,
+            rest: Vec::new(),
+        };
+        document.lenient |= object.is_lenient();
+        document.rest = object.into_rest();
+        Ok(document)
+    }
+
+    /// Decodes what a store returned, and holds it to the two types that it must repeat (contract 1.3 and 1.5).
+    pub(super) fn read(
+        raw: &RawManifest,
+        kind: Kind,
+        what: Part,
+        artifact_type: &'static str,
+    ) -> Result<Self, Refusal> {
+        if raw.expected.size > LARGEST_READ {
+            return Err(Refusal::TooLarge {
+                what,
+                size: raw.expected.size,
+            });
+        }
+        let parsed = Self::parse(&raw.bytes, kind);
+        let document = parsed.map_err(|source| Refusal::Json { what, source })?;
+        if document.media_type != raw.media_type {
+            return Err(Refusal::BodyMediaType {
+                what,
+                expected: raw.media_type.clone(),
+                received: document.media_type,
+            });
+        }
+        if document.artifact_type != artifact_type {
+            return Err(Refusal::BodyArtifactType {
+                what,
+                expected: artifact_type,
+                received: document.artifact_type,
+            });
+        }
+        Ok(document)
+    }
+
+    /// What clients let pass in this document, and stricter readers may not.
+    pub(super) fn notes(&self, raw: &RawManifest) -> Vec<Note> {
+        let large = raw.bytes.len() > LARGEST_WRITTEN;
+        [
+            (self.lenient, Note::LenientJson),
+            (large, Note::LargeManifest),
+        ]
+        .into_iter()
+        .filter_map(|(applies, note)| applies.then_some(note))
+        .collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let descriptor = serde_json::from_str(raw.get()).map_err(serde::de::Error::custom)?;
+        Ok(Self { descriptor, raw })
+    }
+}

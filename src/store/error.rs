@@ -1,0 +1,207 @@
+//! What a store could not do.
+
+use std::path::PathBuf;
+
+use crate::blob;
+use crate::digest::Digest;
+use crate::disk;
+use crate::error::Category;
+use crate::http;
+use crate::oci::{self, Part, Refusal};
+
+/// Something that a store could not do, or would not.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// This machine.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// Bytes that cannot be had, or are not the right ones.
+    #[error("the {what} {digest} cannot be used")]
+    Blob {
+        /// What the bytes are.
+        what: Part,
+        /// Their digest.
+        digest: Digest,
+        /// What is wrong with them.
+        source: blob::Error,
+    },
+    /// Something that clients would refuse.
+    #[error(transparent)]
+    Refusal(#[from] Refusal),
+    /// Something that cannot be written.
+    #[error(transparent)]
+    Oci(#[from] oci::Error),
+    /// A descriptor leads nowhere.
+    #[error("the {what} {digest} is missing")]
+    Missing {
+        /// What is missing.
+        what: Part,
+        /// Its digest.
+        digest: Digest,
+    },
+    /// A document is larger than anything of its kind.
+    #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
+    TooLarge {
+        /// Which document.
+        what: Part,
+        /// The limit in bytes.
+        limit: u64,
+        /// Its declared size in bytes.
+        size: u64,
+    },
+    /// The `index.json` of a layout cannot be understood.
+    #[error("{} is not the index of an OCI image layout", .path.display())]
+    LayoutIndex {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        source: oci::json::Error,
+    },
+    /// The `index.json` of a layout cannot be written, which nothing that was read or built here can cause.
+    #[error("{} cannot be written", .path.display())]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// A directory has an `index.json`, and no file `oci-layout` that says what it is.
+    #[error("{} is not the mark of an OCI image layout\n  expected {}", .path.display(), String::from_utf8_lossy(oci::tags::LAYOUT))]
+    Marker {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A directory that is itself a repository was given as the root of many.
+    #[error("{} is itself an OCI image layout\n  expected a directory of layouts", .path.display())]
+    IsRepository {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The network.
+    #[error(transparent)]
+    Http(#[from] http::Error),
+    /// A registry refuses.
+    #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
+    Registry {
+        /// What was asked for.
+        what: &'static str,
+        /// Where.
+        url: http::Shown,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
+    /// A registry, or its token server, does not let us in.
+    #[error("{} does not let us in: {status}{}\n  tried {}", .host, said(.answer), .tried.as_deref().unwrap_or("no credentials: none were found"))]
+    Unauthorized {
+        /// The registry.
+        host: String,
+        /// Where the credentials came from that were tried.
+        tried: Option<String>,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
+    /// A registry names a token server that may not see a password.
+    #[error("{host} names a token server that cannot be used\n  expected an https URL")]
+    Realm {
+        /// The registry.
+        host: String,
+    },
+    /// The list of tags goes on somewhere else.
+    #[error("the list of tags goes on at another host\n  received {url}")]
+    ForeignPage {
+        /// Where.
+        url: http::Shown,
+    },
+    /// The list of tags never ends.
+    #[error("the list of tags goes in circles\n  at {url}")]
+    EndlessPages {
+        /// The page that came again.
+        url: http::Shown,
+    },
+    /// A registry answered with something that is not the JSON that it should be.
+    #[error("the {what} is not valid JSON of its kind\n  from {url}")]
+    Document {
+        /// What it should be.
+        what: &'static str,
+        /// Where it came from.
+        url: http::Shown,
+        /// What is wrong, and where.
+        source: serde_json::Error,
+    },
+    /// A registry accepted an upload and does not say where.
+    #[error("the registry does not say where to upload to\n  from {url}")]
+    NoLocation {
+        /// What was asked.
+        url: http::Shown,
+    },
+    /// Nothing is where a store should be read.
+    #[error("there is no OCI image layout in {}", .path.display())]
+    NoStore {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+fn said(answer: &str) -> String {
+    if answer.is_empty() {
+        String::new()
+    } else {
+        format!(" ({answer})")
+    }
+}
+
+impl Error {
+    /// Bytes that could not be read: absent, or not the right ones.
+    pub fn reading(what: Part, digest: Digest, source: blob::Error) -> Self {
+        match source {
+            blob::Error::Disk(error) if error.is_not_found() => Self::Missing { what, digest },
+            blob::Error::Missing => Self::Missing { what, digest },
+            source => Self::Blob {
+                what,
+                digest,
+                source,
+            },
+        }
+    }
+
+    /// A short, stable name for what is wrong with the artifact, `PART-WHAT`; `None` where it is not the artifact's fault.
+    pub fn code(&self) -> Option<String> {
+        let (what, fault) = match self {
+            Self::Refusal(refusal) => return Some(refusal.code()),
+            Self::Blob { what, source, .. } => (what, source.fault()?),
+            Self::Missing { what, .. } => (what, "missing"),
+            Self::TooLarge { what, .. } => (what, "too-large"),
+            _ => return None,
+        };
+        Some(format!("{}-{fault}", what.as_str()))
+    }
+
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Disk(error) => error.category(),
+            Self::Blob { source, .. } => source.category(),
+            Self::Refusal(refusal) => refusal.category(),
+            Self::Oci(_)
+            | Self::LayoutIndex { .. }
+            | Self::Unwritten { .. }
+            | Self::Marker { .. }
+            | Self::TooLarge { .. } => Category::Malformed,
+            Self::Missing { .. } | Self::NoStore { .. } => Category::NotFound,
+            Self::IsRepository { .. } => Category::Usage,
+            Self::Http(error) => error.category(),
+            Self::Unauthorized { .. } => Category::Unauthorized,
+            Self::Registry { status: 500.., .. } => Category::Unreachable,
+            Self::Registry { .. } => Category::Unsupported,
+            Self::Realm { .. }
+            | Self::ForeignPage { .. }
+            | Self::EndlessPages { .. }
+            | Self::Document { .. }
+            | Self::NoLocation { .. } => Category::Malformed,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::stage::{PLATFORMS, PROVIDER, Stage};
+use crate::support::scene::Run;
+
+/// Nobody's number, on Linux.
+const NOBODY: &str = "65534";
+
+/// A stage whose directories and files are closed against writing, all but `open`.
+struct Closed {
+    stage: Stage,
+    is_root: bool,
+}
+
+impl Closed {
+    fn new(stage: Stage) -> Self {
+        fs::create_dir(stage.scene.path("open")).unwrap();
+        let program = stage.scene.path("program");
+        if fs::hard_link(env!("CARGO_BIN_EXE_tfoci"), &program).is_err() {
+            fs::copy(env!("CARGO_BIN_EXE_tfoci"), &program).unwrap();
+        }
+        let is_root = fs::metadata(stage.scene.path("open")).unwrap().uid() == 0;
+        let closed = Self { stage, is_root };
+        closed.set(0o555, 0o444);
+        fs::set_permissions(
+            closed.stage.scene.path("open"),
+            Permissions::from_mode(0o777),
+        )
+        .unwrap();
+        closed
+    }
+
+    fn set(&self, directories: u32, files: u32) {
+        for (path, (content, mode)) in self.stage.tree(".") {
+            let wanted = match content {
+                None => directories,
+                // The program is shared with everyone who runs it.
+                Some(_) if path == Path::new("program") => mode,
+                Some(_) => files,
+            };
+            fs::set_permissions(self.stage.scene.path(path), Permissions::from_mode(wanted))
+                .unwrap();
+        }
+    }
+
+    /// Runs `tfoci` as somebody to whom permissions apply.
+    fn tfoci(&self, arguments: &[String]) -> Run {
+        let program = self.stage.scene.path("program");
+        if !self.is_root {
+            return self.stage.scene.run(program, arguments);
+        }
+        let nobody = ["reuid", "regid"].map(|id| format!("--{id}={NOBODY}"));
+        let mut all: Vec<PathBuf> = nobody.map(PathBuf::from).into();
+        all.extend(["--clear-groups".into(), program]);
+        all.extend(arguments.iter().map(PathBuf::from));
+        self.stage.scene.run("setpriv", all)
+    }
+}
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        // Else it could not be removed.
+        self.set(0o755, 0o644);
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn without_setpriv() -> bool {
+    let missing = std::process::Command::new("setpriv")
+        .arg("--version")
+        .output()
+        .is_err();
+    if missing {
+        eprintln!("skipped: no setpriv on PATH");
+    }
+    missing
+}
+
+#[test]
+fn nothing_is_written_and_the_message_says_where() {
+    if without_setpriv() {
+        return;
+    }
+    let stage = Stage::new(&PLATFORMS);
+    stage.succeeds(&Stage::push("store", &["--platform", "linux_amd64"]));
+    stage.succeeds(&Stage::install("mirror", &[]));
+    let closed = Closed::new(stage);
+    let lock = format!("cannot lock store/{PROVIDER}/.tfoci.lock");
+    let create = format!("cannot create new/{PROVIDER}");
+    for (arguments, what) in [
+        (Stage::push("store", &[]), lock),
+        (Stage::push("new", &[]), create),
+        (
+            Stage::install("mirror", &[]),
+            "cannot lock mirror/.tfoci.lock".to_owned(),
+        ),
+        (Stage::install("new", &[]), "cannot create new".to_owned()),
+    ] {
+        let before = closed.stage.tree(".");
+        let run = closed.tfoci(&arguments).exits(1);
+        let (_, error) = run.stderr.split_once("error: ").unwrap();
+        let subject = "registry.opentofu.org/acme/demo 1.0.0";
+        let place = if arguments[0] == "install" {
+            " in oci-layout:store"
+        } else {
+            ""
+        };
+        let cause = "Permission denied (os error 13)";
+        assert_eq!(error, format!("{what} for {subject}{place}\n  {cause}\n"));
+        assert_eq!(run.stdout, "");
+        assert!(closed.stage.tree(".") == before, "something was written");
+    }
+}
+
+#[test]
+fn a_closed_store_is_read() {
+    if without_setpriv() {
+        return;
+    }
+    let stage = Stage::new(&PLATFORMS);
+    stage.succeeds(&Stage::push("store", &[]));
+    let closed = Closed::new(stage);
+    for arguments in [
+        words("versions acme/demo --from oci-layout:store"),
+        words("inspect acme/demo@1.0.0 --from oci-layout:store --key acme.asc"),
+        Stage::push("store", &["--dry-run"]),
+        Stage::push("new", &["--dry-run"]),
+        Stage::install("open/packed", &[]),
+        Stage::install("open/unpacked", &["--unpacked"]),
+    ] {
+        let before = closed.stage.tree("store");
+        closed.tfoci(&arguments).succeeds();
+        assert!(closed.stage.tree("store") == before);
+    }
+}

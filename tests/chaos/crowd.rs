@@ -1,0 +1,141 @@
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use super::stage::{PROVIDER, Stage};
+
+const PLATFORMS: [&str; 8] = [
+    "darwin_amd64",
+    "darwin_arm64",
+    "freebsd_amd64",
+    "linux_386",
+    "linux_amd64",
+    "linux_arm",
+    "linux_arm64",
+    "windows_amd64",
+];
+const ROUNDS: usize = 20;
+
+fn start(stage: &Stage, arguments: &[String]) -> Child {
+    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Starts them all, then waits for them all; gives the one provider that each of them reports.
+fn at_once(stage: &Stage, runs: &[Vec<String>]) -> Vec<Value> {
+    let started: Vec<Child> = runs
+        .iter()
+        .map(|arguments| start(stage, arguments))
+        .collect();
+    let ended = started.into_iter().map(|child| {
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
+        let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["providers"][0].take()
+    });
+    ended.collect()
+}
+
+fn platforms_at_once(platforms: &[&str]) {
+    let stage = Stage::new(platforms);
+    stage.succeeds(&Stage::push("alone", &[]));
+    for _ in 0..ROUNDS {
+        stage.reset("store", None);
+        let push =
+            |platform: &&str| Stage::push("store", &["--platform", platform, "--format", "json"]);
+        let reports = at_once(&stage, &platforms.iter().map(push).collect::<Vec<_>>());
+        assert!(stage.seen("store").is_some());
+        assert_eq!(stage.seen("store"), stage.seen("alone"));
+        let copied = reports.iter().filter(|report| report["status"] == "copied");
+        assert_eq!(copied.count(), 1, "{reports:?}");
+        let updated = reports
+            .iter()
+            .filter(|report| report["status"] == "updated");
+        assert_eq!(updated.count(), platforms.len() - 1, "{reports:?}");
+    }
+}
+
+#[test]
+fn two_platforms_arrive() {
+    platforms_at_once(&PLATFORMS[..2]);
+}
+
+#[test]
+fn eight_platforms_arrive() {
+    platforms_at_once(&PLATFORMS);
+}
+
+#[test]
+fn one_of_several_equals_copies() {
+    for count in [2, 8] {
+        let stage = Stage::new(&PLATFORMS[..2]);
+        let reports = at_once(
+            &stage,
+            &vec![Stage::push("store", &["--format", "json"]); count],
+        );
+        let copied = reports.iter().filter(|report| report["status"] == "copied");
+        assert_eq!(copied.count(), 1, "{reports:?}");
+        let present = reports
+            .iter()
+            .filter(|report| report["status"] == "present");
+        assert_eq!(present.count(), count - 1, "{reports:?}");
+        assert!(
+            reports
+                .iter()
+                .all(|report| report["digest"] == reports[0]["digest"])
+        );
+    }
+}
+
+#[test]
+fn installations_into_one_directory_share_it() {
+    let stage = Stage::new(&PLATFORMS);
+    stage.succeeds(&Stage::push("store", &[]));
+    let install = Stage::install("mirror", &["--unpacked", "--format", "json"]);
+    let reports = at_once(&stage, &vec![install; 4]);
+    assert!(reports.iter().all(|report| *report == reports[0]));
+    let install = Stage::install("alone", &["--unpacked"]);
+    stage.succeeds(&install);
+    assert!(stage.tree("mirror") == stage.tree("alone"));
+}
+
+#[test]
+fn who_waits_says_so_once() {
+    let stage = Stage::new(&PLATFORMS[..2]);
+    stage.succeeds(&Stage::push("store", &["--platform", PLATFORMS[0]]));
+    let path = format!("store/{PROVIDER}/.tfoci.lock");
+    let lock = File::options()
+        .write(true)
+        .open(stage.scene.path(&path))
+        .unwrap();
+    lock.lock().unwrap();
+    let mut push = start(&stage, &Stage::push("store", &[]));
+    let mut stderr = BufReader::new(push.stderr.take().unwrap());
+    let mut line = || {
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        line
+    };
+    assert!(line().contains("Verified"));
+    assert_eq!(
+        line(),
+        format!("   Waiting for another process that holds {path}\n")
+    );
+    // Reading waits for nobody. Each of these takes as long as the other waits between two looks at the lock.
+    for _ in 0..5 {
+        let versions = ["versions", "acme/demo", "--from", "oci-layout:store"];
+        assert_eq!(stage.scene.tfoci(versions).succeeds().stdout, "1.0.0\n");
+    }
+    lock.unlock().unwrap();
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert!(!rest.contains("Waiting"), "{rest}");
+    assert!(push.wait().unwrap().success(), "{rest}");
+}

@@ -1,0 +1,165 @@
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::stage::{PLATFORMS, PROVIDER, Stage};
+
+/// Runs dry while somebody holds the lock, and nothing changes; then runs. Gives both reports.
+fn planned_and_done(stage: &Stage, arguments: &[String]) -> [Value; 2] {
+    let dry: Vec<String> = arguments
+        .iter()
+        .cloned()
+        .chain(["--dry-run".to_owned()])
+        .collect();
+    let lock = stage.scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
+    let lock = lock.exists().then(|| fs::File::open(lock).unwrap());
+    lock.iter().for_each(|lock| lock.lock().unwrap());
+    let before = (stage.tree("."), stage.inodes("."));
+    let plan = stage.succeeds(&dry);
+    assert!(
+        (stage.tree("."), stage.inodes(".")) == before,
+        "a dry run has changed something"
+    );
+    drop(lock);
+    [plan, stage.succeeds(arguments)].map(|text| serde_json::from_str(&text).unwrap())
+}
+
+/// Asserts that a push does what it said it would, and gives the status of the version and of its packages.
+#[track_caller]
+fn keeps_its_word(stage: &Stage, more: &[&str]) -> (String, Vec<String>) {
+    let more: Vec<&str> = more.iter().copied().chain(["--format", "json"]).collect();
+    let [plan, done] = planned_and_done(stage, &Stage::push("store", &more));
+    let [plan, done] = [&plan, &done].map(|report| &report["providers"][0]);
+    for field in [
+        "provider",
+        "version",
+        "reference",
+        "digest",
+        "authentication",
+    ] {
+        assert_eq!(plan[field], done[field]);
+    }
+    let statuses = |provider: &Value| {
+        let packages = provider["packages"].as_array().unwrap().clone();
+        let status = |value: &Value| value["status"].as_str().unwrap().to_owned();
+        (
+            status(provider),
+            packages.iter().map(status).collect::<Vec<_>>(),
+        )
+    };
+    let (planned, done) = (statuses(plan), statuses(done));
+    let all = |(version, packages): &(String, Vec<String>)| {
+        let all: Vec<bool> = [version]
+            .into_iter()
+            .chain(packages)
+            .map(|s| s == "present")
+            .collect();
+        all
+    };
+    assert_eq!(all(&planned), all(&done), "{planned:?} {done:?}");
+    done
+}
+
+fn owned(version: &str, packages: &[&str]) -> (String, Vec<String>) {
+    (
+        version.to_owned(),
+        packages.iter().map(|&status| status.to_owned()).collect(),
+    )
+}
+
+#[test]
+fn pushes_keep_their_word() {
+    let stage = Stage::new(&PLATFORMS);
+    let first = keeps_its_word(&stage, &["--platform", "linux_amd64"]);
+    assert_eq!(first, owned("copied", &["copied"]));
+    assert_eq!(
+        keeps_its_word(&stage, &[]),
+        owned("updated", &["copied", "present"])
+    );
+    assert_eq!(
+        keeps_its_word(&stage, &[]),
+        owned("present", &["present", "present"])
+    );
+    let replace = ["--existing", "replace"];
+    assert_eq!(
+        keeps_its_word(&stage, &replace),
+        owned("present", &["present", "present"])
+    );
+    let annotated = ["--existing", "replace", "--annotation", "a=b"];
+    assert_eq!(
+        keeps_its_word(&stage, &annotated),
+        owned("updated", &["present", "present"])
+    );
+}
+
+#[test]
+fn repairs_keep_their_word() {
+    let stage = Stage::new(&PLATFORMS);
+    stage.succeeds(&Stage::push("store", &[]));
+    let sums = stage
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
+    remove_blob(&stage, &fs::read(sums).unwrap());
+    assert_eq!(
+        keeps_its_word(&stage, &[]),
+        owned("updated", &["present", "present"])
+    );
+    let zip = stage
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    remove_blob(&stage, &fs::read(zip).unwrap());
+    assert_eq!(
+        keeps_its_word(&stage, &[]),
+        owned("updated", &["present", "copied"])
+    );
+    fs::remove_file(stage.scene.path(format!("store/{PROVIDER}/index.json"))).unwrap();
+    assert_eq!(
+        keeps_its_word(&stage, &[]),
+        owned("copied", &["present", "present"])
+    );
+}
+
+/// Removes the blob with these bytes.
+fn remove_blob(stage: &Stage, bytes: &[u8]) {
+    let store = stage.tree("store");
+    let is_it = |content: &Option<Vec<u8>>| content.as_deref() == Some(bytes);
+    let (path, _) = store
+        .iter()
+        .find(|(_, (content, _))| is_it(content))
+        .unwrap();
+    fs::remove_file(stage.scene.path(Path::new("store").join(path))).unwrap();
+}
+
+#[test]
+fn what_another_repository_has_is_planned() {
+    let stage = Stage::new(&PLATFORMS);
+    let elsewhere = Stage::push("store", &[]);
+    stage
+        .scene
+        .tfoci(elsewhere.iter().map(|argument| match &**argument {
+            "acme/demo" => "other/demo",
+            argument => argument,
+        }))
+        .succeeds();
+    assert_eq!(
+        keeps_its_word(&stage, &[]),
+        owned("copied", &["mounted", "mounted"])
+    );
+}
+
+#[test]
+fn installations_keep_their_word() {
+    for form in ["--packed", "--unpacked"] {
+        let stage = Stage::new(&PLATFORMS);
+        stage.succeeds(&Stage::push("store", &[]));
+        let install = Stage::install("mirror", &[form, "--format", "json"]);
+        for _ in 0..2 {
+            let [plan, done] = planned_and_done(&stage, &install);
+            let [plan, done] = [&plan, &done].map(|report| &report["providers"][0]);
+            for field in ["provider", "version", "authentication", "packages"] {
+                assert_eq!(plan[field], done[field]);
+            }
+        }
+    }
+}

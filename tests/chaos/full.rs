@@ -1,0 +1,181 @@
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::stage::{PLATFORMS, Stage};
+use super::tracer::{self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, OPEN, RENAME, Threads};
+use super::victim::{PLACE, Victim};
+use crate::support::scene::Run;
+
+/// Not `write`: the runtime cannot work where it may not write to its own pipes.
+const FULL: [(&str, &str); 3] = [
+    (OPEN, "error=ENOSPC"),
+    (MKDIR, "error=ENOSPC"),
+    (RENAME, "error=ENOSPC"),
+];
+const BROKEN: [(&str, &str); 2] = [(FDATASYNC, "error=EIO"), (FSYNC, "error=EIO")];
+
+/// Lets each of a run's calls fail in turn, every time from the start.
+fn fail_at_every(faults: &[(&str, &str)], victim: &Victim) {
+    for (calls, effect) in faults {
+        for threads in [Threads::First, Threads::All] {
+            let failed = (1..ENDLESS).take_while(|&nth| {
+                has_failed(
+                    victim,
+                    &Fault {
+                        calls,
+                        effect,
+                        nth,
+                        threads,
+                    },
+                )
+            });
+            assert_ne!(failed.count(), ENDLESS - 1, "{calls} {threads:?}");
+        }
+    }
+}
+
+/// Whether the run came to its Nth call, which failed. If that call was to change something in its place, it is judged.
+fn has_failed(victim: &Victim, fault: &Fault<'_>) -> bool {
+    let arguments = victim.prepare();
+    let (run, log) = tracer::run(&victim.stage().scene, fault, &arguments);
+    let hits: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("(INJECTED)"))
+        .collect();
+    let changes = |line: &&str| {
+        line.contains(&format!("{PLACE}/")) && (fault.calls != OPEN || line.contains("O_CREAT"))
+    };
+    if !hits.iter().any(changes) {
+        return !hits.is_empty();
+    }
+    eprintln!("{fault:?}\n{}\n{}", hits.join("\n"), run.stderr);
+    // That a directory is there already is found out by failing to make it.
+    if run.status != Some(0) {
+        says_why(run);
+    }
+    victim.shows_nothing_half_done();
+    victim.cleaned_up();
+    victim.finishes();
+    true
+}
+
+#[track_caller]
+fn says_why(run: Run) {
+    let run = run.exits(1);
+    let error = run.stderr.split_once("error: cannot ").unwrap().1;
+    let (what, cause) = error.split_once("\n  ").unwrap();
+    assert!(what.contains(PLACE), "names the file");
+    let causes = [
+        "No space left on device (os error 28)",
+        "Input/output error (os error 5)",
+    ];
+    assert!(
+        causes.iter().any(|said| cause.starts_with(said)),
+        "says why"
+    );
+    assert_eq!(run.stdout, "");
+}
+
+/// A file system in memory, mounted while this lives.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    /// Nothing on machines and for users that may not mount; says so.
+    fn over(path: PathBuf) -> Option<Self> {
+        let tmpfs = ["-t", "tmpfs", "-o", "mode=755", "tmpfs"];
+        let mounted = Command::new("mount").args(tmpfs).arg(&path).output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            Some(Self(path))
+        } else {
+            eprintln!("skipped: may not mount a file system");
+            None
+        }
+    }
+
+    /// Limits it to some pages of content, and some files and directories.
+    fn limit(&self, pages: usize, files: usize) {
+        let options = format!("remount,size={},nr_inodes={files}", pages * 4096);
+        let mut mount = Command::new("mount");
+        assert!(
+            mount
+                .args(["-o", &options])
+                .arg(&self.0)
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        Command::new("umount").arg(&self.0).status().unwrap();
+    }
+}
+
+/// Runs on ever larger disks, until one is large enough. Each time, room is made, and the run finishes.
+fn fill(victim: &Victim, limit: impl Fn(&Mounted, usize)) {
+    for size in 1..ENDLESS {
+        let arguments = victim.prepare();
+        let scene = &victim.stage().scene;
+        fs::create_dir_all(scene.path(PLACE)).unwrap();
+        let Some(disk) = Mounted::over(scene.path(PLACE)) else {
+            return;
+        };
+        limit(&disk, size);
+        let run = scene.tfoci(&arguments);
+        if run.status == Some(0) {
+            assert!(size > 1, "nothing was too small");
+            return;
+        }
+        says_why(run);
+        victim.shows_nothing_half_done();
+        victim.cleaned_up();
+        disk.limit(ENDLESS, ENDLESS);
+        victim.finishes();
+    }
+    panic!("never enough");
+}
+
+#[test]
+fn small_disks() {
+    let victims = [
+        Victim::pushing(Stage::new(&PLATFORMS), None, &[]),
+        Victim::installing(Stage::new(&PLATFORMS), "--packed"),
+        Victim::installing(Stage::new(&PLATFORMS), "--unpacked"),
+    ];
+    for victim in &victims {
+        // A page is the least that a file takes, and less than any of these needs.
+        fill(victim, |disk, pages| disk.limit(pages, ENDLESS));
+        fill(victim, |disk, files| disk.limit(ENDLESS, files + 1));
+    }
+}
+
+#[test]
+fn while_pushing() {
+    if tracer::is_usable() {
+        let victim = Victim::pushing(Stage::new(&PLATFORMS), None, &[]);
+        fail_at_every(&FULL, &victim);
+        fail_at_every(&BROKEN, &victim);
+    }
+}
+
+#[test]
+fn while_adding_a_platform() {
+    if tracer::is_usable() {
+        let stage = Stage::new(&PLATFORMS);
+        stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
+        let victim = Victim::pushing(stage, Some("before"), &[]);
+        fail_at_every(&[FULL[2], BROKEN[0]], &victim);
+    }
+}
+
+#[test]
+fn while_installing() {
+    if tracer::is_usable() {
+        for form in ["--packed", "--unpacked"] {
+            fail_at_every(&FULL, &Victim::installing(Stage::new(&PLATFORMS), form));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+use super::stage::{PLATFORMS, Stage};
+use super::tracer::{
+    self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, REMOVE, RENAME, Threads, WRITE,
+};
+use super::victim::Victim;
+use crate::support::release::ReleaseFolder;
+
+/// Kills a run before each of its calls in turn, every time from the start. Opening is never among them: what it leaves is what
+/// the write after it finds.
+fn kill_at_every(calls: &[&str], victim: &Victim) {
+    for calls in calls {
+        for threads in [Threads::First, Threads::All] {
+            let effect = "signal=KILL";
+            let killed = (1..ENDLESS).take_while(|&nth| {
+                is_killed(
+                    victim,
+                    &Fault {
+                        calls,
+                        effect,
+                        nth,
+                        threads,
+                    },
+                )
+            });
+            let count = killed.count();
+            assert_ne!(count, ENDLESS - 1, "{calls} {threads:?}");
+            assert!(count > 0 || threads == Threads::First, "no {calls} at all");
+        }
+    }
+}
+
+/// Whether the run came to its Nth call and was killed there; then what it left is judged.
+fn is_killed(victim: &Victim, fault: &Fault<'_>) -> bool {
+    let arguments = victim.prepare();
+    let (run, log) = tracer::run(&victim.stage().scene, fault, &arguments);
+    if run.status == Some(0) {
+        return false;
+    }
+    assert_eq!(run.status, None, "{}", run.stderr);
+    eprintln!(
+        "{fault:?}\n{}",
+        log.lines().rev().take(4).collect::<Vec<_>>().join("\n")
+    );
+    victim.shows_nothing_half_done();
+    victim.finishes();
+    true
+}
+
+#[test]
+fn while_pushing() {
+    if tracer::is_usable() {
+        let victim = Victim::pushing(Stage::new(&PLATFORMS), None, &[]);
+        kill_at_every(&[WRITE, RENAME, FDATASYNC, FSYNC, MKDIR], &victim);
+    }
+}
+
+#[test]
+fn while_adding_a_platform() {
+    if tracer::is_usable() {
+        let stage = Stage::new(&PLATFORMS);
+        stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
+        let victim = Victim::pushing(stage, Some("before"), &[]);
+        kill_at_every(&[WRITE, RENAME, FDATASYNC, FSYNC], &victim);
+    }
+}
+
+#[test]
+fn while_replacing() {
+    if tracer::is_usable() {
+        let stage = Stage::new(&PLATFORMS);
+        let executable = (
+            "terraform-provider-demo_v1.0.0",
+            b"another build".as_slice(),
+        );
+        ReleaseFolder::new("demo", "1.0.0")
+            .package("linux_amd64", &[executable])
+            .write(&stage.scene.path("other"));
+        stage
+            .scene
+            .tfoci(
+                Stage::push("before", &[])
+                    .iter()
+                    .map(|argument| match &**argument {
+                        "dist" => "other",
+                        argument => argument,
+                    }),
+            )
+            .succeeds();
+        let victim = Victim::pushing(stage, Some("before"), &["--existing", "replace"]);
+        kill_at_every(&[WRITE, RENAME, FSYNC, REMOVE], &victim);
+    }
+}
+
+#[test]
+fn while_installing_zips() {
+    if tracer::is_usable() {
+        let victim = Victim::installing(Stage::new(&PLATFORMS), "--packed");
+        kill_at_every(&[WRITE, RENAME, MKDIR], &victim);
+    }
+}
+
+#[test]
+fn while_installing_directories() {
+    if tracer::is_usable() {
+        let victim = Victim::installing(Stage::new(&PLATFORMS), "--unpacked");
+        kill_at_every(&[WRITE, RENAME, MKDIR, REMOVE], &victim);
+    }
+}

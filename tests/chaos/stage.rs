@@ -1,0 +1,190 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Scene;
+use crate::support::signer::Signer;
+use crate::support::tofu_client::{self, Refusal};
+
+/// What the release is for, where nothing else is said.
+pub const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
+/// The provider's place in a store and in a mirror.
+pub const PROVIDER: &str = "registry.opentofu.org/acme/demo";
+/// What unfinished files and directories are called.
+const UNFINISHED: &str = ".tfoci-tmp-";
+
+/// A scene with the release `demo` 1.0.0 in `dist`, and its author's key.
+pub struct Stage {
+    pub scene: Scene,
+}
+
+/// What a reader sees of a store: the whole version.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Platforms with the `zh` of what installs.
+    packages: BTreeMap<String, String>,
+    /// What `tfoci inspect` prints, who signed it included.
+    inspected: String,
+}
+
+/// A file's bytes or a directory, and its mode.
+pub type Tree = BTreeMap<PathBuf, (Option<Vec<u8>>, u32)>;
+
+impl Stage {
+    pub fn new(platforms: &[&str]) -> Self {
+        let scene = Scene::new().env("TOKIO_WORKER_THREADS", "1");
+        scene.write("acme.asc", Signer::acme().public_armored());
+        let release = ReleaseFolder::new("demo", "1.0.0");
+        platforms
+            .iter()
+            .fold(release, |release, platform| release.platform(platform))
+            .write(&scene.path("dist"));
+        Self { scene }
+    }
+
+    /// The arguments that push `dist` into a store.
+    pub fn push(store: &str, more: &[&str]) -> Vec<String> {
+        let to = format!("oci-layout:{store}");
+        let arguments = "push dist --provider acme/demo --key acme.asc --jobs 1 --to";
+        arguments
+            .split(' ')
+            .chain([&*to])
+            .chain(more.iter().copied())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// The arguments that install from the store `store` into a directory.
+    pub fn install(into: &str, more: &[&str]) -> Vec<String> {
+        let arguments = "install acme/demo --from oci-layout:store --key acme.asc --jobs 1 --platform all --into";
+        arguments
+            .split(' ')
+            .chain([into])
+            .chain(more.iter().copied())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Runs `tfoci`, which must succeed, and gives what it printed to stdout.
+    #[track_caller]
+    pub fn succeeds(&self, arguments: &[String]) -> String {
+        self.scene.tfoci(arguments).succeeds().stdout
+    }
+
+    pub fn tree(&self, directory: &str) -> Tree {
+        let mut tree = Tree::new();
+        collect(&self.scene.path(directory), Path::new(""), &mut tree);
+        tree
+    }
+
+    /// Puts a copy of one directory in the place of another; of none, nothing.
+    pub fn reset(&self, directory: &str, copy_of: Option<&str>) {
+        let path = self.scene.path(directory);
+        if path.exists() {
+            fs::remove_dir_all(&path).unwrap();
+        }
+        let copied = copy_of.map(|original| self.tree(original));
+        for (name, (content, _)) in copied.into_iter().flatten() {
+            match content {
+                Some(bytes) => fs::write(path.join(name), bytes).unwrap(),
+                None => fs::create_dir_all(path.join(name)).unwrap(),
+            }
+        }
+    }
+
+    /// What readers see of version 1.0.0 in a store: nothing, or all of it. Panics if it is a part.
+    #[track_caller]
+    pub fn seen(&self, store: &str) -> Option<Seen> {
+        let layout = self.scene.path(store).join(PROVIDER);
+        let versions = match tofu_client::versions(&layout) {
+            Ok(versions) => versions,
+            Err(Refusal::NoLayout(_)) => Vec::new(),
+            Err(refusal) => panic!("half visible: {refusal}"),
+        };
+        let from = format!("oci-layout:{store}");
+        let inspect = [
+            "inspect",
+            "acme/demo@1.0.0",
+            "--key",
+            "acme.asc",
+            "--from",
+            &from,
+        ];
+        let inspected = self.scene.tfoci(inspect);
+        if versions.is_empty() {
+            assert_eq!(inspected.status, Some(1), "{}", inspected.stdout);
+            return None;
+        }
+        assert_eq!(versions, ["1.0.0"]);
+        let mut packages = BTreeMap::new();
+        for (os, arch) in tofu_client::platforms(&layout, "1.0.0").unwrap() {
+            let package = tofu_client::install(&layout, "1.0.0", &os, &arch).unwrap();
+            packages.insert(format!("{os}_{arch}"), package.zh);
+        }
+        let inspected = inspected.succeeds().stdout.replace(&from, "[STORE]");
+        if let Some(digest) = by_skopeo(&layout) {
+            assert!(
+                inspected.contains(&digest),
+                "skopeo sees {digest}:\n{inspected}"
+            );
+        }
+        Some(Seen {
+            packages,
+            inspected,
+        })
+    }
+
+    /// Which file is which, to tell one that stayed from one that was written again.
+    pub fn inodes(&self, directory: &str) -> BTreeMap<PathBuf, u64> {
+        let root = self.scene.path(directory);
+        let names = self.tree(directory).into_keys();
+        names
+            .map(|name| (name.clone(), fs::metadata(root.join(name)).unwrap().ino()))
+            .collect()
+    }
+}
+
+/// The digest of the index that `skopeo` sees.
+#[track_caller]
+fn by_skopeo(layout: &Path) -> Option<String> {
+    let image = format!("oci:{}:1.0.0", layout.to_str().unwrap());
+    let Ok(output) = Command::new("skopeo")
+        .args(["inspect", "--raw", &image])
+        .output()
+    else {
+        eprintln!("skipped: no skopeo on PATH");
+        return None;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let digest = Sha256::digest(&output.stdout);
+    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What is unfinished in a tree.
+pub fn unfinished(tree: &Tree) -> Vec<&Path> {
+    let hidden = |path: &&PathBuf| {
+        path.iter()
+            .any(|name| name.to_str().unwrap().starts_with(UNFINISHED))
+    };
+    tree.keys().filter(hidden).map(PathBuf::as_path).collect()
+}
+
+fn collect(root: &Path, relative: &Path, tree: &mut Tree) {
+    let path = root.join(relative);
+    let Ok(metadata) = fs::symlink_metadata(&path) else {
+        return;
+    };
+    let content = metadata.is_file().then(|| fs::read(&path).unwrap());
+    let is_directory = content.is_none();
+    tree.insert(relative.to_owned(), (content, metadata.mode() & 0o7777));
+    if is_directory {
+        for entry in fs::read_dir(&path).unwrap() {
+            collect(root, &relative.join(entry.unwrap().file_name()), tree);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+
+use super::stage::{PLATFORMS, PROVIDER, Stage, unfinished};
+use super::tracer::{self, ENDLESS, Fault, RENAME, Threads, WRITE};
+use super::victim::Victim;
+use crate::support::release::ReleaseFolder;
+
+const SIGNALS: [&str; 2] = ["INT", "TERM"];
+/// Enough for a signal to be seen long before the end: a copy looks up every 8 MiB.
+const LARGE: usize = 48 << 20;
+
+#[test]
+fn while_waiting_for_a_lock() {
+    for signal in SIGNALS {
+        let stage = Stage::new(&PLATFORMS);
+        stage.succeeds(&Stage::push("store", &["--platform", "linux_amd64"]));
+        let before = stage.tree("store");
+        let path = stage.scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
+        let lock = File::options().write(true).open(path).unwrap();
+        lock.lock().unwrap();
+        let mut push = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        push.args(Stage::push("store", &[])).stderr(Stdio::piped());
+        let mut push = push.spawn().unwrap();
+        let mut stderr = BufReader::new(push.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("Waiting") {
+            line.clear();
+            assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
+        }
+        let kill = Command::new("kill")
+            .args(["-s", signal, &push.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        let mut rest = String::new();
+        stderr.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "error: interrupted\n");
+        assert_eq!(push.wait().unwrap().code(), Some(130));
+        assert!(stage.tree("store") == before);
+        lock.unlock().unwrap();
+        stage.succeeds(&Stage::push("store", &[]));
+    }
+}
+
+/// A stage with one package that takes a while to copy, since nothing makes it smaller.
+fn large() -> Stage {
+    let stage = Stage::new(&[]);
+    let mut state = 1_u64;
+    let words = std::iter::repeat_with(|| {
+        // Xorshift: each bit depends on all of those before.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    let noise: Vec<u8> = words.take(LARGE / 8).flatten().collect();
+    ReleaseFolder::new("demo", "1.0.0")
+        .package("linux_amd64", &[("terraform-provider-demo_v1.0.0", &noise)])
+        .write(&stage.scene.path("dist"));
+    stage
+}
+
+/// Sends the signal when the copy has just begun.
+fn stop_a_copy(stage: &Stage, signal: &str, arguments: &[String]) {
+    let effect = format!("signal={signal}");
+    let fault = Fault {
+        calls: WRITE,
+        effect: &effect,
+        nth: 12,
+        threads: Threads::All,
+    };
+    let (run, _) = tracer::run(&stage.scene, &fault, arguments);
+    assert!(run.exits(130).stderr.ends_with("error: interrupted\n"));
+}
+
+#[test]
+fn while_copying_into_a_store() {
+    if tracer::is_usable() {
+        let stage = large();
+        for signal in SIGNALS {
+            stage.reset("store", None);
+            stop_a_copy(&stage, signal, &Stage::push("store", &[]));
+            assert_eq!(stage.seen("store"), None);
+            let left = stage.tree("store");
+            let zip = left
+                .values()
+                .find(|(content, _)| content.as_ref().is_some_and(|bytes| bytes.len() > LARGE));
+            assert!(zip.is_none(), "copied to the end");
+            assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
+            stage.succeeds(&Stage::push("store", &[]));
+            assert!(stage.seen("store").is_some());
+        }
+    }
+}
+
+#[test]
+fn while_installing() {
+    if tracer::is_usable() {
+        let stage = large();
+        stage.succeeds(&Stage::push("store", &[]));
+        for form in ["--packed", "--unpacked"] {
+            let install = Stage::install("mirror", &[form]);
+            stage.reset("mirror", None);
+            stop_a_copy(&stage, "INT", &install);
+            let left = stage.tree("mirror");
+            assert!(
+                left.values()
+                    .all(|(content, _)| content.as_ref().is_none_or(Vec::is_empty))
+            );
+            assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
+            stage.succeeds(&install);
+        }
+    }
+}
+
+/// Asks a run to stop at each of its renames in turn. The last ones come too late: then it has finished.
+#[test]
+fn at_every_rename() {
+    if tracer::is_usable() {
+        let victims = [
+            Victim::pushing(Stage::new(&PLATFORMS), None, &[]),
+            Victim::installing(Stage::new(&PLATFORMS), "--unpacked"),
+        ];
+        for (victim, signal) in victims.iter().zip(SIGNALS) {
+            let effect = format!("signal={signal}");
+            let mut nth = 1;
+            loop {
+                let fault = Fault {
+                    calls: RENAME,
+                    effect: &effect,
+                    nth,
+                    threads: Threads::All,
+                };
+                let arguments = victim.prepare();
+                let (run, log) = tracer::run(&victim.stage().scene, &fault, &arguments);
+                assert!(
+                    [Some(0), Some(130)].contains(&run.status),
+                    "{nth}: {}",
+                    run.stderr
+                );
+                victim.shows_nothing_half_done();
+                victim.cleaned_up();
+                victim.finishes();
+                if !log.contains(&format!("--- SIG{signal} ")) {
+                    break;
+                }
+                nth += 1;
+                assert!(nth < ENDLESS);
+            }
+        }
+    }
+}

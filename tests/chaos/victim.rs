@@ -1,0 +1,156 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::stage::{PLATFORMS, PROVIDER, Seen, Stage, Tree, unfinished};
+
+/// The directory that a victim writes to.
+pub const PLACE: &str = "place";
+
+/// A run that something happens to.
+pub struct Victim {
+    stage: Stage,
+    /// The directory that `place` is a copy of when the run begins.
+    before: Option<&'static str>,
+    work: Work,
+    /// What an undisturbed run prints, and what it leaves.
+    expected: (String, Tree),
+}
+
+/// What the run is for.
+enum Work {
+    /// With further arguments; before and after it this is seen.
+    Push(Vec<&'static str>, [Option<Seen>; 2]),
+    /// In one of the forms.
+    Install(&'static str),
+}
+
+impl Victim {
+    /// A push of `dist` into a copy of another store, or into none.
+    pub fn pushing(stage: Stage, before: Option<&'static str>, more: &[&'static str]) -> Self {
+        Self::new(stage, before, Work::Push(more.to_vec(), [None, None]))
+    }
+
+    /// An installation from `store` into an empty directory.
+    pub fn installing(stage: Stage, form: &'static str) -> Self {
+        stage.succeeds(&Stage::push("store", &[]));
+        Self::new(stage, None, Work::Install(form))
+    }
+
+    fn new(stage: Stage, before: Option<&'static str>, work: Work) -> Self {
+        let expected = (String::new(), Tree::new());
+        let mut victim = Self {
+            stage,
+            before,
+            work,
+            expected,
+        };
+        let stage = &victim.stage;
+        stage.reset("undisturbed", before);
+        let printed = stage.succeeds(&victim.arguments("undisturbed"));
+        let printed = printed.replace("undisturbed", PLACE);
+        victim.expected = (printed, stage.tree("undisturbed"));
+        let seen = [before, Some("undisturbed")].map(|store| store.and_then(|at| stage.seen(at)));
+        if let Work::Push(_, allowed) = &mut victim.work {
+            *allowed = seen;
+        }
+        victim
+    }
+
+    pub fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// What was left is replaced by what was there before the run; gives the arguments of the run.
+    pub fn prepare(&self) -> Vec<String> {
+        self.stage.reset(PLACE, self.before);
+        self.arguments(PLACE)
+    }
+
+    fn arguments(&self, place: &str) -> Vec<String> {
+        match &self.work {
+            Work::Push(more, _) => Stage::push(place, more),
+            Work::Install(form) => Stage::install(place, &[form]),
+        }
+    }
+
+    /// Panics if a part of something is visible.
+    #[track_caller]
+    pub fn shows_nothing_half_done(&self) {
+        match &self.work {
+            Work::Push(_, allowed) => assert!(allowed.contains(&self.stage.seen(PLACE))),
+            Work::Install(form) => self.holds_whole_packages(form),
+        }
+    }
+
+    #[track_caller]
+    fn holds_whole_packages(&self, form: &str) {
+        let (_, whole) = &self.expected;
+        let mut visible = self.stage.tree(PLACE);
+        visible.retain(|path, _| !path.to_str().unwrap().starts_with(".tfoci-"));
+        for (path, node) in &visible {
+            assert_eq!(whole.get(path), Some(node), "{}", path.display());
+        }
+        for platform in PLATFORMS {
+            let root = match form {
+                "--packed" => format!("{PROVIDER}/terraform-provider-demo_1.0.0_{platform}.zip"),
+                _ => format!("{PROVIDER}/1.0.0/{platform}"),
+            };
+            let below = |tree: &Tree| tree.keys().filter(|path| path.starts_with(&root)).count();
+            assert_ne!(below(whole), 0);
+            assert!(
+                [0, below(whole)].contains(&below(&visible)),
+                "a part of {root}"
+            );
+        }
+    }
+
+    /// Panics if anything unfinished is left.
+    #[track_caller]
+    pub fn cleaned_up(&self) {
+        assert_eq!(
+            unfinished(&self.stage.tree(PLACE)),
+            Vec::<&std::path::Path>::new()
+        );
+    }
+
+    /// The same command finishes, without repeating what is done, in what an undisturbed run ends in; another run needs nothing.
+    #[track_caller]
+    pub fn finishes(&self) {
+        let (stage, arguments) = (&self.stage, self.arguments(PLACE));
+        let arrived = self.zips();
+        let printed = stage.succeeds(&arguments);
+        assert_eq!(printed, self.expected.0);
+        assert!(
+            stage.tree(PLACE) == self.expected.1,
+            "not as after an undisturbed run"
+        );
+        let now = stage.inodes(PLACE);
+        for (zip, inode) in arrived {
+            // A replaced zip may be gone.
+            let again = now.get(&zip).is_some_and(|now| *now != inode);
+            assert!(!again, "copied again: {}", zip.display());
+        }
+        let third = stage.scene.tfoci(&arguments).succeeds();
+        let nothing = match &self.work {
+            Work::Push(..) => "nothing: 2 packages already present",
+            Work::Install(_) => "Installed 0 of 2 packages",
+        };
+        assert!(third.stderr.contains(nothing), "{}", third.stderr);
+        assert_eq!((third.stdout, stage.inodes(PLACE)), (printed, now));
+    }
+
+    /// The zips that have arrived, and which files they are.
+    fn zips(&self) -> BTreeMap<PathBuf, u64> {
+        let tree = self.stage.tree(PLACE);
+        let hidden = unfinished(&tree);
+        let mut zips = self.stage.inodes(PLACE);
+        zips.retain(|path, _| {
+            let (content, _) = &tree[path];
+            let is_zip = content
+                .as_ref()
+                .is_some_and(|bytes| bytes.starts_with(b"PK"));
+            is_zip && !hidden.contains(&path.as_path())
+        });
+        zips
+    }
+}

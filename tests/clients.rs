@@ -1,0 +1,57 @@
+//! Unmodified clients install what we installed, and OCI tools read what we pushed.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::scene::{Run, Scene};
+
+/// Terraform and OpenTofu, from a filesystem mirror.
+mod mirror;
+/// skopeo and ORAS, from the layout.
+mod tools;
+
+/// Whether a program is there; if not, says so, and the test that needs it has nothing to test.
+fn has(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).any(|directory| directory.join(program).is_file());
+    if !found {
+        eprintln!("skipped: no {program} on PATH");
+    }
+    found
+}
+
+/// Runs a program in a directory of the scene, without a network.
+fn run<A: AsRef<OsStr>>(
+    scene: &Scene,
+    directory: &Path,
+    program: &str,
+    arguments: impl IntoIterator<Item = A>,
+) -> Run {
+    let mut command: Command = scene.command(program);
+    // Nobody listens there: whoever asks anything of the network fails at once.
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"] {
+        command.env(name, "http://127.0.0.1:1");
+    }
+    let output = command
+        .env("TF_CLI_CONFIG_FILE", scene.path("client.tfrc"))
+        .env("CHECKPOINT_DISABLE", "1")
+        .current_dir(directory)
+        .args(arguments)
+        .output()
+        .unwrap();
+    Run {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The bytes of a blob of the demo provider's layout.
+fn blob(scene: &Scene, digest: &str) -> Vec<u8> {
+    let hex = digest.trim().strip_prefix("sha256:").unwrap();
+    let blobs = scene.path("store/example.com/acme/demo/blobs/sha256");
+    fs::read(blobs.join(hex)).unwrap()
+}

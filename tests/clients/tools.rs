@@ -1,0 +1,200 @@
+//! Tools for OCI layouts read ours, and we read theirs.
+
+use std::fs;
+
+use super::{blob, has, run};
+use crate::install::{DEMO, Facts, sha256, steady, with_demo};
+use crate::support::scene::{Run, Scene};
+
+const REPOSITORY: &str = "store/example.com/acme/demo";
+
+/// A scene with a store, and the digest of the index in it.
+fn pushed() -> (Scene, String) {
+    let scene = with_demo();
+    let release = format!("releases/{DEMO}/1.0.0");
+    let always = [
+        "--provider",
+        DEMO,
+        "--key",
+        "acme.asc",
+        "--to",
+        "oci-layout:store",
+        "--digest-file",
+        "digest",
+    ];
+    scene
+        .tfoci(["push", &release].into_iter().chain(always))
+        .succeeds();
+    let digest = fs::read_to_string(scene.path("digest")).unwrap();
+    (scene, digest.trim().to_owned())
+}
+
+fn in_scene(scene: &Scene, program: &str, arguments: &[&str]) -> Run {
+    run(scene, &scene.path(""), program, arguments).succeeds()
+}
+
+#[test]
+fn skopeo_gives_the_very_bytes_of_the_index() {
+    if !has("skopeo") {
+        return;
+    }
+    let (scene, digest) = pushed();
+    let at = format!("oci:{REPOSITORY}:1.0.0");
+    let raw = in_scene(&scene, "skopeo", &["inspect", "--raw", &at]).stdout;
+    assert_eq!(format!("sha256:{}", sha256(raw.as_bytes())), digest);
+    assert_eq!(raw.as_bytes(), blob(&scene, &digest));
+}
+
+#[test]
+fn skopeo_copies_one_platform_with_its_zip() {
+    if !has("skopeo") {
+        return;
+    }
+    let (scene, _) = pushed();
+    let at = format!("oci:{REPOSITORY}:1.0.0");
+    let arguments = [
+        "--override-os",
+        "windows",
+        "--override-arch",
+        "arm64",
+        "copy",
+        "--insecure-policy",
+        &at,
+        "dir:copy",
+    ];
+    in_scene(&scene, "skopeo", &arguments);
+    let Facts { zh, .. } = Facts::of_demo(&scene, "windows_arm64");
+    let hex = &zh["zh:".len()..];
+    assert_eq!(
+        sha256(&fs::read(scene.path("copy").join(hex)).unwrap()),
+        hex
+    );
+    let manifest = fs::read(scene.path("copy/manifest.json")).unwrap();
+    assert_eq!(
+        blob(&scene, &format!("sha256:{}", sha256(&manifest))),
+        manifest
+    );
+}
+
+#[test]
+fn oras_reads_and_copies_the_artifact_and_its_evidence() {
+    if !has("oras") {
+        return;
+    }
+    let (scene, digest) = pushed();
+    let at = |tag: &str| format!("{REPOSITORY}:{tag}");
+    let raw = in_scene(
+        &scene,
+        "oras",
+        &["manifest", "fetch", "--oci-layout", &at("1.0.0")],
+    )
+    .stdout;
+    assert_eq!(raw.as_bytes(), blob(&scene, &digest));
+    for tag in ["1.0.0", "evidence-1.0.0"] {
+        let to = format!("copy:{tag}");
+        in_scene(
+            &scene,
+            "oras",
+            &["cp", "--from-oci-layout", &at(tag), "--to-oci-layout", &to],
+        );
+    }
+    let inspect = |from: &str, more: &[&str]| {
+        let run = scene.tfoci(
+            [
+                &["inspect", "example.com/acme/demo@1.0.0", "--from", from],
+                more,
+            ]
+            .concat(),
+        );
+        run.succeeds().stdout.replace(from, "[STORE]")
+    };
+    let (copy, store) = ("oci-layout:copy", format!("oci-layout:{REPOSITORY}"));
+    assert_eq!(
+        inspect(copy, &["--exact-repository"]),
+        inspect(&store, &["--exact-repository"])
+    );
+
+    let arguments = [
+        "install",
+        DEMO,
+        "--from",
+        copy,
+        "--exact-repository",
+        "--into",
+        "mirror",
+        "--platform",
+        "all",
+        "--key",
+        "acme.asc",
+        "--require-pinned",
+    ];
+    let installed = scene.tfoci(arguments).succeeds();
+    let summary = "\n Installed 2 packages (";
+    assert!(
+        steady(&installed.stderr).contains(summary),
+        "{}",
+        installed.stderr
+    );
+}
+
+#[test]
+fn what_oras_made_is_read_and_installed() {
+    if !has("oras") {
+        return;
+    }
+    let scene = with_demo();
+    let zip = |platform: &str| format!("terraform-provider-demo_1.0.0_{platform}.zip");
+    let folder = scene.path(format!("releases/{DEMO}/1.0.0"));
+    let layout = |tag: &str| format!("{}:{tag}", scene.path("theirs").display());
+    for platform in ["linux_amd64", "windows_arm64"] {
+        let (at, file) = (layout(platform), format!("{}:archive/zip", zip(platform)));
+        let of = platform.replace('_', "/");
+        let kind = "application/vnd.opentofu.provider-target";
+        let arguments = [
+            "push",
+            "--oci-layout",
+            &at,
+            "--artifact-type",
+            kind,
+            "--artifact-platform",
+            &of,
+            &file,
+        ];
+        run(&scene, &folder, "oras", arguments).succeeds();
+    }
+    let kind = "application/vnd.opentofu.provider";
+    let at = layout("1.0.0");
+    let arguments = [
+        "manifest",
+        "index",
+        "create",
+        "--oci-layout",
+        &at,
+        "--artifact-type",
+        kind,
+        "linux_amd64",
+        "windows_arm64",
+    ];
+    in_scene(&scene, "oras", &arguments);
+    let arguments = [
+        "install",
+        DEMO,
+        "--from",
+        "oci-layout:theirs",
+        "--exact-repository",
+        "--into",
+        "mirror",
+        "--platform",
+        "windows_arm64",
+    ];
+    let installed = scene.tfoci(arguments).succeeds();
+    let Facts { zh, .. } = Facts::of_demo(&scene, "windows_arm64");
+    assert!(
+        installed
+            .stderr
+            .contains("  Verified example.com/acme/demo 1.0.0   unverified\n"),
+        "{}",
+        installed.stderr
+    );
+    assert!(installed.stderr.contains(&zh), "{}", installed.stderr);
+}

@@ -1,0 +1,100 @@
+//! Every zip of `support/hostile.rs`, offered to `push` in a release that is signed, and to `install` in an artifact that another
+//! tool made: refused both times, and no trace of it anywhere.
+
+use std::collections::BTreeMap;
+
+use crate::support::author::Author;
+use crate::support::foreign;
+use crate::support::hostile::{Case, cases};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
+
+/// What can be seen only by inflating. `push` reads headers and leaves this to whoever unpacks; the author signed these bytes.
+fn hides_in_compressed_data(case: &Case) -> bool {
+    let facts = [
+        "unpacks to more than",
+        "unpacks to less than",
+        "compressed data",
+        "does not match its checksum",
+    ];
+    facts.iter().any(|fact| case.message.contains(fact))
+}
+
+/// Whether the case's sentence is what the error says, at the top or as its cause.
+fn says(run: &Run, case: &Case) -> bool {
+    run.stderr.lines().any(|line| {
+        let line = line.strip_prefix("error: ").unwrap_or(line).trim_start();
+        line.strip_prefix(case.message)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(" for "))
+    })
+}
+
+/// Everything but the directory that is installed into, which may be there if nothing is in it.
+fn without_empty(mut tree: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    tree.remove("out/");
+    tree
+}
+
+#[test]
+fn push_refuses_all_that_it_can_see() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let author = Author::new();
+        let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", &case.zip);
+        release.write(&author.scene.path("dist"));
+        let before = author.tree();
+        let run = author.push(&[]);
+        let right = if hides_in_compressed_data(&case) {
+            run.status == Some(0)
+        } else {
+            run.status == Some(case.exit.into())
+                && says(&run, &case)
+                && run.stdout.is_empty()
+                && author.tree() == before
+        };
+        if !right {
+            wrong.push(format!("{}: {:?}\n{}", case.label, run.status, run.stderr));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn install_refuses_all_of_them() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        for form in ["--packed", "--unpacked"] {
+            let author = Author::new();
+            foreign::write(&author.scene.path("foreign"), "1.0.0", &case.zip);
+            let before = author.tree();
+            let run = author.tfoci(&[
+                "install",
+                "acme/demo@1.0.0",
+                "--from",
+                "oci-layout:foreign",
+                "--exact-repository",
+                "--platform",
+                "linux_amd64",
+                "--into",
+                "out",
+                form,
+            ]);
+            let after = without_empty(author.tree());
+            let right = run.status == Some(case.exit.into())
+                && says(&run, &case)
+                && run.stdout.is_empty()
+                && after == before;
+            if !right {
+                let left: Vec<&String> = after
+                    .keys()
+                    .filter(|name| !before.contains_key(*name))
+                    .collect();
+                wrong.push(format!(
+                    "{} {form}: {:?} {left:?}\n{}",
+                    case.label, run.status, run.stderr
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

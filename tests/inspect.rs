@@ -1,0 +1,344 @@
+//! `tfoci inspect`: what a version holds, and whether it is authentic.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::expected::layouts;
+use crate::support::layout::Parts;
+use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::scene::{Run, Scene};
+use crate::support::shape::assert_shape;
+use crate::support::signer::Signer;
+use crate::versions::pushed;
+
+const FINGERPRINT: &str = "9C78E446E95831CCD2C594C816122978F255039A";
+const CHECKSUMS: &str = "15a8eb55243c696725e777cb6db53b2ee5a7215881bf11a9051ee83a977b7951";
+const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 in oci-layout:mirror";
+
+fn inspect(scene: &Scene, more: &[&str]) -> Run {
+    let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:mirror"];
+    scene.tfoci(arguments.iter().chain(more))
+}
+
+fn document(run: &Run) -> Value {
+    let document = serde_json::from_str(&run.stdout).unwrap();
+    let authentication = json!({"status": "", "anchor?": "", "fingerprint?": "", "notes": [""]});
+    let example = json!({
+        "schema": 1, "provider": "", "version": "", "reference": "", "digest": "", "protocols": [""],
+        "packages": [{"platform": "", "manifest": "", "size": 1, "zh": ""}],
+        "authentication?": authentication,
+        "error?": {"category": "", "message": "", "hint?": ""},
+    });
+    assert_shape(&document, &example);
+    assert_eq!(document["schema"], 1);
+    document
+}
+
+#[test]
+fn in_text() {
+    let run = inspect(&pushed(), &[]).succeeds();
+    assert_eq!(run.stderr, "");
+    assert_eq!(
+        run.stdout,
+        format!("{HEAD}authentication  signed 16122978F255039A (embedded)\n{PACKAGES}")
+    );
+}
+
+const HEAD: &str = "\
+provider        registry.opentofu.org/acme/demo 1.0.0
+reference       oci-layout:mirror/registry.opentofu.org/acme/demo:1.0.0@sha256:702224a16662a4507ca29944b28a4ce21970232eac70456889bb6909036fb834
+protocols       5.0, 6.0
+";
+
+const PACKAGES: &str = "\
+package         darwin_arm64         436 B  zh:34e22e01f10d6481608e6e69526bbf1460b9f606d4d09290309fea1f681eec29
+package         linux_amd64          435 B  zh:a38d1748917d20c12472eff47b4cf1ceffd59f586f3260833b8823e455e45a3f
+package         linux_arm64          435 B  zh:523d7ab7f2fab52fd6bd07802da6bca3e3791ebfbdfdb377ad7c4542673bf2bd
+package         windows_amd64        445 B  zh:21cf7592bf0afec3ecbf611c2f5247b38956b046fc5a6636d0c57a38b1520acf
+";
+
+#[test]
+fn in_json() {
+    let run = inspect(&pushed(), &["--format", "json"]).succeeds();
+    let document = document(&run);
+    assert_eq!(document["protocols"], json!(["5.0", "6.0"]));
+    assert_eq!(
+        document["authentication"],
+        json!({"status": "signed", "anchor": "embedded", "fingerprint": FINGERPRINT, "notes": []})
+    );
+    assert_eq!(
+        document["packages"][0],
+        json!({
+            "platform": "darwin_arm64",
+            "manifest": "sha256:769ee88951446d7e70798e6dae8109b3836a52ee600586676d56d596e4a81fa5",
+            "size": 436,
+            "zh": "zh:34e22e01f10d6481608e6e69526bbf1460b9f606d4d09290309fea1f681eec29",
+        })
+    );
+    let platforms = document["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| package["platform"].as_str());
+    assert!(platforms.is_sorted());
+}
+
+#[test]
+fn by_the_pinned_key() {
+    let scene = pushed();
+    scene.write(
+        "trust.toml",
+        format!(
+            "[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"{FINGERPRINT}\"]\n"
+        ),
+    );
+    for pin in [["--key", "acme.asc"], ["--trust", "trust.toml"]] {
+        let run = inspect(&scene, &[pin.as_slice(), &["--require-pinned"]].concat()).succeeds();
+        assert_eq!(
+            run.stdout,
+            format!("{HEAD}authentication  signed 16122978F255039A (pinned)\n{PACKAGES}")
+        );
+    }
+}
+
+#[test]
+fn by_another_key_than_the_pinned_one() {
+    let scene = pushed();
+    let other = Signer::stranger().fingerprint();
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    scene.write(
+        "trust.toml",
+        format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"{other}\"]\n"),
+    );
+    for pin in [["--key", "stranger.asc"], ["--trust", "trust.toml"]] {
+        let run = inspect(&scene, &pin).exits(3);
+        assert_eq!(run.stdout, format!("{HEAD}{PACKAGES}"));
+        assert_eq!(
+            run.stderr,
+            format!(
+                "error: the evidence does not prove the packages beside it for {ABOUT}\n  \
+                 the signature `signature in the evidence` is by a key that is not pinned\n    \
+                 expected {other}\n    received {FINGERPRINT}\n"
+            )
+        );
+    }
+    let run = inspect(&scene, &["--key", "stranger.asc", "--format", "json"]).exits(3);
+    let document = document(&run);
+    assert_eq!(document["error"]["category"], "untrusted");
+    assert_eq!(document.get("authentication"), None);
+}
+
+#[test]
+fn with_nothing_pinned_where_that_is_required() {
+    assert_eq!(
+        inspect(&pushed(), &["--require-pinned"]).exits(2).stderr,
+        format!(
+            "error: nothing is pinned for {ABOUT}\n\nhint: name the key with `--key FILE`, or pin its fingerprint for \
+             `registry.opentofu.org/acme/demo` in a trust file\n"
+        )
+    );
+}
+
+fn blob(scene: &Scene, store: &str, hex: &str) -> PathBuf {
+    scene.path(format!(
+        "{store}/registry.opentofu.org/acme/demo/blobs/sha256/{hex}"
+    ))
+}
+
+#[test]
+fn evidence_that_was_altered_or_is_gone() {
+    let scene = pushed();
+    let path = blob(&scene, "mirror", CHECKSUMS);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let run = inspect(&scene, &[]).exits(3);
+    assert_eq!(
+        run.stdout,
+        format!(
+            "{}{PACKAGES}",
+            HEAD.replace("protocols       5.0, 6.0\n", "")
+        )
+    );
+    let told = format!(
+        "error: the evidence sha256:{CHECKSUMS} cannot be used for {ABOUT}\n  the bytes do not match their digest\n"
+    );
+    assert!(run.stderr.starts_with(&told), "{}", run.stderr);
+    fs::remove_file(path).unwrap();
+    let run = inspect(&scene, &[]).exits(3);
+    assert_eq!(
+        run.stderr,
+        format!("error: the evidence sha256:{CHECKSUMS} is missing for {ABOUT}\n")
+    );
+    assert!(run.stdout.ends_with(PACKAGES));
+}
+
+/// Writes, signs and pushes a release of one platform.
+fn push(scene: &Scene, platform: &str, store: &str, mistake: Option<Mistake>, more: &[&str]) {
+    let release = ReleaseFolder::new("demo", "1.0.0").platform(platform);
+    let release = mistake.map_or(release.clone(), |mistake| release.mistake(mistake));
+    release.write(&scene.path(store).with_extension("release"));
+    scene.write("signer.asc", Signer::acme().public_armored());
+    let (folder, to) = (format!("{store}.release"), format!("oci-layout:{store}"));
+    let arguments = ["push", &folder, "--provider", "acme/demo", "--to", &to];
+    scene.tfoci(arguments.iter().chain(more)).succeeds();
+}
+
+#[test]
+fn evidence_of_another_release_proves_nothing() {
+    let scene = Scene::new();
+    push(
+        &scene,
+        "linux_amd64",
+        "mirror",
+        None,
+        &["--key", "signer.asc"],
+    );
+    push(
+        &scene,
+        "darwin_arm64",
+        "other",
+        None,
+        &["--key", "signer.asc"],
+    );
+    let repository = |store: &str| scene.path(store).join("registry.opentofu.org/acme/demo");
+    let index = |store: &str| -> Value {
+        serde_json::from_slice(&fs::read(repository(store).join("index.json")).unwrap()).unwrap()
+    };
+    for entry in fs::read_dir(repository("other").join("blobs/sha256")).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(
+            entry.path(),
+            blob(&scene, "mirror", entry.file_name().to_str().unwrap()),
+        )
+        .unwrap();
+    }
+    let mut mixed = index("mirror");
+    mixed["manifests"][1] = index("other")["manifests"][1].clone();
+    fs::write(repository("mirror").join("index.json"), mixed.to_string()).unwrap();
+    let run = inspect(&scene, &[]).exits(3);
+    let first = format!("error: the evidence does not prove the packages beside it for {ABOUT}\n");
+    assert!(run.stderr.starts_with(&first), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("terraform-provider-demo_1.0.0_linux_amd64.zip"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stdout.contains("package         linux_amd64"));
+}
+
+#[test]
+fn less_than_signed_is_shown_as_what_it_is() {
+    let scene = Scene::new();
+    push(
+        &scene,
+        "linux_amd64",
+        "mirror",
+        Some(Mistake::SignatureMissing),
+        &["--allow-unsigned", "*/*"],
+    );
+    let run = inspect(&scene, &[]).succeeds();
+    assert!(
+        run.stdout.contains("\nauthentication  checksum\n"),
+        "{}",
+        run.stdout
+    );
+    inspect(&scene, &["--key", "signer.asc"]).exits(3);
+
+    let foreign = format!("oci-layout:{}", layouts().join("good-oras").display());
+    let arguments = [
+        "inspect",
+        "acme/demo@1.0.0",
+        "--exact-repository",
+        "--from",
+        &foreign,
+    ];
+    let run = scene.tfoci(arguments).succeeds();
+    assert!(
+        run.stdout.contains("\nauthentication  unverified\n"),
+        "{}",
+        run.stdout
+    );
+    let run = scene
+        .tfoci(arguments.iter().chain(&["--format", "json"]))
+        .succeeds();
+    let document = document(&run);
+    assert_eq!(
+        document["authentication"],
+        json!({"status": "unverified", "notes": []})
+    );
+    assert_eq!(document["protocols"], json!([]));
+}
+
+#[test]
+fn what_clients_let_pass_is_noted() {
+    let scene = Scene::new();
+    let lenient = format!(
+        "oci-layout:{}",
+        layouts().join("lenient-duplicate-keys").display()
+    );
+    let arguments = ["inspect", "acme/demo@1.0.0", "--exact-repository", "--from"];
+    let run = scene.tfoci(arguments.iter().chain(&[&*lenient])).succeeds();
+    assert!(
+        run.stdout
+            .contains("\nauthentication  unverified lenient-json\n"),
+        "{}",
+        run.stdout
+    );
+
+    let good = Parts::good();
+    let [_, _, plain] = good.write(&scene.path("plain"));
+    let plain = usize::try_from(fs::metadata(plain).unwrap().len()).unwrap();
+    let largest = 4 << 20;
+    for (length, note) in [
+        (largest, ""),
+        (largest + 1, " large-manifest"),
+        (largest + (1 << 20) - 1, " large-manifest"),
+    ] {
+        let index = good.index.clone() + &" ".repeat(length - plain);
+        let parts = Parts {
+            index,
+            ..good.clone()
+        };
+        parts.write(&scene.path("layout"));
+        let run = scene
+            .tfoci(arguments.iter().chain(&["oci-layout:layout"]))
+            .succeeds();
+        assert!(
+            run.stdout
+                .contains(&format!("\nauthentication  unverified{note}\n")),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn what_is_not_there() {
+    let scene = pushed();
+    let told = |address: &str| {
+        let run = scene.tfoci(["inspect", address, "--from", "oci-layout:mirror"]);
+        (run.status, run.stderr)
+    };
+    let (status, text) = told("acme/demo@2.0.0");
+    assert_eq!(status, Some(1));
+    let expected = "error: no version matches `2.0.0` for registry.opentofu.org/acme/demo in oci-layout:mirror\n  has 1.0.0\n";
+    assert!(text.starts_with(expected), "{text}");
+    let (status, text) = told("acme/other@1.0.0");
+    assert_eq!(status, Some(1));
+    assert!(
+        text.starts_with("error: there is no repository for "),
+        "{text}"
+    );
+    let (status, text) = told("acme/demo");
+    assert_eq!(
+        (status, &*text),
+        (
+            Some(2),
+            "error: `acme/demo` does not name one version\n  expected ADDR@VERSION\n"
+        )
+    );
+}

@@ -1,0 +1,160 @@
+//! `install`: which versions and platforms, in which form, and what is refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
+
+/// What is in the mirror already.
+mod existing;
+/// Packed and unpacked: paths, modes, hashes.
+mod forms;
+/// For which platforms.
+mod platforms;
+/// Which versions of which providers.
+mod selection;
+/// Several providers, of which some fail.
+mod several;
+/// What does not verify.
+mod trust;
+
+/// A provider that most tests install.
+pub const DEMO: &str = "example.com/acme/demo";
+
+/// A release of `demo` for two platforms.
+pub fn demo(version: &str) -> ReleaseFolder {
+    ReleaseFolder::new("demo", version)
+        .platform("linux_amd64")
+        .platform("windows_arm64")
+}
+
+/// A scene whose store has one version of `demo`.
+pub fn with_demo() -> Scene {
+    let scene = Scene::new();
+    push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
+    scene
+}
+
+/// Pushes a release, which stays in `releases/ADDRESS/VERSION`.
+pub fn push(scene: &Scene, address: &str, version: &str, release: &ReleaseFolder) {
+    let folder = released(scene, address, version);
+    release.write(&folder);
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let (folder, provider) = (folder.to_str().unwrap(), format!("{address}@{version}"));
+    let to = ["--to", "oci-layout:store", "--key", "acme.asc"];
+    scene
+        .tfoci(
+            ["push", folder, "--provider", &provider]
+                .into_iter()
+                .chain(to),
+        )
+        .succeeds();
+}
+
+/// The folder that a version was pushed from.
+pub fn released(scene: &Scene, address: &str, version: &str) -> PathBuf {
+    scene.path("releases").join(address).join(version)
+}
+
+/// Installs from the store into `mirror`.
+pub fn install(scene: &Scene, arguments: &[&str]) -> Run {
+    let always = ["install", "--from", "oci-layout:store", "--into", "mirror"];
+    scene.tfoci(always.iter().chain(arguments))
+}
+
+/// The text without what differs between runs: how long it took, and the key.
+pub fn steady(text: &str) -> String {
+    let fingerprint = Signer::acme().fingerprint();
+    let text = text.replace(&fingerprint[fingerprint.len() - 16..], "[KEY]");
+    let lines = text.lines().map(|line| match line.rsplit_once(" in ") {
+        Some((what, time)) if time.ends_with('s') && time.starts_with(char::is_numeric) => {
+            format!("{what} in [TIME]\n")
+        }
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+/// Every file below a directory with its content, but for our lock; a directory without files has none.
+pub fn tree(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn walk(directory: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(directory).into_iter().flatten() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+            if entry.path().is_dir() {
+                walk(&entry.path(), &format!("{name}/"), found);
+            } else if name != ".tfoci.lock" {
+                found.insert(name, fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(directory, "", &mut found);
+    found
+}
+
+/// The names of all files below a directory, but for our lock.
+pub fn names(directory: &Path) -> Vec<String> {
+    tree(directory).into_keys().collect()
+}
+
+/// What can be known of a zip: reckoned here a second time.
+pub struct Facts {
+    pub size: u64,
+    pub zh: String,
+    /// Of the zip, with its directory entries.
+    pub h1: String,
+    /// Of the directory that it unpacks to.
+    pub directory_h1: String,
+}
+
+impl Facts {
+    pub fn of(zip: &Path) -> Self {
+        let bytes = fs::read(zip).unwrap();
+        let mut archive = zip::ZipArchive::new(fs::File::open(zip).unwrap()).unwrap();
+        let mut files = BTreeMap::new();
+        for place in 0..archive.len() {
+            let mut entry = archive.by_index(place).unwrap();
+            let name = entry.name().unwrap().into_owned();
+            let mut content = Vec::new();
+            std::io::copy(&mut entry, &mut content).unwrap();
+            files.insert(name, content);
+        }
+        let h1 = h1(&files);
+        files.retain(|name, _| !name.ends_with('/'));
+        Self {
+            size: bytes.len() as u64,
+            zh: format!("zh:{}", sha256(&bytes)),
+            h1,
+            directory_h1: self::h1(&files),
+        }
+    }
+
+    /// Of the demo release that [`with_demo`] pushes.
+    pub fn of_demo(scene: &Scene, platform: &str) -> Self {
+        let name = format!("terraform-provider-demo_1.0.0_{platform}.zip");
+        Self::of(&released(scene, DEMO, "1.0.0").join(name))
+    }
+}
+
+fn h1(files: &BTreeMap<String, Vec<u8>>) -> String {
+    let lines: String = files
+        .iter()
+        .map(|(name, content)| format!("{}  {name}\n", sha256(content)))
+        .collect();
+    format!("h1:{}", STANDARD.encode(Sha256::digest(lines)))
+}
+
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

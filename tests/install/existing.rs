@@ -1,0 +1,266 @@
+//! What is in the mirror already: kept if it is the same, never replaced.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use super::{DEMO, Facts, demo, install, names, push, steady, tree, with_demo};
+use crate::support::scene::Scene;
+
+const LINUX: [&str; 3] = [DEMO, "--platform", "linux_amd64"];
+const PACKED: &str = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+const UNPACKED: &str = "mirror/example.com/acme/demo/1.0.0/linux_amd64";
+
+fn install_linux(scene: &Scene, arguments: &[&str]) -> crate::support::scene::Run {
+    install(scene, &[&LINUX, arguments].concat())
+}
+
+/// Inode and time of every file: what was written again has others.
+fn identities(directory: PathBuf) -> Vec<(String, u64, i64)> {
+    let names = names(&directory).into_iter();
+    names
+        .map(|name| {
+            let metadata = fs::metadata(directory.join(&name)).unwrap();
+            (name, metadata.ino(), metadata.mtime_nsec())
+        })
+        .collect()
+}
+
+#[test]
+fn a_second_run_has_nothing_to_do() {
+    for form in ["--packed", "--unpacked"] {
+        let scene = with_demo();
+        let first = install(&scene, &["--platform", "all", form]).succeeds();
+        let before = identities(scene.path("mirror"));
+        let second = install(&scene, &["--platform", "all", form]).succeeds();
+        assert_eq!(second.stdout, first.stdout);
+        let stderr = steady(&second.stderr);
+        assert!(
+            stderr.contains("\n Installed nothing: 2 packages already present, in [TIME]\n"),
+            "{stderr}"
+        );
+        for platform in ["linux_amd64", "windows_arm64"] {
+            let size = Facts::of_demo(&scene, platform).size;
+            let line = format!(
+                "   Present {DEMO} 1.0.0 {platform}   {size} B   signed [KEY] (embedded)\n"
+            );
+            assert!(stderr.contains(&line), "{stderr}");
+        }
+        assert_eq!(identities(scene.path("mirror")), before);
+    }
+}
+
+#[test]
+fn only_what_is_missing_is_copied() {
+    let scene = with_demo();
+    install_linux(&scene, &[]).succeeds();
+    let run = install(&scene, &["--platform", "all"]).succeeds();
+    let size = Facts::of_demo(&scene, "windows_arm64").size;
+    let line = format!(" Installed 1 package ({size} B copied, 1 already present) in [TIME]\n");
+    assert!(steady(&run.stderr).contains(&line), "{}", run.stderr);
+}
+
+#[test]
+fn another_file_in_the_place_of_a_package_is_refused_and_kept() {
+    let scene = with_demo();
+    scene.write(PACKED, "something else");
+    let Facts { zh, .. } = Facts::of_demo(&scene, "linux_amd64");
+    for arguments in [&["--dry-run"][..], &[]] {
+        let run = install_linux(&scene, arguments).exits(3);
+        assert_eq!(run.stdout, "");
+        let received = super::sha256(b"something else");
+        let expected = format!(
+            "error: [TMP]/{PACKED} holds something else for {DEMO} 1.0.0 in oci-layout:store
+  expected {zh}
+  received zh:{received}
+
+hint: nothing was replaced. Remove it, or install into another directory
+"
+        )
+        .replace("[TMP]/", "");
+        assert!(
+            run.stderr.ends_with(&expected),
+            "{}\n{expected}",
+            run.stderr
+        );
+        assert_eq!(fs::read(scene.path(PACKED)).unwrap(), b"something else");
+        assert_eq!(names(&scene.path("mirror")).len(), 1);
+    }
+}
+
+#[test]
+fn a_directory_that_differs_is_refused_and_kept() {
+    type Change = fn(PathBuf);
+    let changes: [(&str, Change); 4] = [
+        ("a changed file", |at| {
+            fs::write(at.join("LICENSE"), "other").unwrap()
+        }),
+        ("a file too many", |at| {
+            fs::write(at.join("more"), "").unwrap()
+        }),
+        ("a file too few", |at| {
+            fs::remove_file(at.join("LICENSE")).unwrap()
+        }),
+        ("a file in its place", |at| {
+            fs::remove_dir_all(&at).unwrap();
+            fs::write(at, "file").unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let scene = with_demo();
+        install_linux(&scene, &["--unpacked"]).succeeds();
+        change(scene.path(UNPACKED));
+        let before = tree(&scene.path("mirror"));
+        let run = install_linux(&scene, &["--unpacked"]).exits(3);
+        assert!(
+            run.stderr
+                .contains(&format!("error: {UNPACKED} holds something else for")),
+            "{what}\n{}",
+            run.stderr
+        );
+        let Facts { h1, .. } = Facts::of_demo(&scene, "linux_amd64");
+        assert!(
+            run.stderr
+                .contains(&format!("\n  expected {h1}\n  received ")),
+            "{what}\n{}",
+            run.stderr
+        );
+        assert_eq!(tree(&scene.path("mirror")), before, "{what}");
+    }
+}
+
+#[test]
+fn an_empty_directory_is_nothing() {
+    let scene = with_demo();
+    fs::create_dir_all(scene.path(UNPACKED)).unwrap();
+    install_linux(&scene, &["--unpacked"]).succeeds();
+    assert_eq!(names(&scene.path(UNPACKED)).len(), 3);
+}
+
+#[test]
+fn one_package_is_never_there_in_both_forms() {
+    for (first, second, path) in [
+        ("--packed", "--unpacked", PACKED),
+        ("--unpacked", "--packed", UNPACKED),
+    ] {
+        let scene = with_demo();
+        install_linux(&scene, &[first]).succeeds();
+        let before = tree(&scene.path("mirror"));
+        for arguments in [&[second, "--dry-run"][..], &[second]] {
+            let run = install_linux(&scene, arguments).exits(3);
+            let expected = format!(
+                "error: {path} is there already, in the other form for {DEMO} 1.0.0 in oci-layout:store
+
+hint: clients would choose between the two forms by accident. Remove one, or install in the same form
+"
+            );
+            assert!(run.stderr.ends_with(&expected), "{}", run.stderr);
+            assert_eq!(tree(&scene.path("mirror")), before);
+        }
+    }
+}
+
+#[test]
+fn two_versions_and_foreign_files_live_side_by_side() {
+    let scene = with_demo();
+    push(&scene, DEMO, "1.1.0", &demo("1.1.0"));
+    scene.write("mirror/example.com/acme/demo/index.json", "{}");
+    install(
+        &scene,
+        &["example.com/acme/demo@1.0.0", "--platform", "linux_amd64"],
+    )
+    .succeeds();
+    install(
+        &scene,
+        &[
+            "example.com/acme/demo@1.1.0",
+            "--platform",
+            "linux_amd64",
+            "--unpacked",
+        ],
+    )
+    .succeeds();
+    assert_eq!(
+        names(&scene.path("mirror")),
+        [
+            "example.com/acme/demo/1.1.0/linux_amd64/LICENSE",
+            "example.com/acme/demo/1.1.0/linux_amd64/README.md",
+            "example.com/acme/demo/1.1.0/linux_amd64/terraform-provider-demo_v1.1.0",
+            "example.com/acme/demo/index.json",
+            "example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip",
+        ]
+    );
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next() {
+    let scene = with_demo();
+    scene.write("mirror/.tfoci-tmp-a1b2c3", "half a zip");
+    scene.write("mirror/.tfoci-tmp-d4e5f6/docs/half", "half a directory");
+    scene.write("mirror/.kept", "somebody's");
+    install_linux(&scene, &[]).succeeds();
+    let packed = PACKED.strip_prefix("mirror/").unwrap();
+    assert_eq!(names(&scene.path("mirror")), [".kept", packed]);
+}
+
+#[test]
+fn runs_at_the_same_time_wait_for_each_other() {
+    let scene = with_demo();
+    let arguments = [
+        "install",
+        "--from",
+        "oci-layout:store",
+        "--into",
+        "mirror",
+        "--platform",
+        "all",
+        "--quiet",
+    ];
+    let start = |_| {
+        scene
+            .command(env!("CARGO_BIN_EXE_tfoci"))
+            .args(arguments)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let running: Vec<_> = (0..4).map(start).collect();
+    for mut run in running {
+        assert!(run.wait().unwrap().success());
+    }
+    assert_eq!(names(&scene.path("mirror")).len(), 2);
+    install(&scene, &["--platform", "all"]).succeeds();
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+    for form in ["--packed", "--unpacked"] {
+        let scene = with_demo();
+        let dry = ["--platform", "all", "--dry-run", form];
+        let planned = install(&scene, &dry).succeeds();
+        assert!(!scene.path("mirror").exists());
+        let stderr = steady(&planned.stderr);
+        assert!(stderr.contains("\nWould install 2 packages"), "{stderr}");
+        let size = Facts::of_demo(&scene, "linux_amd64").size;
+        let line =
+            format!("\nWould copy {DEMO} 1.0.0 linux_amd64   {size} B   signed [KEY] (embedded)\n");
+        assert!(stderr.contains(&line), "{stderr}");
+
+        install_linux(&scene, &[form]).succeeds();
+        let before = identities(scene.path("mirror"));
+        let halfway = install(&scene, &dry).succeeds();
+        assert!(
+            steady(&halfway.stderr).contains("Would install 1 package ("),
+            "{}",
+            halfway.stderr
+        );
+        assert_eq!(identities(scene.path("mirror")), before);
+
+        let done = install(&scene, &["--platform", "all", form]).succeeds();
+        assert_eq!(
+            (planned.stdout, halfway.stdout),
+            (done.stdout.clone(), done.stdout)
+        );
+    }
+}

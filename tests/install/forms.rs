@@ -1,0 +1,243 @@
+//! Packed and unpacked.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{DEMO, Facts, demo, install, names, push, released, steady, tree, with_demo};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Scene;
+use crate::support::signer::Signer;
+
+#[test]
+fn packed_is_the_zip_under_the_name_that_clients_look_for() {
+    let scene = with_demo();
+    let run = install(
+        &scene,
+        &[
+            "acme/demo",
+            "--default-host",
+            "example.com",
+            "--platform",
+            "linux_amd64",
+        ],
+    )
+    .succeeds();
+    let Facts { size, zh, h1, .. } = Facts::of_demo(&scene, "linux_amd64");
+    let path = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+    assert_eq!(run.stdout, format!("{path}\n"));
+    assert_eq!(
+        steady(&run.stderr),
+        format!(
+            r#"  Selected example.com/acme/demo 1.0.0 (the only match)
+  Verified example.com/acme/demo 1.0.0   signed [KEY] (embedded)
+    Copied example.com/acme/demo 1.0.0 linux_amd64   {size} B   signed [KEY] (embedded)
+    Hashes example.com/acme/demo 1.0.0
+           {h1}
+           {zh}
+ Installed 1 package ({size} B copied) in [TIME]
+
+For the client's CLI configuration:
+
+provider_installation {{
+  filesystem_mirror {{
+    path    = "[TMP]/mirror"
+    include = ["example.com/acme/demo"]
+  }}
+  direct {{
+    exclude = ["example.com/acme/demo"]
+  }}
+}}
+"#
+        )
+    );
+    let zip = released(&scene, DEMO, "1.0.0").join("terraform-provider-demo_1.0.0_linux_amd64.zip");
+    assert_eq!(fs::read(scene.path(path)).unwrap(), fs::read(zip).unwrap());
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+    let ordinary = mode(scene.write("ordinary", ""));
+    assert_eq!(mode(scene.path(path)), ordinary);
+    assert_eq!(names(&scene.path("mirror")).len(), 1);
+}
+
+#[test]
+fn unpacked_is_the_directory_with_the_zip_s_contents() {
+    let scene = with_demo();
+    let run = install(
+        &scene,
+        &[DEMO, "--unpacked", "--platform", "windows_arm64", "--quiet"],
+    )
+    .succeeds();
+    let path = "mirror/example.com/acme/demo/1.0.0/windows_arm64";
+    assert_eq!(
+        (run.stdout.as_str(), run.stderr.as_str()),
+        (format!("{path}\n").as_str(), "")
+    );
+    let executable = "terraform-provider-demo_v1.0.0.exe";
+    let files = tree(&scene.path("mirror"));
+    let expected = [
+        ("LICENSE", "demo license\n", 0o644),
+        ("README.md", "# demo\n", 0o644),
+        (
+            executable,
+            "#!/bin/sh\necho demo 1.0.0 windows_arm64\n",
+            0o755,
+        ),
+    ];
+    assert_eq!(files.len(), expected.len());
+    for (name, content, mode) in expected {
+        let metadata = fs::metadata(scene.path(path).join(name)).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o7777, mode, "{name}");
+        let file = format!("example.com/acme/demo/1.0.0/windows_arm64/{name}");
+        assert_eq!(files[&file], content.as_bytes(), "{name}");
+    }
+    fs::create_dir(scene.path("ordinary")).unwrap();
+    let mode = |path| fs::metadata(scene.path(path)).unwrap().permissions().mode();
+    assert_eq!(mode(path), mode("ordinary"));
+}
+
+#[test]
+fn one_document_as_json() {
+    let scene = with_demo();
+    let run = install(&scene, &["--format", "json", "--platform", "linux_amd64"]).succeeds();
+    let Facts { zh, h1, .. } = Facts::of_demo(&scene, "linux_amd64");
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let expected = serde_json::json!({
+        "schema": 1,
+        "providers": [{
+            "provider": DEMO,
+            "version": "1.0.0",
+            "authentication": {
+                "status": "signed",
+                "anchor": "embedded",
+                "fingerprint": Signer::acme().fingerprint(),
+                "notes": [],
+            },
+            "packages": [{
+                "platform": "linux_amd64",
+                "path": "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip",
+            }],
+            "hashes": [h1, zh],
+        }],
+    });
+    assert_eq!(document, expected);
+}
+
+#[test]
+fn hosts_are_spelled_as_clients_read_them() {
+    for (host, directory) in [
+        ("bücher.example", "bücher.example"),
+        ("BÜCHER.example", "bücher.example"),
+        ("example.com:8443", "example.com:8443"),
+        ("localhost:443", "localhost"),
+    ] {
+        let scene = Scene::new();
+        let address = format!("{host}/acme/demo");
+        push(&scene, &address, "1.0.0", &demo("1.0.0"));
+        let run = install(
+            &scene,
+            &[&address, "--platform", "linux_amd64", "--unpacked"],
+        )
+        .succeeds();
+        let path = format!("mirror/{directory}/acme/demo/1.0.0/linux_amd64");
+        assert_eq!(run.stdout, format!("{path}\n"));
+        assert!(scene.path(&path).join("LICENSE").is_file());
+        assert!(
+            run.stderr
+                .contains(&format!("include = [\"{directory}/acme/demo\"]")),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn whatever_the_author_called_the_zip_it_gets_the_name_that_clients_parse() {
+    let scene = Scene::new();
+    push(
+        &scene,
+        DEMO,
+        "1.0.0-rc.1+b",
+        &demo("1.0.0-rc.1+b").v_in_names(),
+    );
+    let run = install(
+        &scene,
+        &[
+            "example.com/acme/demo@1.0.0-rc.1+b",
+            "--platform",
+            "linux_amd64",
+        ],
+    )
+    .succeeds();
+    let path = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0-rc.1+b_linux_amd64.zip";
+    assert_eq!(run.stdout, format!("{path}\n"));
+}
+
+#[test]
+fn a_version_with_capital_letters_is_installed_unpacked_only() {
+    let scene = Scene::new();
+    push(&scene, DEMO, "1.0.0-RC1", &demo("1.0.0-RC1"));
+    let asked = "example.com/acme/demo@1.0.0-RC1";
+    let run = install(&scene, &[asked, "--platform", "linux_amd64"]).exits(1);
+    assert_eq!(run.stdout, "");
+    assert_eq!(
+        run.stderr,
+        "  Selected example.com/acme/demo 1.0.0-RC1 (the only match)
+error: clients cannot find a version with capital letters in a packed mirror for example.com/acme/demo 1.0.0-RC1 in oci-layout:store
+
+hint: install it with `--unpacked`
+"
+    );
+    assert!(!scene.path("mirror").exists());
+    let run = install(&scene, &[asked, "--platform", "linux_amd64", "--unpacked"]).succeeds();
+    assert_eq!(
+        run.stdout,
+        "mirror/example.com/acme/demo/1.0.0-RC1/linux_amd64\n"
+    );
+}
+
+#[test]
+fn a_zip_with_directory_entries_has_two_h1_and_a_warning() {
+    for (form, consequence) in [
+        (
+            "--packed",
+            "clients refuse their own lock file when they install it from a packed mirror again, not from an unpacked one",
+        ),
+        (
+            "--unpacked",
+            "clients that share a plugin cache may refuse it",
+        ),
+    ] {
+        let scene = Scene::new();
+        let release = ReleaseFolder::new("demo", "1.0.0").package(
+            "linux_amd64",
+            &[
+                ("docs/", b""),
+                ("docs/x.md", b"x\n"),
+                ("terraform-provider-demo_v1.0.0", b"hello\n"),
+            ],
+        );
+        push(&scene, DEMO, "1.0.0", &release);
+        let run = install(&scene, &["--platform", "all", "--format", "json", form]).succeeds();
+        let warning = "   Warning example.com/acme/demo 1.0.0 linux_amd64: the zip has directory entries and so two different h1: ";
+        assert!(
+            run.stderr.contains(&format!("{warning}{consequence}\n")),
+            "{}",
+            run.stderr
+        );
+        let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let Facts {
+            zh,
+            h1,
+            directory_h1,
+            ..
+        } = Facts::of_demo(&scene, "linux_amd64");
+        assert_ne!(h1, directory_h1);
+        let mut hashes = vec![h1, directory_h1, zh];
+        hashes.sort();
+        assert_eq!(
+            document["providers"][0]["hashes"],
+            serde_json::json!(hashes)
+        );
+        let notes = &document["providers"][0]["authentication"]["notes"];
+        assert_eq!(*notes, serde_json::json!(["directory-entries"]));
+    }
+}

@@ -1,0 +1,89 @@
+//! For which platforms.
+
+use super::{DEMO, install, names, push, with_demo};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Scene;
+
+fn zips(platforms: &[&str]) -> Vec<String> {
+    platforms
+        .iter()
+        .map(|platform| {
+            format!("example.com/acme/demo/terraform-provider-demo_1.0.0_{platform}.zip")
+        })
+        .collect()
+}
+
+#[test]
+fn every_way_to_name_platforms() {
+    let both = ["linux_amd64", "windows_arm64"];
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["--platform", "windows_arm64"], &both[1..]),
+        (&["--platform", "linux/amd64"], &both[..1]),
+        (
+            &["--platform", "windows/arm64", "--platform", "linux_amd64"],
+            &both,
+        ),
+        (
+            &["--platform", "linux/amd64", "--platform", "linux_amd64"],
+            &both[..1],
+        ),
+        (&["--platform", "all"], &both),
+        (&["--platform", "linux_amd64", "--platform", "all"], &both),
+    ];
+    for (arguments, platforms) in cases {
+        let scene = with_demo();
+        let run = install(&scene, &[&[DEMO], arguments].concat()).succeeds();
+        assert_eq!(
+            names(&scene.path("mirror")),
+            zips(platforms),
+            "{arguments:?}"
+        );
+        let paths: String = zips(platforms)
+            .iter()
+            .map(|path| format!("mirror/{path}\n"))
+            .collect();
+        assert_eq!(run.stdout, paths, "{arguments:?}");
+    }
+}
+
+#[test]
+fn this_machine_s_platform_unless_one_is_named() {
+    let here = tfoci::platform::Platform::current().to_string();
+    let scene = Scene::new();
+    let release = ReleaseFolder::new("demo", "1.0.0")
+        .platform(&here)
+        .platform("plan9_mips");
+    push(&scene, DEMO, "1.0.0", &release);
+    install(&scene, &[DEMO]).succeeds();
+    assert_eq!(names(&scene.path("mirror")), zips(&[&here]));
+}
+
+#[test]
+fn a_platform_that_the_version_lacks_is_not_there() {
+    let scene = with_demo();
+    let run = install(
+        &scene,
+        &[
+            DEMO,
+            "--platform",
+            "linux_amd64",
+            "--platform",
+            "plan9_mips",
+        ],
+    )
+    .exits(1);
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.contains("plan9_mips"), "{}", run.stderr);
+    assert_eq!(names(&scene.path("mirror")), [""; 0]);
+}
+
+#[test]
+fn what_is_no_platform_is_a_usage_error() {
+    let scene = with_demo();
+    for text in ["linux", "linux_amd64_v2", "", "linux-amd64"] {
+        let run = install(&scene, &[DEMO, "--platform", text]).exits(2);
+        assert_eq!(run.stdout, "");
+        assert!(run.stderr.contains(&format!("`{text}`")), "{}", run.stderr);
+    }
+    assert!(!scene.path("mirror").exists());
+}

@@ -1,0 +1,164 @@
+//! Which versions of which providers.
+
+use super::{DEMO, demo, install, names, push, steady};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::{Run, Scene};
+
+const LINUX: [&str; 2] = ["--platform", "linux_amd64"];
+
+fn with_versions(versions: &[&str]) -> Scene {
+    let scene = Scene::new();
+    for version in versions {
+        push(&scene, DEMO, version, &demo(version));
+    }
+    scene
+}
+
+fn install_linux(scene: &Scene, arguments: &[&str]) -> Run {
+    install(scene, &[arguments, &LINUX].concat())
+}
+
+#[test]
+fn the_newest_version_that_constraints_admit() {
+    let scene = with_versions(&["0.9.0", "1.0.0", "1.4.2", "2.0.0", "2.1.0-beta.1", "3.0.0"]);
+    for (asked, chosen, matching) in [
+        ("", "3.0.0", "newest of 5 matching"),
+        ("@1.0.0", "1.0.0", "the only match"),
+        ("@~> 1.0", "1.4.2", "newest of 2 matching"),
+        ("@~> 1.0.0", "1.0.0", "the only match"),
+        ("@>= 1, < 2", "1.4.2", "newest of 2 matching"),
+        ("@< 1.0.0", "0.9.0", "the only match"),
+        ("@!= 3.0.0", "2.0.0", "newest of 4 matching"),
+        ("@2.1.0-beta.1", "2.1.0-beta.1", "the only match"),
+    ] {
+        let selection = format!("{DEMO}{asked}");
+        let run = install_linux(&scene, &[&selection, "--dry-run"]).succeeds();
+        let line = format!("  Selected {DEMO} {chosen} ({matching})\n");
+        assert!(run.stderr.starts_with(&line), "{selection}\n{}", run.stderr);
+    }
+}
+
+#[test]
+fn when_nothing_matches_the_versions_are_listed() {
+    let scene = with_versions(&["1.0.0", "1.10.0", "1.9.0-rc.1"]);
+    for (asked, said) in [
+        ("@~> 2.0", " `~> 2.0`"),
+        ("@>= 1.9.0-rc.1, < 1.10", " `>= 1.9.0-rc.1, < 1.10.0`"),
+    ] {
+        let selection = format!("{DEMO}{asked}");
+        let run = install_linux(&scene, &[&selection]).exits(1);
+        assert_eq!(
+            (run.stdout.as_str(), run.stderr.as_str()),
+            (
+                "",
+                format!(
+                    "error: no version matches{said} for {DEMO} in oci-layout:store
+  has 1.10.0, 1.9.0-rc.1, 1.0.0
+
+hint: `tfoci versions {DEMO} --from STORE` lists them; pre-releases are chosen only by name
+"
+                )
+                .as_str()
+            )
+        );
+    }
+    assert!(!scene.path("mirror").exists());
+}
+
+#[test]
+fn pre_releases_alone_are_no_newest_version() {
+    let scene = with_versions(&["1.0.0-rc.1"]);
+    let run = install_linux(&scene, &[DEMO]).exits(1);
+    assert!(
+        run.stderr.starts_with("error: no version matches for example.com/acme/demo in oci-layout:store\n  has 1.0.0-rc.1\n"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn without_an_address_everything_in_the_store() {
+    let scene = with_versions(&["1.0.0", "1.1.0"]);
+    let other = ReleaseFolder::new("other", "0.1.0").platform("linux_amd64");
+    push(&scene, "bücher.example/team/other", "0.1.0", &other);
+    let run = install_linux(&scene, &[]).succeeds();
+    assert_eq!(
+        run.stdout,
+        "mirror/example.com/acme/demo/terraform-provider-demo_1.1.0_linux_amd64.zip
+mirror/bücher.example/team/other/terraform-provider-other_0.1.0_linux_amd64.zip
+"
+    );
+    assert_eq!(names(&scene.path("mirror")).len(), 2);
+}
+
+#[test]
+fn several_addresses_and_several_versions_of_one() {
+    let scene = with_versions(&["1.0.0", "1.1.0"]);
+    let other = ReleaseFolder::new("other", "0.1.0").platform("linux_amd64");
+    push(&scene, "example.com/acme/other", "0.1.0", &other);
+    push(
+        &scene,
+        "example.com/acme/unwanted",
+        "1.0.0",
+        &ReleaseFolder::new("unwanted", "1.0.0").platform("linux_amd64"),
+    );
+    let asked = [
+        "example.com/acme/demo@1.0.0",
+        DEMO,
+        "example.com/acme/other",
+    ];
+    let run = install_linux(&scene, &asked).succeeds();
+    assert_eq!(
+        names(&scene.path("mirror")),
+        [
+            "example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip",
+            "example.com/acme/demo/terraform-provider-demo_1.1.0_linux_amd64.zip",
+            "example.com/acme/other/terraform-provider-other_0.1.0_linux_amd64.zip",
+        ]
+    );
+    let include = "include = [\"example.com/acme/demo\", \"example.com/acme/other\"]";
+    assert!(run.stderr.contains(include), "{}", run.stderr);
+}
+
+#[test]
+fn an_empty_store_has_nothing_to_install() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.path("store")).unwrap();
+    let run = install(&scene, &[]).succeeds();
+    assert_eq!(
+        (run.stdout.as_str(), steady(&run.stderr).as_str()),
+        ("", " Installed nothing in [TIME]\n")
+    );
+}
+
+#[test]
+fn one_exact_repository_needs_an_address() {
+    let scene = with_versions(&["1.0.0"]);
+    let repository = "oci-layout:store/example.com/acme/demo";
+    let from = |arguments: &[&str]| {
+        let always = [
+            "install",
+            "--from",
+            repository,
+            "--exact-repository",
+            "--into",
+            "mirror",
+        ];
+        scene.tfoci(always.iter().chain(&LINUX).chain(arguments))
+    };
+    let run = from(&[]).exits(2);
+    assert_eq!(
+        run.stderr,
+        "error: no provider is named, and one exact repository cannot tell whose it is\n\nhint: name the provider, such as `acme/demo@1.0.0`\n"
+    );
+    // The evidence proves the type and the version, and these bytes may well be mirrored under another host.
+    let run = from(&["mirror.example/acme/demo"]).succeeds();
+    assert_eq!(
+        run.stdout,
+        "mirror/mirror.example/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip\n"
+    );
+    from(&["example.com/acme/other"]).exits(3);
+    let run = scene.tfoci(["install", "--from", repository, "--into", "mirror"]);
+    let hint = "hint: for the provider that is in it, add `--exact-repository`\n";
+    assert!(run.stderr.ends_with(hint), "{}", run.stderr);
+}

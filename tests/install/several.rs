@@ -1,0 +1,183 @@
+//! Several providers, of which some fail: the others are installed all the same.
+
+use std::fs;
+
+use super::{Facts, install, names, push, released, steady};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Scene;
+
+/// A scene whose store has `a`, `b` and `c`, each for one platform.
+fn with_three() -> Scene {
+    let scene = Scene::new();
+    for name in ["a", "b", "c"] {
+        let release = ReleaseFolder::new(name, "1.0.0").platform("linux_amd64");
+        push(&scene, &address(name), "1.0.0", &release);
+    }
+    scene
+}
+
+fn address(name: &str) -> String {
+    format!("example.com/acme/{name}")
+}
+
+fn facts(scene: &Scene, name: &str) -> Facts {
+    let zip = format!("terraform-provider-{name}_1.0.0_linux_amd64.zip");
+    Facts::of(&released(scene, &address(name), "1.0.0").join(zip))
+}
+
+fn packed(name: &str) -> String {
+    format!("example.com/acme/{name}/terraform-provider-{name}_1.0.0_linux_amd64.zip")
+}
+
+/// Changes the zip of a provider in the store, keeping its size.
+fn alter(scene: &Scene, name: &str) {
+    let hex = facts(scene, name).zh.split_off("zh:".len());
+    let blob = scene.path(format!("store/example.com/acme/{name}/blobs/sha256/{hex}"));
+    let mut bytes = fs::read(&blob).unwrap();
+    bytes[40] ^= 1;
+    fs::write(blob, bytes).unwrap();
+}
+
+#[test]
+fn one_failure_does_not_stop_the_others() {
+    let scene = with_three();
+    alter(&scene, "b");
+    let run = install(&scene, &["--platform", "linux_amd64"]).exits(3);
+    assert_eq!(
+        run.stdout,
+        format!("mirror/{}\nmirror/{}\n", packed("a"), packed("c"))
+    );
+    assert_eq!(names(&scene.path("mirror")), [packed("a"), packed("c")]);
+    let [a, b, c] = ["a", "b", "c"].map(|name| facts(&scene, name));
+    let error = run.stderr.find("error: ").unwrap();
+    assert!(
+        run.stderr[error..].contains("example.com/acme/b 1.0.0"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr[error..].contains(&format!("\n  expected sha256:{}\n", &b.zh[3..])),
+        "{}",
+        run.stderr
+    );
+    let stderr = steady(&run.stderr);
+    let ending = format!(
+        r#"    Hashes example.com/acme/a 1.0.0
+           {}
+           {}
+    Hashes example.com/acme/c 1.0.0
+           {}
+           {}
+ Installed 2 packages ({} B copied) in [TIME]
+    Failed 1 of 3 providers: example.com/acme/b
+
+For the client's CLI configuration:
+
+provider_installation {{
+  filesystem_mirror {{
+    path    = "[TMP]/mirror"
+    include = ["example.com/acme/a", "example.com/acme/c"]
+  }}
+  direct {{
+    exclude = ["example.com/acme/a", "example.com/acme/c"]
+  }}
+}}
+"#,
+        a.h1,
+        a.zh,
+        c.h1,
+        c.zh,
+        a.size + c.size
+    );
+    assert!(stderr.ends_with(&ending), "{stderr}");
+}
+
+#[test]
+fn the_gravest_failure_decides_the_exit_code() {
+    let scene = with_three();
+    alter(&scene, "b");
+    let [a, b] = ["a", "b"].map(address);
+    for (asked, status) in [
+        (vec![a.as_str(), "example.com/acme/none"], 1),
+        (vec!["example.com/acme/none", &a], 1),
+        (
+            vec!["example.com/acme/none", &b, "example.com/acme/a@9.9.9"],
+            3,
+        ),
+        (vec![&b, "example.com/acme/none"], 3),
+        (vec![&a, "example.com/acme/c"], 0),
+    ] {
+        let run = install(
+            &scene,
+            &[&asked[..], &["--platform", "linux_amd64"]].concat(),
+        );
+        assert_eq!(run.status, Some(status), "{asked:?}\n{}", run.stderr);
+    }
+    assert_eq!(names(&scene.path("mirror")), [packed("a"), packed("c")]);
+}
+
+#[test]
+fn the_document_has_an_entry_for_each() {
+    let scene = with_three();
+    alter(&scene, "b");
+    let asked = [
+        "example.com/acme/a",
+        "example.com/acme/b",
+        "example.com/acme/none",
+        "--platform",
+        "linux_amd64",
+        "--format",
+        "json",
+    ];
+    let run = install(&scene, &asked).exits(3);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let providers = document["providers"].as_array().unwrap();
+    assert_eq!(document["schema"], 1);
+    let summary: Vec<_> = providers
+        .iter()
+        .map(|entry| {
+            let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+            let packages = entry["packages"].as_array().unwrap().len();
+            let hashes = entry["hashes"].as_array().unwrap().len();
+            (
+                text(&entry["provider"]).unwrap(),
+                text(&entry["version"]),
+                packages,
+                hashes,
+                text(&entry["error"]["category"]),
+            )
+        })
+        .collect();
+    let version = || Some("1.0.0".to_owned());
+    assert_eq!(
+        summary,
+        [
+            (address("a"), version(), 1, 2, None),
+            (address("b"), version(), 0, 0, Some("untrusted".to_owned())),
+            (address("none"), None, 0, 0, Some("not_found".to_owned())),
+        ]
+    );
+}
+
+#[test]
+fn a_name_that_no_store_can_hold_fails_alone() {
+    let scene = with_three();
+    let run = install(
+        &scene,
+        &[
+            "example.com/ümlaut/x",
+            "example.com/acme/a",
+            "--platform",
+            "linux_amd64",
+        ],
+    )
+    .exits(1);
+    assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("    Failed 1 of 2 providers: example.com/ümlaut/x\n"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(names(&scene.path("mirror")), [packed("a")]);
+}

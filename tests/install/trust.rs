@@ -1,0 +1,314 @@
+//! What does not verify is not installed, and leaves nothing behind.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{DEMO, Facts, demo, install, names, push, with_demo};
+use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
+
+const REPOSITORY: &str = "store/example.com/acme/demo";
+const LINUX: [&str; 3] = [DEMO, "--platform", "linux_amd64"];
+
+fn install_linux(scene: &Scene, arguments: &[&str]) -> Run {
+    install(scene, &[&LINUX, arguments].concat())
+}
+
+/// The blob of the zip for Linux.
+fn blob(scene: &Scene) -> PathBuf {
+    let Facts { zh, .. } = Facts::of_demo(scene, "linux_amd64");
+    scene
+        .path(REPOSITORY)
+        .join("blobs/sha256")
+        .join(&zh["zh:".len()..])
+}
+
+/// Edits the layout's list of tags.
+fn retag(scene: &Scene, change: impl FnOnce(&mut Vec<serde_json::Value>)) {
+    let path = scene.path(REPOSITORY).join("index.json");
+    let mut index: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(index["manifests"].as_array_mut().unwrap());
+    fs::write(path, index.to_string()).unwrap();
+}
+
+fn tag(descriptor: &serde_json::Value) -> &str {
+    descriptor["annotations"]["org.opencontainers.image.ref.name"]
+        .as_str()
+        .unwrap()
+}
+
+#[test]
+fn wrong_bytes_in_the_store_are_refused_and_leave_nothing_behind() {
+    type Change = fn(Vec<u8>) -> Option<Vec<u8>>;
+    let changes: [(Change, i32, &str); 5] = [
+        (
+            |mut bytes| {
+                bytes[40] ^= 1;
+                Some(bytes)
+            },
+            3,
+            "the bytes do not match their digest",
+        ),
+        (
+            |bytes| Some(bytes[..bytes.len() - 1].to_vec()),
+            3,
+            "there are fewer bytes than expected",
+        ),
+        (
+            |_| Some(Vec::new()),
+            3,
+            "there are fewer bytes than expected",
+        ),
+        (
+            |mut bytes| {
+                bytes.push(0);
+                Some(bytes)
+            },
+            3,
+            "there are more bytes than expected",
+        ),
+        (|_| None, 1, "cannot read"),
+    ];
+    for form in ["--packed", "--unpacked"] {
+        for (change, status, said) in &changes {
+            let scene = with_demo();
+            let blob = blob(&scene);
+            match change(fs::read(&blob).unwrap()) {
+                Some(bytes) => fs::write(&blob, bytes).unwrap(),
+                None => fs::remove_file(&blob).unwrap(),
+            }
+            let run = install_linux(&scene, &[form]).exits(*status);
+            assert_eq!(run.stdout, "");
+            assert!(
+                run.stderr.contains(&format!("error: {said}")),
+                "{}",
+                run.stderr
+            );
+            assert!(
+                run.stderr
+                    .contains(&format!("for {DEMO} 1.0.0 in oci-layout:store")),
+                "{}",
+                run.stderr
+            );
+            assert_eq!(names(&scene.path("mirror")), [""; 0], "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_zip_that_nobody_should_unpack_is_refused_although_its_digest_is_right() {
+    type Files = [(&'static str, &'static [u8])];
+    let executable: (&str, &[u8]) = ("terraform-provider-demo_v1.0.0", b"hello\n");
+    let cases: [(&Files, i32); 3] = [
+        (&[("README", b"no executable")], 1),
+        (&[executable, ("../outside", b"hostile")], 3),
+        (&[executable, ("a/LICENSE", b""), ("A/LICENSE", b"")], 3),
+    ];
+    for (files, status) in cases {
+        // As a tool pushes it that does not look into zips.
+        let scene = with_demo();
+        let folder = scene.path("hostile");
+        ReleaseFolder::new("demo", "1.0.0")
+            .package("linux_amd64", files)
+            .write(&folder);
+        let name = "terraform-provider-demo_1.0.0_linux_amd64.zip";
+        replace_zip(&scene, &fs::read(folder.join(name)).unwrap());
+        for form in ["--packed", "--unpacked"] {
+            let run = install_linux(&scene, &[form]).exits(status);
+            let said = format!("error: the zip {name} cannot be used for {DEMO} 1.0.0");
+            assert!(run.stderr.contains(&said), "{}", run.stderr);
+            assert_eq!(names(&scene.path("mirror")), [""; 0]);
+            assert!(!scene.path("outside").exists());
+        }
+    }
+}
+
+/// Puts another zip into the store, with manifests that fit it and without evidence.
+fn replace_zip(scene: &Scene, zip: &[u8]) {
+    let blobs = scene.path(REPOSITORY).join("blobs/sha256");
+    let put = |bytes: &[u8]| {
+        let hex = super::sha256(bytes);
+        fs::write(blobs.join(&hex), bytes).unwrap();
+        (
+            serde_json::json!(format!("sha256:{hex}")),
+            serde_json::json!(bytes.len()),
+        )
+    };
+    let read = |descriptor: &serde_json::Value| -> serde_json::Value {
+        let digest = descriptor["digest"].as_str().unwrap();
+        serde_json::from_slice(&fs::read(blobs.join(&digest["sha256:".len()..])).unwrap()).unwrap()
+    };
+    let point = |descriptor: &mut serde_json::Value, bytes: &[u8]| {
+        (descriptor["digest"], descriptor["size"]) = put(bytes);
+    };
+    retag(scene, |tags| {
+        tags.retain(|descriptor| tag(descriptor) == "1.0.0");
+        let mut index = read(&tags[0]);
+        let platform = &mut index["manifests"][0];
+        let mut manifest = read(platform);
+        point(&mut manifest["layers"][0], zip);
+        point(platform, manifest.to_string().as_bytes());
+        point(&mut tags[0], index.to_string().as_bytes());
+    });
+}
+
+#[test]
+fn evidence_of_something_else_is_refused() {
+    let scene = with_demo();
+    push(
+        &scene,
+        DEMO,
+        "2.0.0",
+        &ReleaseFolder::new("demo", "2.0.0").platform("linux_amd64"),
+    );
+    retag(&scene, |tags| {
+        let digest = |name: &str| {
+            tags.iter()
+                .find(|descriptor| tag(descriptor) == name)
+                .unwrap()
+                .clone()
+        };
+        let other = digest("evidence-2.0.0");
+        let own = tags
+            .iter_mut()
+            .find(|descriptor| tag(descriptor) == "evidence-1.0.0")
+            .unwrap();
+        (own["digest"], own["size"]) = (other["digest"].clone(), other["size"].clone());
+    });
+    let run = install(
+        &scene,
+        &["example.com/acme/demo@1.0.0", "--platform", "linux_amd64"],
+    )
+    .exits(3);
+    assert_eq!(run.stdout, "");
+    assert!(
+        run.stderr.contains("error: the evidence does not prove the packages beside it for example.com/acme/demo 1.0.0 in oci-layout:store\n"),
+        "{}",
+        run.stderr
+    );
+    assert!(!scene.path("mirror").exists());
+}
+
+#[test]
+fn without_evidence_a_package_is_unverified_and_a_named_key_refuses_it() {
+    let scene = with_demo();
+    retag(&scene, |tags| {
+        tags.retain(|descriptor| tag(descriptor) == "1.0.0")
+    });
+    let run = install_linux(&scene, &["--key", "acme.asc"]).exits(3);
+    assert_eq!(run.stdout, "");
+    assert!(!scene.path("mirror").exists());
+    let run = install_linux(&scene, &[]).succeeds();
+    assert!(
+        run.stderr
+            .contains("  Verified example.com/acme/demo 1.0.0   unverified\n"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_release_without_signature_is_shown_as_what_it_is() {
+    let scene = Scene::new();
+    let folder = scene.path("release");
+    demo("1.0.0")
+        .mistake(Mistake::SignatureMissing)
+        .write(&folder);
+    scene
+        .tfoci([
+            "push",
+            "release",
+            "--provider",
+            DEMO,
+            "--to",
+            "oci-layout:store",
+            "--allow-unsigned",
+            DEMO,
+        ])
+        .succeeds();
+    let run = install_linux(&scene, &[]).succeeds();
+    assert!(
+        run.stderr
+            .contains("  Verified example.com/acme/demo 1.0.0   checksum\n"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn pins() {
+    let scene = with_demo();
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    let file = |name: &str, key: &str| {
+        scene.write(
+            name,
+            format!("[[provider]]\nmatch = \"example.com/acme/*\"\nkeys = [\"{key}\"]\n"),
+        );
+    };
+    file("acme.toml", &Signer::acme().fingerprint());
+    file("by-file.toml", "acme.asc");
+    file("stranger.toml", &Signer::stranger().fingerprint());
+    scene.write(
+        "elsewhere.toml",
+        "[[provider]]\nmatch = \"example.org/acme/*\"\nkeys = [\"acme.asc\"]\n",
+    );
+    scene.write("broken.toml", "[[provider]]\nmatch = 1\n");
+    let required = "--require-pinned";
+    let cases: [(&[&str], i32, &str); 11] = [
+        (
+            &[required],
+            2,
+            "error: nothing is pinned for this provider for",
+        ),
+        (
+            &[required, "--trust", "elsewhere.toml"],
+            2,
+            "error: nothing is pinned for this provider for",
+        ),
+        (&[required, "--key", "acme.asc"], 0, "signed [KEY] (pinned)"),
+        (
+            &[required, "--trust", "acme.toml"],
+            0,
+            "signed [KEY] (pinned)",
+        ),
+        (&["--trust", "by-file.toml"], 0, "signed [KEY] (pinned)"),
+        (&["--trust", "elsewhere.toml"], 0, "signed [KEY] (embedded)"),
+        (
+            &["--key", "stranger.asc"],
+            3,
+            "error: the evidence does not prove",
+        ),
+        (
+            &[required, "--key", "stranger.asc"],
+            3,
+            "error: the evidence does not prove",
+        ),
+        (
+            &["--trust", "stranger.toml"],
+            3,
+            "error: the evidence does not prove",
+        ),
+        (
+            &["--trust", "broken.toml"],
+            2,
+            "error: broken.toml is not a trust file",
+        ),
+        (
+            &["--trust", "missing.toml"],
+            1,
+            "error: cannot read missing.toml",
+        ),
+    ];
+    for (arguments, status, said) in cases {
+        let run = install_linux(&scene, &[arguments, &["--dry-run"]].concat()).exits(status);
+        let stderr = super::steady(&run.stderr);
+        assert!(stderr.contains(said), "{arguments:?}\n{stderr}");
+        let refused = install_linux(&scene, arguments).exits(status);
+        assert_eq!(refused.stdout.is_empty(), status != 0, "{arguments:?}");
+        if status != 0 {
+            assert_eq!(names(&scene.path("mirror")), [""; 0], "{arguments:?}");
+        }
+        fs::remove_dir_all(scene.path("mirror")).unwrap_or_default();
+    }
+}

@@ -1,0 +1,226 @@
+//! Every line of `testdata/layouts/EXPECTED.tsv`: we refuse what clients refuse and accept what clients accept, and the code of each
+//! refusal is the one in the table.
+//!
+//! Where we differ, we mean to:
+//! - Clients crash on a digest without an algorithm or with an unknown one (`panic:` in the table). We refuse it.
+//! - Clients crash while they list a number beyond 64 bits. We list the others, and say why that tag is none.
+//! - Clients list tags that they cannot fetch. We list only what can be fetched, and name the others with `--all`.
+//! - Clients read versions of up to 128 characters. We pass those beyond 119 over, whose evidence would fit no tag.
+//! - Of two objects or lists of one name, clients read the second over the first. To us the second stands alone.
+//! - Clients take sha384 for manifests, which OCI does not register. We refuse it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tfoci::authentication::Note;
+use tfoci::event::{Event, Reporter};
+use tfoci::examine::{Belief, Platforms, Shelf, Versions};
+use tfoci::install::{Form, Installed, Request, install};
+use tfoci::oci::Repository;
+use tfoci::oci::reference::Ignored;
+use tfoci::outcome::Failure;
+use tfoci::selection::Selection;
+use tfoci::store::Layout;
+use tfoci::trust::Policy;
+
+use crate::support::expected::{Line, layouts, lines};
+use crate::support::scene::Scene;
+
+struct Unheard;
+
+impl Reporter for Unheard {
+    fn report(&self, _: Event) {}
+}
+
+/// The one repository of a directory.
+pub fn shelf_in(directory: &Path) -> Shelf<Layout> {
+    Shelf {
+        store: Layout::new(directory.to_owned(), "STORE"),
+        provider: "registry.opentofu.org/acme/demo".parse().unwrap(),
+        repository: Repository::root(),
+        place: "STORE".to_owned(),
+    }
+}
+
+fn shelf(layout: &str) -> Shelf<Layout> {
+    shelf_in(&layouts().join(layout))
+}
+
+fn wait<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    { runtime }.build().unwrap().block_on(work)
+}
+
+/// Installs as the executable does.
+pub fn install_from(
+    shelf: &Shelf<Layout>,
+    version: &str,
+    platform: &str,
+    into: &Path,
+) -> Result<Installed, Failure> {
+    let request = Request {
+        into: into.to_owned(),
+        platforms: Platforms::Only(vec![platform.parse().unwrap()]),
+        form: Form::Packed,
+        belief: Belief {
+            policy: Policy::default(),
+            require_pinned: false,
+            now: SystemTime::now(),
+        },
+        dry_run: false,
+        jobs: 1,
+    };
+    let host = "registry.opentofu.org".parse().unwrap();
+    let selection = Selection::parse(&format!("acme/demo@{version}"), &host).unwrap();
+    let reporter: Arc<dyn Reporter> = Arc::new(Unheard);
+    wait(async {
+        let (version, _) = shelf.choose(&selection).await?;
+        install(shelf, &version, &request, &reporter).await
+    })
+}
+
+fn code_of(line: &Line) -> (&'static str, String) {
+    let into = tempfile::tempdir().unwrap();
+    match install_from(
+        &shelf(&line.layout),
+        &line.version,
+        &line.platform,
+        into.path(),
+    ) {
+        Ok(installed) if installed.authentication.notes == [Note::LenientJson] => {
+            ("ok", "lenient-json".to_owned())
+        }
+        Ok(_) => ("ok", "-".to_owned()),
+        Err(failure) => {
+            let code = failure.problem.code();
+            ("refused", code.unwrap_or_else(|| failure.to_string()))
+        }
+    }
+}
+
+#[test]
+fn the_code_of_every_refusal_is_the_one_in_the_table() {
+    let wrong: Vec<String> = lines()
+        .filter(Line::is_install)
+        .filter_map(|line| {
+            let accepted = if line.outcome == "ok" {
+                "ok"
+            } else {
+                "refused"
+            };
+            let (outcome, code) = code_of(&line);
+            ((outcome, code.as_str()) != (accepted, line.reason.as_str()))
+                .then(|| format!("{line:?}\n  received {outcome} {code}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_program_installs_what_clients_install_and_nothing_else() {
+    let scene = Scene::new();
+    let wrong: Vec<String> = lines()
+        .filter(Line::is_install)
+        .enumerate()
+        .filter_map(|(number, line)| {
+            let into = format!("into{number}");
+            let run = scene.tfoci([
+                "install",
+                &format!("acme/demo@{}", line.version),
+                "--exact-repository",
+                "--from",
+                &line.store(),
+                "--into",
+                &into,
+                "--platform",
+                &line.platform,
+                "--quiet",
+            ]);
+            let status = match &*line.reason {
+                _ if line.outcome == "ok" => 0,
+                reason if reason.ends_with("-mismatch") => 3,
+                _ => 1,
+            };
+            let installed = zips(&scene.path(&into));
+            let silent = run.stderr.is_empty() == (status == 0);
+            (run.status != Some(status) || installed != usize::from(status == 0) || !silent)
+                .then(|| format!("{line:?}\n  received {run:?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// How many packages a mirror holds.
+fn zips(mirror: &Path) -> usize {
+    let provider = mirror.join("registry.opentofu.org/acme/demo");
+    std::fs::read_dir(provider).map_or(0, |entries| entries.count())
+}
+
+#[test]
+fn clients_see_the_versions_that_are_listed_and_those_that_are_called_not_canonical() {
+    for line in lines().filter(|line| line.version == "list") {
+        let Versions { versions, ignored } = wait(shelf(&line.layout).versions()).unwrap();
+        if line.reason == "tag-number-too-large" {
+            let codes: Vec<_> = ignored.iter().map(|(_, reason)| reason.code()).collect();
+            assert_eq!((versions.len(), codes), (1, vec!["tag-number-too-large"]));
+            continue;
+        }
+        let traps = ignored.into_iter().filter_map(|(_, reason)| match reason {
+            Ignored::NotCanonical { version } => Some(version),
+            _ => None,
+        });
+        let seen: BTreeSet<_> = versions.into_iter().chain(traps).collect();
+        let seen: Vec<String> = seen.iter().map(ToString::to_string).collect();
+        assert_eq!(seen.join(" "), line.outcome, "{}", line.layout);
+    }
+}
+
+#[test]
+fn clients_pass_over_the_tags_that_are_called_no_versions() {
+    for line in lines().filter(|line| line.version == "ignored") {
+        let Versions { ignored, .. } = wait(shelf(&line.layout).versions()).unwrap();
+        assert!(
+            ignored
+                .iter()
+                .all(|(_, reason)| reason.code() == line.reason)
+        );
+        let mut expected: Vec<&str> = line.outcome.split(' ').collect();
+        expected.sort_unstable();
+        let names: Vec<String> = ignored.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, expected, "{}", line.layout);
+    }
+}
+
+/// `testdata/refusals.txt` is what people read, layout by layout.
+#[test]
+fn refusals_read_well() {
+    let scene = Scene::new();
+    let refusals = lines().filter(|line| line.is_install() && line.outcome != "ok");
+    let page: String = refusals
+        .map(|line| {
+            let (provider, store) = (format!("acme/demo@{}", line.version), line.store());
+            let run = scene.tfoci([
+                "install",
+                &provider,
+                "--exact-repository",
+                "--from",
+                &store,
+                "--into",
+                "into",
+                "--platform",
+                &line.platform,
+                "--quiet",
+            ]);
+            let text = run.stderr.replace(&store, "STORE");
+            format!(
+                "[{} {} {}]\n{text}\n",
+                line.layout, line.version, line.platform
+            )
+        })
+        .collect();
+    let golden = layouts().with_file_name("refusals.txt");
+    let expected = std::fs::read_to_string(golden).unwrap_or_default();
+    assert!(page == expected, "{page}");
+}

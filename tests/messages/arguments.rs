@@ -1,0 +1,296 @@
+//! Arguments that cannot be meant.
+
+use super::{Case, check};
+use crate::support::author::Author;
+
+const NOTHING: fn(&Author) = |_| {};
+
+#[test]
+fn addresses() {
+    check(&[
+        Case {
+            label: "a type alone",
+            given: NOTHING,
+            arguments: "push dist --provider demo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `demo` is a type without a namespace
+  expected hashicorp/demo, if that is meant
+",
+        },
+        Case {
+            label: "too many parts",
+            given: NOTHING,
+            arguments: "push dist --provider a/b/c/d --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `a/b/c/d` is not a provider address
+  expected HOSTNAME/NAMESPACE/TYPE
+",
+        },
+        Case {
+            label: "a repository's name",
+            given: NOTHING,
+            arguments: "push dist --provider acme/terraform-provider-demo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: the provider type `terraform-provider-demo` begins with `terraform-`
+  expected demo
+",
+        },
+        Case {
+            label: "a legacy address",
+            given: NOTHING,
+            arguments: "push dist --provider=-/demo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `-/demo` is a legacy address
+  expected the namespace that the provider has today
+",
+        },
+        Case {
+            label: "a built-in provider",
+            given: NOTHING,
+            arguments: "push dist --provider terraform.io/builtin/terraform --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `terraform.io/builtin/terraform` is built into the client and never installed
+",
+        },
+        Case {
+            label: "an underscore",
+            given: NOTHING,
+            arguments: "push dist --provider acme_inc/demo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `acme_inc` is not a namespace: it has an underscore
+  expected letters, digits and inner dashes
+",
+        },
+        Case {
+            label: "a URL",
+            given: NOTHING,
+            arguments: "push dist --provider https://example.com/acme/demo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `https://example.com/acme/demo` is not a provider address
+  expected HOSTNAME/NAMESPACE/TYPE
+",
+        },
+        Case {
+            label: "punycode",
+            given: NOTHING,
+            arguments: "push dist --provider xn--bcher-kva.example/acme/demo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `xn--bcher-kva.example` is not a host name: it is written in punycode
+  expected Unicode
+",
+        },
+        Case {
+            label: "a default host that is none",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --default-host a..b --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: invalid value 'a..b' for '--default-host <HOST>': `a..b` is not a host name: it has an empty label
+  expected something before and after every dot
+
+For more information, try '--help'.
+",
+        },
+        Case {
+            label: "letters that OCI does not know",
+            given: NOTHING,
+            arguments: "push dist --provider bücher/demo --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: `registry.opentofu.org/bücher/demo` has letters that no OCI repository can have in its name for registry.opentofu.org/bücher/demo in oci-layout:store
+  expected a namespace and type in ASCII
+",
+        },
+        Case {
+            label: "control characters",
+            given: NOTHING,
+            arguments: "push dist --provider acme/de\u{1b}[2Jmo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `de�[2Jmo` is not a provider type: it has characters that are not allowed
+  expected letters, digits and inner dashes
+",
+        },
+    ]);
+}
+
+#[test]
+fn versions() {
+    check(&[
+        Case {
+            label: "nothing after the @",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo@ --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `acme/demo@` has nothing after the `@`
+  expected a version or constraint, or no `@`
+",
+        },
+        Case {
+            label: "a constraint where one version is needed",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo@>=1.0 --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `acme/demo@>=1.0` does not name one version
+  expected ADDR@VERSION
+",
+        },
+        Case {
+            label: "latest",
+            given: NOTHING,
+            arguments: "install acme/demo@latest --from oci-layout:store --into out",
+            exit: 2,
+            says: r"
+error: `latest` is not a version constraint: `latest` is not a version
+  expected no constraint, for the newest release
+",
+        },
+        Case {
+            label: "a v",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo@v1.0.0 --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `v1.0.0` is not a version constraint: its version begins with `v`
+  expected the same without it
+",
+        },
+        Case {
+            label: "inspect without a version",
+            given: NOTHING,
+            arguments: "inspect acme/demo --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: `acme/demo` does not name one version
+  expected ADDR@VERSION
+",
+        },
+        Case {
+            label: "a platform that is none",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --platform linux --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: invalid value 'linux' for '--platform <OS_ARCH>': `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
+
+For more information, try '--help'.
+",
+        },
+        Case {
+            label: "a platform that is none, to install",
+            given: NOTHING,
+            arguments: "install acme/demo --platform linux --from oci-layout:store --into out",
+            exit: 2,
+            says: r"
+error: `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
+",
+        },
+    ]);
+}
+
+#[test]
+fn stores() {
+    check(&[
+        Case {
+            label: "no prefix",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to mirror",
+            exit: 2,
+            says: r"
+error: `mirror` is not a store address
+  expected oci-layout:DIR
+",
+        },
+        Case {
+            label: "no directory",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to oci-layout:",
+            exit: 2,
+            says: r"
+error: `oci-layout:` names no directory
+  expected oci-layout:DIR
+",
+        },
+        Case {
+            label: "a template",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to oci-layout:store/${type}",
+            exit: 2,
+            says: r"
+error: `oci-layout:store/${type}` holds the template symbol `${`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself
+",
+        },
+        Case {
+            label: "pushing below a layout",
+            given: |author| {
+                author.scene.write("store/oci-layout", "{}");
+            },
+            arguments: "push dist --provider acme/demo --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: store is itself an OCI image layout for registry.opentofu.org/acme/demo in oci-layout:store
+  expected a directory of layouts
+
+hint: for the provider that is in it, add `--exact-repository`
+",
+        },
+        Case {
+            label: "reading below a layout",
+            given: |author| {
+                author.scene.write("store/oci-layout", "{}");
+            },
+            arguments: "versions acme/demo --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: store is itself an OCI image layout
+  expected a directory of layouts
+
+hint: for the provider that is in it, add `--exact-repository`
+",
+        },
+        Case {
+            label: "everything of one repository",
+            given: |author| {
+                author.scene.write("store/oci-layout", "{}");
+            },
+            arguments: "install --from oci-layout:store --exact-repository --into out",
+            exit: 2,
+            says: r"
+error: no provider is named, and one exact repository cannot tell whose it is
+
+hint: name the provider, such as `acme/demo@1.0.0`
+",
+        },
+        Case {
+            label: "an annotation without a value",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --annotation colour --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `colour` is not an annotation that can be set
+  expected KEY=VALUE
+",
+        },
+        Case {
+            label: "an annotation of the artifact's",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --annotation org.tfoci.package=x --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: the annotation `org.tfoci.package` is tfoci's own
+
+hint: choose another key; registries link a package to its sources by `org.opencontainers.image.source`
+",
+        },
+    ]);
+}

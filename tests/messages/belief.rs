@@ -1,0 +1,139 @@
+//! Trust files, keys and patterns that cannot be used.
+
+use super::{Case, check};
+use crate::support::author::Author;
+
+const NOTHING: fn(&Author) = |_| {};
+
+#[test]
+fn trust_files_keys_and_patterns() {
+    check(&[
+        Case {
+            label: "a trust file that is no TOML",
+            given: |author| {
+                author.scene.write("trust.toml", "[[provider]\n");
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  the trust file is malformed
+  TOML parse error at line 1, column 12
+    |
+  1 | [[provider]
+    |            ^
+  unclosed array table, expected `]`
+
+hint: the README shows a trust file, under Trust
+",
+        },
+        Case {
+            label: "a trust file with a misspelled field",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"example.com/*/*\"\nkey = []\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  the trust file is malformed
+  TOML parse error at line 3, column 1
+    |
+  3 | key = []
+    | ^^^
+  unknown field `key`, expected one of `match`, `keys`, `unsigned`, `expired`, `weak`
+
+hint: the README shows a trust file, under Trust
+",
+        },
+        Case {
+            label: "a trust file that depends on the default host",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"acme/*\"\nkeys = []\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  the pattern `acme/*` names no host
+    expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+
+hint: the README shows a trust file, under Trust
+",
+        },
+        Case {
+            label: "a trust file that is not there",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: cannot read trust.toml
+  No such file or directory (os error 2)
+",
+        },
+        Case {
+            label: "a trust file that names a key which is not there",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"keys/acme.asc\"]\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: cannot read keys/acme.asc
+  No such file or directory (os error 2)
+",
+        },
+        Case {
+            label: "a key that is not there",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --key missing.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: cannot read missing.asc
+  No such file or directory (os error 2)
+",
+        },
+        Case {
+            label: "a pattern that is none",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --allow-unsigned acme --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `acme` is not a pattern of providers
+  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+",
+        },
+        Case {
+            label: "a pattern with half a star",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --allow-unsigned acme/de* --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: the pattern `acme/de*` has a `*` within a segment
+  expected `*` for the whole segment
+",
+        },
+        Case {
+            label: "only pinned, and nothing is",
+            given: |author| {
+                author.with_pushed();
+            },
+            arguments: "inspect acme/demo@1.0.0 --from oci-layout:store --require-pinned",
+            exit: 2,
+            says: r"
+error: no key is pinned for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+
+hint: name the key with `--key FILE`, or pin its fingerprint for `registry.opentofu.org/acme/demo` in a trust file
+",
+        },
+    ]);
+}

@@ -1,0 +1,189 @@
+//! Platform manifests and packages that clients refuse: one layout of `testdata/layouts` for each reason.
+
+use super::check;
+use super::shapes::{layout, shape};
+
+#[test]
+fn manifests() {
+    check(&[
+        shape(
+            "manifest-media-type-missing",
+            |author| layout(author, "manifest-media-type-missing"),
+            1,
+            r"
+error: the platform manifest has the wrong mediaType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.oci.image.manifest.v1+json
+  received nothing
+",
+        ),
+        shape(
+            "manifest-media-type-wrong",
+            |author| layout(author, "manifest-media-type-wrong"),
+            1,
+            r"
+error: the platform manifest has the wrong mediaType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.oci.image.manifest.v1+json
+  received application/vnd.oci.image.index.v1+json
+",
+        ),
+        shape(
+            "manifest-artifact-type-missing",
+            |author| layout(author, "manifest-artifact-type-missing"),
+            1,
+            r"
+error: the platform manifest has the wrong artifactType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.opentofu.provider-target
+  received nothing
+",
+        ),
+        shape(
+            "manifest-text-behind",
+            |author| layout(author, "manifest-text-behind"),
+            1,
+            r"
+error: the platform manifest is not valid JSON of its kind for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  trailing characters at line 1 column 419
+",
+        ),
+        shape(
+            "manifest-tampered",
+            |author| layout(author, "manifest-tampered"),
+            3,
+            r"
+error: the manifest sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the bytes do not match their digest
+    expected sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e
+    received sha256:7893f187fc95bc29ab74c84784ddfa38fb956aa1f8fdf5cce7e916274a704b8a
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        ),
+        shape(
+            "manifest-missing",
+            |author| layout(author, "manifest-missing"),
+            1,
+            r"
+error: the platform manifest sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e is missing in the store for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        ),
+        shape(
+            "manifest-too-large",
+            |author| layout(author, "manifest-too-large"),
+            1,
+            r"
+error: the manifest is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected less than 5 MiB
+  received 5242880 bytes
+",
+        ),
+    ]);
+}
+
+#[test]
+fn layers() {
+    check(&[
+        shape(
+            "layer-missing",
+            |author| layout(author, "layer-missing"),
+            1,
+            r"
+error: the platform manifest has no layers for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+",
+        ),
+        shape(
+            "layer-media-type-wrong",
+            |author| layout(author, "layer-media-type-wrong"),
+            1,
+            r"
+error: the platform manifest has no layer of type archive/zip for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  received application/zip
+",
+        ),
+        shape(
+            "layer-ambiguous",
+            |author| layout(author, "layer-ambiguous"),
+            1,
+            r"
+error: the platform manifest has several layers of type archive/zip for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected 1
+  received 2
+",
+        ),
+        shape(
+            "layer-digest-sha512",
+            |author| layout(author, "layer-digest-sha512"),
+            1,
+            r"
+error: the package has an unsupported digest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected sha256
+  received sha512:35bcdc8152973fd41da5131069d83ecc78f01b54422d0dfb07460be9248e57c8e203f3ccddee451141828397d1f59aefb2d3baa756eff7008d82f8d2dc5e70d6
+",
+        ),
+        shape(
+            "layer-digest-malformed",
+            |author| layout(author, "layer-digest-malformed"),
+            1,
+            r"
+error: the descriptor of the package is unusable for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  `sha256:E5C36DE5375BD25BFBA85F2A850BEC35526FEBC3EAE5DACD7ED7221208723874` is not a digest: the value must be lower-case hex of the algorithm's length
+",
+        ),
+        shape(
+            "layer-platform-wrong",
+            |author| layout(author, "layer-platform-wrong"),
+            1,
+            r"
+error: the package says that it is for another platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected linux_amd64
+  received darwin_arm64
+",
+        ),
+        shape(
+            "package-tampered",
+            |author| layout(author, "package-tampered"),
+            3,
+            r"
+error: the bytes do not match their digest for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  expected sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874
+  received sha256:1a1fa7ffed89f32f32bd0924da29acc61d80297fa0b85b076d94aaef5c3dd37d
+
+hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+",
+        ),
+        shape(
+            "package-truncated",
+            |author| layout(author, "package-truncated"),
+            3,
+            r"
+error: there are fewer bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  expected 299 bytes
+  received 289 bytes
+
+hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+",
+        ),
+        shape(
+            "package-longer",
+            |author| layout(author, "package-longer"),
+            3,
+            r"
+error: there are more bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  expected 299 bytes
+  received more
+
+hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+",
+        ),
+        shape(
+            "package-missing",
+            |author| layout(author, "package-missing"),
+            1,
+            r"
+error: cannot read store/blobs/sha256/e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874 for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
+  No such file or directory (os error 2)
+",
+        ),
+    ]);
+}

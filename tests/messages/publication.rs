@@ -1,0 +1,221 @@
+//! Versions that cannot be published, because of what is there.
+
+use std::fs;
+
+use super::{Case, check};
+use crate::support::author::{Author, two_platforms};
+use crate::support::release::ReleaseFolder;
+use crate::support::{copy, testdata};
+
+/// The store has 1.0.0; then the release is made again, with another executable.
+fn made_again(author: &Author) {
+    author.with_pushed();
+    let again = ReleaseFolder::new("demo", "1.0.0").package(
+        "linux_amd64",
+        &[("terraform-provider-demo_v1.0.0", b"another\n")],
+    );
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    again.write(&author.scene.path("dist"));
+}
+
+/// The same, for a platform that the store does not have.
+fn made_again_for_another_platform(author: &Author) {
+    author.with_pushed();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    let again = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
+    again.write(&author.scene.path("dist"));
+}
+
+/// The store has the release, signed; then somebody offers another platform of it without a signature.
+fn less_firm(author: &Author) {
+    made_again_for_another_platform(author);
+    let signature = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
+    fs::remove_file(signature).unwrap();
+}
+
+fn foreign(author: &Author, layout: &str) {
+    copy(
+        &testdata("layouts").join(layout),
+        &author.scene.path("store"),
+    );
+    two_platforms().write(&author.scene.path("dist"));
+}
+
+fn long(author: &Author) {
+    let version = format!("1.0.0-{}", "a".repeat(114));
+    let release = ReleaseFolder::new("demo", &version).platform("linux_amd64");
+    release.write(&author.scene.path("dist"));
+}
+
+#[test]
+fn what_is_there() {
+    check(&[
+        Case {
+            label: "it exists",
+            given: |author| author.with_pushed(),
+            arguments: "push dist --provider acme/demo --key acme.asc --existing fail --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: the version is already there for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo
+
+hint: without `--existing fail`, missing platforms are added and the same zips are left alone
+",
+        },
+        Case {
+            label: "another zip",
+            given: made_again,
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: another zip is there for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store/registry.opentofu.org/acme/demo
+  expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
+  received zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 (in this release)
+
+hint: nothing was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`
+",
+        },
+        Case {
+            label: "made again for another platform",
+            given: made_again_for_another_platform,
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the store has packages of another release of this version for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo
+  no line of the checksum document covers the zip for darwin_arm64
+    received sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+
+hint: nothing was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`
+",
+        },
+        Case {
+            label: "less firm than what is there",
+            given: less_firm,
+            arguments: "push dist --provider acme/demo --allow-unsigned acme/demo --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the release proves less than what is there for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo
+  expected signed (in the store)
+  received checksum (in this release)
+
+hint: nothing was changed. Push the release with its signature and key
+",
+        },
+        Case {
+            label: "a container image has the tag",
+            given: |author| foreign(author, "tag-is-image-manifest"),
+            arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the tag is taken by something else for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the tag leads to an image manifest, not to a provider's index
+
+hint: nothing was changed. `--existing replace` puts the provider in its place
+",
+        },
+        Case {
+            label: "an index that clients refuse has the tag",
+            given: |author| foreign(author, "platform-ambiguous-identical"),
+            arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the tag is taken by something else for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the platform linux_amd64 has several entries
+
+hint: nothing was changed. `--existing replace` puts the provider in its place
+",
+        },
+        Case {
+            label: "another release has the tag",
+            given: |author| foreign(author, "good-oras"),
+            arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: another zip is there for registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 in oci-layout:store
+  expected zh:1a03a5f27c51a50f57fcbe845656276b5f9fa345c9fea8bc795745ea219e07ca (in the store)
+  received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a (in this release)
+
+hint: nothing was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`
+",
+        },
+        Case {
+            label: "the index under the tag is damaged",
+            given: |author| foreign(author, "index-tampered"),
+            arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the manifest sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the bytes do not match their digest
+    expected sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad
+    received sha256:b88af63c57de8c17b35bfee9de994cc02b450e04dd366d4f6bdf5dfca40746e6
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        },
+        Case {
+            label: "the index under the tag is missing",
+            given: |author| foreign(author, "index-missing"),
+            arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: the manifest of a tag sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing in the store for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        },
+    ]);
+}
+
+#[test]
+fn what_cannot_be_written() {
+    check(&[
+        Case {
+            label: "a version too long for a tag",
+            given: long,
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: the version is too long to be a tag for registry.opentofu.org/acme/demo 1.0.0-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa in oci-layout:store/registry.opentofu.org/acme/demo
+  expected at most 119 characters
+  received 120
+",
+        },
+        Case {
+            label: "a file in the store's place",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                author.scene.write("store", "");
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: cannot create store/registry.opentofu.org/acme/demo for registry.opentofu.org/acme/demo 1.0.0
+  Not a directory (os error 20)
+",
+        },
+        Case {
+            label: "a layout whose index is text",
+            given: |author| {
+                author.with_pushed();
+                fs::write(author.repository("index.json"), "none").unwrap();
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: store/registry.opentofu.org/acme/demo/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo 1.0.0
+  expected ident at line 1 column 2
+",
+        },
+        Case {
+            label: "no room for the digest",
+            given: |author| two_platforms().write(&author.scene.path("dist")),
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store --digest-file missing/digest",
+            exit: 1,
+            says: r#"
+error: cannot create a file in missing
+  No such file or directory (os error 2) at path "[TMP]/missing/.tfoci-tmp-"
+"#,
+        },
+    ]);
+}

@@ -1,0 +1,371 @@
+//! Stores that do not have what is asked for, or have it wrong.
+
+use std::fs;
+
+use super::{Case, check};
+use crate::support::author::{Author, two_platforms};
+use crate::support::release::{Mistake, ReleaseFolder};
+
+/// The blob of the zip for `linux_amd64`.
+fn zip(author: &Author) -> std::path::PathBuf {
+    let zip = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    author.blob(&crate::support::judge::sha256(&zip))
+}
+
+/// Changes one byte of a layer of the evidence.
+fn altered_evidence(author: &Author, media_type: &str) {
+    author.with_pushed();
+    let evidence = author.document("evidence-1.0.0");
+    let layers = evidence["layers"].as_array().unwrap();
+    let layer = layers
+        .iter()
+        .find(|layer| layer["mediaType"] == media_type)
+        .unwrap();
+    let hex = layer["digest"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("sha256:")
+        .unwrap();
+    let mut bytes = fs::read(author.blob(hex)).unwrap();
+    bytes[0] ^= 1;
+    fs::write(author.blob(hex), bytes).unwrap();
+}
+
+/// The evidence of 1.0.0 is put under the tag of 1.1.0's: whole and signed, and about something else.
+fn exchanged_evidence(author: &Author) {
+    author.with_pushed();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    ReleaseFolder::new("demo", "1.1.0")
+        .platform("linux_amd64")
+        .write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    let (old, new) = (
+        author.tagged("evidence-1.0.0").unwrap(),
+        author.tagged("evidence-1.1.0").unwrap(),
+    );
+    let index = fs::read_to_string(author.repository("index.json")).unwrap();
+    let sizes = [&old, &new].map(|hex| fs::metadata(author.blob(hex)).unwrap().len());
+    let index = index.replace(
+        &format!("sha256:{new}\",\"size\":{}", sizes[1]),
+        &format!("sha256:{old}\",\"size\":{}", sizes[0]),
+    );
+    fs::write(author.repository("index.json"), index).unwrap();
+}
+
+/// The store has a release without a signature, and the trust file allows that.
+fn unsigned(author: &Author) {
+    two_platforms()
+        .mistake(Mistake::SignatureMissing)
+        .write(&author.scene.path("dist"));
+    author
+        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .succeeds();
+    let entry = "match = \"*/*/*\"\nkeys = [\"acme.asc\"]\nunsigned = \"allow\"\n";
+    author
+        .scene
+        .write("trust.toml", format!("[[provider]]\n{entry}"));
+}
+
+fn pushed_with_capitals(author: &Author) {
+    ReleaseFolder::new("demo", "1.0.0-RC1")
+        .platform("linux_amd64")
+        .write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+}
+
+#[test]
+fn what_is_not_there() {
+    check(&[
+        Case {
+            label: "no store",
+            given: |_| {},
+            arguments: "versions acme/demo --from oci-layout:store",
+            exit: 1,
+            says: r"
+error: there is no OCI image layout in store
+
+hint: `tfoci push` creates a layout; a single one that another tool made needs `--exact-repository`
+",
+        },
+        Case {
+            label: "no layout",
+            given: |author| {
+                author.scene.write("store/x", "");
+            },
+            arguments: "versions acme/demo --exact-repository --from oci-layout:store",
+            exit: 1,
+            says: r"
+error: there is no OCI image layout in store
+
+hint: `tfoci push` creates a layout; a single one that another tool made needs `--exact-repository`
+",
+        },
+        Case {
+            label: "no provider",
+            given: |author| author.with_pushed(),
+            arguments: "versions example.com/acme/demo --from oci-layout:store",
+            exit: 1,
+            says: r"
+error: nothing is there for example.com/acme/demo in oci-layout:store
+
+hint: the full address counts: the same name on another host is another provider
+",
+        },
+        Case {
+            label: "no such version",
+            given: |author| author.with_pushed(),
+            arguments: "inspect acme/demo@2.0.0 --from oci-layout:store",
+            exit: 1,
+            says: r"
+error: no version matches `2.0.0` for registry.opentofu.org/acme/demo in oci-layout:store
+  has 1.0.0
+
+hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
+",
+        },
+        Case {
+            label: "no version that matches",
+            given: |author| author.with_pushed(),
+            arguments: "install acme/demo@~>2.0 --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: no version matches `~> 2.0` for registry.opentofu.org/acme/demo in oci-layout:store
+  has 1.0.0
+
+hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
+",
+        },
+        Case {
+            label: "no stable version",
+            given: pushed_with_capitals,
+            arguments: "install acme/demo --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: no stable version is there for registry.opentofu.org/acme/demo in oci-layout:store
+  has 1.0.0-RC1
+
+hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
+",
+        },
+        Case {
+            label: "no such platform",
+            given: |author| author.with_pushed(),
+            arguments: "install acme/demo --platform plan9_mips --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: the platform plan9_mips is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  has darwin_arm64, linux_amd64
+
+hint: choose one of these with `--platform`, or push the one that is missing
+",
+        },
+        Case {
+            label: "the zip is gone",
+            given: |author| {
+                author.with_pushed();
+                fs::remove_file(zip(author)).unwrap();
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: cannot read store/registry.opentofu.org/acme/demo/blobs/sha256/4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
+  No such file or directory (os error 2)
+",
+        },
+    ]);
+}
+
+#[test]
+fn what_is_wrong() {
+    check(&[
+        Case {
+            label: "the zip was changed",
+            given: |author| {
+                author.with_pushed();
+                let mut bytes = fs::read(zip(author)).unwrap();
+                bytes[40] ^= 1;
+                fs::write(zip(author), bytes).unwrap();
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: the bytes do not match their digest for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+  received sha256:d993dd4748bb747ac8bc6040fe509b0cec984be742a4a0d3b1841ca3ca76377a
+
+hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+",
+        },
+        Case {
+            label: "the zip is cut short",
+            given: |author| {
+                author.with_pushed();
+                let bytes = fs::read(zip(author)).unwrap();
+                fs::write(zip(author), &bytes[..40]).unwrap();
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: there are fewer bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  expected 406 bytes
+  received 40 bytes
+
+hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+",
+        },
+        Case {
+            label: "the zip is longer",
+            given: |author| {
+                author.with_pushed();
+                let bytes = fs::read(zip(author)).unwrap();
+                fs::write(zip(author), [bytes, vec![0]].concat()).unwrap();
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: there are more bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  expected 406 bytes
+  received more
+
+hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+",
+        },
+        Case {
+            label: "the checksum document was changed",
+            given: |author| altered_evidence(author, "text/plain"),
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the bytes do not match their digest
+    expected sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
+    received sha256:c77c848103aa3e75647fdbdc892840f0bf46899ea094e63852de4c4093e7e809
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        },
+        Case {
+            label: "the evidence is another version's",
+            given: exchanged_evidence,
+            arguments: "install acme/demo@1.1.0 --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: the evidence does not prove the packages beside it for registry.opentofu.org/acme/demo 1.1.0 in oci-layout:store
+  the checksum document has no SHA-256 for `terraform-provider-demo_1.1.0_linux_amd64.zip`
+
+hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
+",
+        },
+        Case {
+            label: "another key than the one that is given",
+            given: |author| author.with_pushed(),
+            arguments: "install acme/demo --platform linux_amd64 --key stranger.asc --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: the evidence does not prove the packages beside it for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the signature `signature in the evidence` is by a key that is not pinned
+    expected [STRANGER]
+    received [ACME]
+
+hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
+",
+        },
+        Case {
+            label: "no signature, and only pinned keys are wanted",
+            given: unsigned,
+            arguments: "install acme/demo --platform linux_amd64 --trust trust.toml --require-pinned --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: the package is not signed by a pinned key for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  received checksum
+",
+        },
+    ]);
+}
+
+#[test]
+fn what_is_in_the_way() {
+    check(&[
+        Case {
+            label: "another zip",
+            given: |author| {
+                author.with_pushed();
+                author.scene.write("out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip", "x");
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
+  expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+  received zh:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881
+
+hint: nothing was replaced. Remove it, or install into another directory
+",
+        },
+        Case {
+            label: "another directory",
+            given: |author| {
+                author.with_pushed();
+                author.scene.write(
+                    "out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64/x",
+                    "x",
+                );
+            },
+            arguments: "install acme/demo --platform linux_amd64 --unpacked --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
+  expected h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
+  received h1:L20qKtIWZt83wfJC5IPSr98syPr6yQ0ZQf4DeI9xnr0=
+
+hint: nothing was replaced. Remove it, or install into another directory
+",
+        },
+        Case {
+            label: "the other form",
+            given: |author| {
+                author.with_pushed();
+                author.scene.write(
+                    "out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64/x",
+                    "x",
+                );
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: the package is there in the other form for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
+
+hint: clients would choose between the two forms by accident. Remove one, or install in the same form
+",
+        },
+        Case {
+            label: "capital letters",
+            given: pushed_with_capitals,
+            arguments: "install acme/demo@1.0.0-RC1 --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: clients cannot find a version with capital letters in a packed mirror for registry.opentofu.org/acme/demo 1.0.0-RC1 in oci-layout:store
+
+hint: install it with `--unpacked`
+",
+        },
+        Case {
+            label: "a file in the directory's place",
+            given: |author| {
+                author.with_pushed();
+                author.scene.write("out", "x");
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: cannot create out for registry.opentofu.org/acme/demo 1.0.0
+  File exists (os error 17)
+",
+        },
+    ]);
+}

@@ -1,0 +1,244 @@
+//! Artifacts that clients refuse for their shape: one layout of `testdata/layouts` for each reason.
+
+use super::{Case, check};
+use crate::support::author::Author;
+use crate::support::{copy, testdata};
+
+pub(super) fn layout(author: &Author, name: &str) {
+    copy(&testdata("layouts").join(name), &author.scene.path("store"));
+}
+
+/// What installing from a layout says.
+pub(super) const fn shape(
+    label: &'static str,
+    given: fn(&Author),
+    exit: i32,
+    says: &'static str,
+) -> Case {
+    Case {
+        label,
+        given,
+        arguments: "install acme/demo@1.0.0 --platform linux_amd64 --exact-repository --from oci-layout:store --into out",
+        exit,
+        says,
+    }
+}
+
+#[test]
+fn tags() {
+    check(&[
+        shape(
+            "tag-is-image-manifest",
+            |author| layout(author, "tag-is-image-manifest"),
+            1,
+            r"
+error: the tag leads to an image manifest, not to a provider's index for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+",
+        ),
+        shape(
+            "tag-is-platform-manifest",
+            |author| layout(author, "tag-is-platform-manifest"),
+            1,
+            r"
+error: the tag leads directly to one platform's manifest, not to an index of platforms for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+",
+        ),
+        shape(
+            "tag-is-module",
+            |author| layout(author, "tag-is-module"),
+            1,
+            r"
+error: the tag leads to a module package, not to a provider for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+",
+        ),
+        shape(
+            "tag-is-docker-list",
+            |author| layout(author, "tag-is-docker-list"),
+            1,
+            r"
+error: the tag leads to `application/vnd.docker.distribution.manifest.list.v2+json` for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.oci.image.index.v1+json
+",
+        ),
+    ]);
+}
+
+#[test]
+fn indexes() {
+    check(&[
+        shape(
+            "index-media-type-missing",
+            |author| layout(author, "index-media-type-missing"),
+            1,
+            r"
+error: the index has the wrong mediaType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.oci.image.index.v1+json
+  received nothing
+",
+        ),
+        shape(
+            "index-media-type-wrong",
+            |author| layout(author, "index-media-type-wrong"),
+            1,
+            r"
+error: the index has the wrong mediaType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.oci.image.index.v1+json
+  received application/vnd.oci.image.manifest.v1+json
+",
+        ),
+        shape(
+            "index-artifact-type-missing",
+            |author| layout(author, "index-artifact-type-missing"),
+            1,
+            r"
+error: the index has the wrong artifactType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.opentofu.provider
+  received nothing
+",
+        ),
+        shape(
+            "index-artifact-type-wrong",
+            |author| layout(author, "index-artifact-type-wrong"),
+            1,
+            r"
+error: the index has the wrong artifactType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.opentofu.provider
+  received application/vnd.opentofu.provider-target
+",
+        ),
+        shape(
+            "index-cut-short",
+            |author| layout(author, "index-cut-short"),
+            1,
+            r"
+error: the index is not valid JSON of its kind for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  EOF while parsing an object at line 1 column 397
+",
+        ),
+        shape(
+            "index-tampered",
+            |author| layout(author, "index-tampered"),
+            3,
+            r"
+error: the manifest sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the bytes do not match their digest
+    expected sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad
+    received sha256:b88af63c57de8c17b35bfee9de994cc02b450e04dd366d4f6bdf5dfca40746e6
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        ),
+        shape(
+            "index-size-wrong",
+            |author| layout(author, "index-size-wrong"),
+            3,
+            r"
+error: the manifest sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  there are fewer bytes than expected
+    expected 1234 bytes
+    received 398 bytes
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        ),
+        shape(
+            "index-too-large",
+            |author| layout(author, "index-too-large"),
+            1,
+            r"
+error: the manifest is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected less than 5 MiB
+  received 5242880 bytes
+",
+        ),
+        shape(
+            "index-missing",
+            |author| layout(author, "index-missing"),
+            1,
+            r"
+error: the manifest of a tag sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing in the store for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+
+hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+",
+        ),
+        shape(
+            "index-empty",
+            |author| layout(author, "index-empty"),
+            1,
+            r"
+error: no entry has an artifactType, as in a container image for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+",
+        ),
+    ]);
+}
+
+#[test]
+fn entries() {
+    check(&[
+        shape(
+            "entry-artifact-type-foreign-everywhere",
+            |author| layout(author, "entry-artifact-type-foreign-everywhere"),
+            1,
+            r"
+error: no entry is a provider's for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected artifactType application/vnd.opentofu.provider-target
+  received application/vnd.example
+",
+        ),
+        shape(
+            "entry-platform-missing",
+            |author| layout(author, "entry-platform-missing"),
+            1,
+            r"
+error: the entry sha256:4563c51bab7b73bcc6d8818cf3209298f283ea7c63e54b87bf71b477d68567ac has no platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+",
+        ),
+        shape(
+            "entry-is-index",
+            |author| layout(author, "entry-is-index"),
+            1,
+            r"
+error: an entry for providers is not an image manifest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.oci.image.manifest.v1+json
+  received application/vnd.oci.image.index.v1+json
+",
+        ),
+        shape(
+            "platform-ambiguous-identical",
+            |author| layout(author, "platform-ambiguous-identical"),
+            1,
+            r"
+error: the platform linux_amd64 has several entries for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+",
+        ),
+        shape(
+            "platform-wrong-case",
+            |author| layout(author, "platform-wrong-case"),
+            1,
+            r"
+error: the platform linux_amd64 is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  has Linux_AMD64
+
+hint: choose one of these with `--platform`, or push the one that is missing
+",
+        ),
+        shape(
+            "entry-digest-malformed",
+            |author| layout(author, "entry-digest-malformed"),
+            1,
+            r"
+error: the descriptor of the manifest is unusable for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  `d41d8cd98f00b204e9800998ecf8427e` is not a digest: no algorithm before a colon
+",
+        ),
+        shape(
+            "entry-digest-md5",
+            |author| layout(author, "entry-digest-md5"),
+            1,
+            r"
+error: the descriptor of the manifest is unusable for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the digest `md5:d41d8cd98f00b204e9800998ecf8427e` has an unsupported algorithm
+",
+        ),
+    ]);
+}

@@ -1,0 +1,273 @@
+//! Releases that are not authentic.
+
+use super::{Case, check};
+use crate::support::author::{Author, two_platforms};
+use crate::support::release::Mistake;
+use crate::support::signer::Signer;
+use crate::support::testdata;
+
+fn mistake(author: &Author, mistake: Mistake) {
+    two_platforms()
+        .mistake(mistake)
+        .write(&author.scene.path("dist"));
+}
+
+/// The release whose document every key of `testdata/keys` has signed, with the signature of one of them.
+fn signed_by(author: &Author, case: &str) {
+    let document = std::fs::read_to_string(testdata("keys/SHA256SUMS")).unwrap();
+    for line in document.lines() {
+        let (_, name) = line.split_once("  ").unwrap();
+        let platform = name.strip_prefix("terraform-provider-demo_1.0.0_").unwrap();
+        let platform = platform.strip_suffix(".zip").unwrap();
+        author.scene.write(format!("dist/{name}"), platform);
+    }
+    let put = |from: String, to: &str| {
+        author
+            .scene
+            .write(to, std::fs::read(testdata(&from)).unwrap());
+    };
+    put(
+        "keys/SHA256SUMS".to_owned(),
+        "dist/terraform-provider-demo_1.0.0_SHA256SUMS",
+    );
+    put(
+        format!("keys/{case}.sig"),
+        "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig",
+    );
+    let key = if case == "armoured" { "rsa2048" } else { case };
+    put(format!("keys/{key}.asc"), "key.asc");
+}
+
+fn pin(author: &Author, line: &str) {
+    let text = format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\n{line}\n");
+    author.scene.write("trust.toml", text);
+}
+
+#[test]
+fn signatures() {
+    check(&[
+        Case {
+            label: "no signature",
+            given: |author| mistake(author, Mistake::SignatureMissing),
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the checksum document is not signed for registry.opentofu.org/acme/demo 1.0.0 in dist
+
+hint: nothing was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
+",
+        },
+        Case {
+            label: "no key",
+            given: |author| two_platforms().write(&author.scene.path("dist")),
+            arguments: "push dist --provider acme/demo --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature of the checksum document cannot be checked without a key for registry.opentofu.org/acme/demo 1.0.0 in dist
+
+hint: nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
+",
+        },
+        Case {
+            label: "neither",
+            given: |author| mistake(author, Mistake::SignatureMissing),
+            arguments: "push dist --provider acme/demo --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the checksum document is not signed for registry.opentofu.org/acme/demo 1.0.0 in dist
+
+hint: nothing was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
+",
+        },
+        Case {
+            label: "the document was changed",
+            given: |author| mistake(author, Mistake::DocumentAltered),
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is not over this checksum document for registry.opentofu.org/acme/demo 1.0.0 in dist
+  key [ACME]
+
+hint: nothing was written. The document was changed after it was signed, or the signature is another document's
+",
+        },
+        Case {
+            label: "no OpenPGP",
+            given: |author| mistake(author, Mistake::SignatureBroken),
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is no OpenPGP signature that can be read for registry.opentofu.org/acme/demo 1.0.0 in dist
+
+hint: nothing was written. `gpg --detach-sign FILE` makes one
+",
+        },
+        Case {
+            label: "by somebody else",
+            given: |author| mistake(author, Mistake::SignatureByStranger),
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing was written. If the author has changed keys, name the new one with `--key FILE`
+",
+        },
+        Case {
+            label: "by somebody else, and unsigned is allowed",
+            given: |author| mistake(author, Mistake::SignatureByStranger),
+            arguments: "push dist --provider acme/demo --key acme.asc --allow-unsigned acme/demo --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing was written. If the author has changed keys, name the new one with `--key FILE`
+",
+        },
+        Case {
+            label: "armoured",
+            given: |author| mistake(author, Mistake::SignatureArmored),
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is armoured for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected binary, the only form that clients accept
+  received text
+
+hint: nothing was written. Sign without `--armor`, or convert it with `gpg --dearmor`
+",
+        },
+        Case {
+            label: "SHA-1",
+            given: |author| signed_by(author, "sha1-document"),
+            arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
+            exit: 3,
+            says: r#"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` uses SHA-1 over the checksum document for registry.opentofu.org/acme/demo 1.0.0 in dist
+  key AFBDC290915FD6D0FED06B7A92E65CC74F07AFA5
+
+hint: nothing was written. Sign with `--digest-algo SHA256`; `weak = "warn"` in a trust file lets it pass
+"#,
+        },
+    ]);
+}
+
+#[test]
+fn keys() {
+    check(&[
+        Case {
+            label: "a key that is none",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                author.scene.write("key.asc", "secret");
+            },
+            arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: there is no OpenPGP key in `key.asc` for registry.opentofu.org/acme/demo 1.0.0 in dist
+
+hint: `gpg --export --armor FINGERPRINT` writes one
+",
+        },
+        Case {
+            label: "a key of five megabytes",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                author.scene.write("key.asc", vec![b'a'; 5 << 20]);
+            },
+            arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: the file key.asc is too large
+  expected at most 4194304 bytes
+",
+        },
+        Case {
+            label: "another key is pinned",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                pin(author, &format!("keys = [\"{}\"]", "A".repeat(40)));
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature of the checksum document cannot be checked without a key for registry.opentofu.org/acme/demo 1.0.0 in dist
+
+hint: nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
+",
+        },
+        Case {
+            label: "the pinned key is another one's",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                pin(
+                    author,
+                    &format!("keys = [\"{}\"]", Signer::stranger().fingerprint()),
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that is not pinned for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected [STRANGER]
+  received [ACME]
+
+hint: nothing was written. If the author has changed keys, name the new one with `--key FILE`
+",
+        },
+        Case {
+            label: "a revoked key",
+            given: |author| signed_by(author, "revoked"),
+            arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a revoked key for registry.opentofu.org/acme/demo 1.0.0 in dist
+  key E56B60758C6D6E7630CD2A9F21FA22C0E0E7ABE9
+
+hint: nothing was written. The release needs a signature by a key that is in use
+",
+        },
+        Case {
+            label: "a key that may not sign",
+            given: |author| signed_by(author, "certify-only"),
+            arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that may not sign for registry.opentofu.org/acme/demo 1.0.0 in dist
+  key FDEE2F0A451E7D74E0D369FADFDBF2335ABA5761
+
+hint: nothing was written. The release needs a signature by a key that is in use
+",
+        },
+        Case {
+            label: "an unsupported curve",
+            given: |author| signed_by(author, "brainpoolP256r1"),
+            arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key of an unsupported algorithm for registry.opentofu.org/acme/demo 1.0.0 in dist
+  key FDC64BB9DDD504E60CA5B7E20A7C829464419725
+  algorithm brainpoolP256r1
+",
+        },
+        Case {
+            label: "signed after the key had expired",
+            given: |author| {
+                signed_by(author, "expired-before");
+                pin(author, "keys = [\"key.asc\"]\nexpired = \"refuse\"");
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 3,
+            says: r#"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` was made after its key had expired for registry.opentofu.org/acme/demo 1.0.0 in dist
+  key FB115E33801559B027AA1233AE4169F062F4082A
+
+hint: nothing was written. `expired = "warn"` in the trust file lets it pass
+"#,
+        },
+    ]);
+}

@@ -1,0 +1,275 @@
+//! What proves a version, beside it in the store.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::installed;
+use crate::support::author::{Author, two_platforms};
+use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::signer::Signer;
+
+const DOCUMENT: &str = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
+
+fn status(author: &Author) -> String {
+    let run = author.tfoci(&[
+        "inspect",
+        "acme/demo@1.0.0",
+        "--from",
+        "oci-layout:store",
+        "--format",
+        "json",
+    ]);
+    let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
+    document["authentication"]["status"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+/// Takes a tag out of the layout's index, as a tool that knows nothing of it might.
+fn untag(author: &Author, tag: &str) {
+    let mut index = author.layout_index();
+    let entries = index["manifests"].as_array_mut().unwrap();
+    entries.retain(|entry| entry["annotations"]["org.opencontainers.image.ref.name"] != tag);
+    fs::write(author.repository("index.json"), index.to_string()).unwrap();
+}
+
+fn pushed_status(author: &Author, more: &[&str]) -> String {
+    let run = author
+        .push(&[&["--format", "json"], more].concat())
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    document["providers"][0]["status"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn it_holds_the_documents_as_they_were_signed() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let manifest = author.document("evidence-1.0.0");
+    let layers = manifest["layers"].as_array().unwrap();
+    let types: Vec<&str> = layers
+        .iter()
+        .map(|layer| layer["mediaType"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        types,
+        [
+            "text/plain",
+            "application/pgp-signature",
+            "application/pgp-keys"
+        ]
+    );
+    let bytes = |layer: &Value| {
+        let digest = layer["digest"].as_str().unwrap();
+        fs::read(author.blob(digest.strip_prefix("sha256:").unwrap())).unwrap()
+    };
+    assert_eq!(
+        bytes(&layers[0]),
+        fs::read(author.scene.path(DOCUMENT)).unwrap()
+    );
+    let signature = author.scene.path(format!("{DOCUMENT}.sig"));
+    assert_eq!(bytes(&layers[1]), fs::read(signature).unwrap());
+    assert!(bytes(&layers[2]).starts_with(b"-----BEGIN PGP PUBLIC KEY BLOCK-----"));
+    assert_eq!(manifest["annotations"]["org.tfoci.protocols"], "5.0,6.0");
+    assert!(
+        layers
+            .iter()
+            .all(|layer| layer.get("annotations").is_none())
+    );
+    author.installs();
+}
+
+#[test]
+fn the_key_that_signed_is_kept_and_no_other() {
+    let author = Author::with_release();
+    author
+        .push_unsigned(&["--key", "stranger.asc", "--key", "acme.asc"])
+        .succeeds();
+    let alone = Author::with_release();
+    let signature = format!("{DOCUMENT}.sig");
+    // Two signatures over one document differ; the same release is pushed twice.
+    fs::copy(author.scene.path(&signature), alone.scene.path(&signature)).unwrap();
+    alone.push(&[]).succeeds();
+    assert_eq!(
+        author.tagged("evidence-1.0.0"),
+        alone.tagged("evidence-1.0.0")
+    );
+    author.installs();
+}
+
+#[test]
+fn missing_evidence_is_repaired() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let (version, evidence) = (author.tagged("1.0.0"), author.tagged("evidence-1.0.0"));
+    untag(&author, "evidence-1.0.0");
+    assert_eq!(status(&author), "unverified");
+    assert_eq!(pushed_status(&author, &["--dry-run"]), "planned");
+    assert_eq!(pushed_status(&author, &[]), "updated");
+    assert_eq!(
+        (author.tagged("1.0.0"), author.tagged("evidence-1.0.0")),
+        (version, evidence)
+    );
+    assert_eq!(status(&author), "signed");
+    assert_eq!(pushed_status(&author, &[]), "present");
+    author.installs();
+}
+
+#[test]
+fn damaged_evidence_is_repaired() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let good = author.tree();
+    let manifest = author.document("evidence-1.0.0");
+    let mut blobs: Vec<String> = manifest["layers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|layer| {
+            layer["digest"]
+                .as_str()
+                .unwrap()
+                .strip_prefix("sha256:")
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    blobs.push(author.tagged("evidence-1.0.0").unwrap());
+    for hex in blobs {
+        let path = author.blob(&hex);
+        let bytes = fs::read(&path).unwrap();
+        let damages: [&dyn Fn(); 3] = [
+            &|| fs::remove_file(&path).unwrap(),
+            &|| fs::write(&path, &bytes[1..]).unwrap(),
+            &|| fs::write(&path, vec![b'x'; bytes.len()]).unwrap(),
+        ];
+        for damage in damages {
+            damage();
+            assert_eq!(pushed_status(&author, &[]), "updated");
+            assert_eq!(author.tree(), good);
+        }
+    }
+}
+
+#[test]
+fn evidence_that_covers_everything_is_kept() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let before = author.tree();
+    // The same document, signed again: other bytes that prove the same.
+    let document = fs::read(author.scene.path(DOCUMENT)).unwrap();
+    let again = Signer::acme().sign_detached(&document);
+    author.scene.write(format!("{DOCUMENT}.sig"), again);
+    assert_eq!(pushed_status(&author, &[]), "present");
+    fs::remove_file(author.scene.path(format!("{DOCUMENT}.sig"))).unwrap();
+    let unsigned = author.push_unsigned(&["--allow-unsigned", "acme/demo"]);
+    unsigned.succeeds();
+    let after = author.tree();
+    let store = |tree: &std::collections::BTreeMap<String, String>| {
+        let of_store = tree.iter().filter(|(name, _)| name.starts_with("store"));
+        of_store
+            .map(|(name, digest)| (name.clone(), digest.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(store(&after), store(&before));
+    assert_eq!(status(&author), "signed");
+}
+
+#[test]
+fn checksums_are_upgraded_to_a_signature_and_never_back() {
+    let author = Author::with_release();
+    let signature = author.scene.path(format!("{DOCUMENT}.sig"));
+    let bytes = fs::read(&signature).unwrap();
+    fs::remove_file(&signature).unwrap();
+    author
+        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .succeeds();
+    assert_eq!(status(&author), "checksum");
+    fs::write(&signature, bytes).unwrap();
+    assert_eq!(pushed_status(&author, &[]), "updated");
+    assert_eq!(status(&author), "signed");
+    fs::remove_file(&signature).unwrap();
+    author
+        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .succeeds();
+    assert_eq!(status(&author), "signed");
+    author.installs();
+}
+
+/// A document with one line more, for a platform that was built later: it covers what is there and what comes.
+#[test]
+fn a_document_that_covers_more_takes_its_place() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    two_platforms()
+        .platform("linux_arm64")
+        .write(&author.scene.path("dist"));
+    assert_eq!(pushed_status(&author, &[]), "updated");
+    assert_eq!(
+        author.installs(),
+        installed("1.0.0", &["darwin_arm64", "linux_amd64", "linux_arm64"])
+    );
+    assert_eq!(status(&author), "signed");
+}
+
+/// The release was made again, and its document no longer lists the zips that are there.
+#[test]
+fn a_release_that_was_made_again_is_refused() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    ReleaseFolder::new("demo", "1.0.0")
+        .platform("linux_arm64")
+        .write(&author.scene.path("dist"));
+    let before = author.tree();
+    author.push(&[]).exits(3).without_result();
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn less_than_what_is_there_is_refused() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    two_platforms()
+        .platform("linux_arm64")
+        .mistake(Mistake::SignatureMissing)
+        .write(&author.scene.path("dist"));
+    fs::remove_file(author.scene.path(format!("{DOCUMENT}.sig"))).unwrap();
+    let before = author.tree();
+    author
+        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .exits(3)
+        .without_result();
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn an_unlisted_manifest_is_believed_with_a_note_and_none_means_protocol_5() {
+    let author = Author::new();
+    two_platforms()
+        .protocols(&[])
+        .write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    let protocols = |author: &Author| {
+        author.document("evidence-1.0.0")["annotations"]["org.tfoci.protocols"].clone()
+    };
+    assert_eq!(protocols(&author), "5.0");
+
+    let author = Author::new();
+    two_platforms()
+        .protocols(&[])
+        .write(&author.scene.path("dist"));
+    let manifest = r#"{"version":1,"metadata":{"protocol_versions":["6.0"]}}"#;
+    author
+        .scene
+        .write("dist/terraform-provider-demo_1.0.0_manifest.json", manifest);
+    let run = author.push(&[]).succeeds();
+    assert!(run.stderr.contains("unlisted-manifest"), "{}", run.stderr);
+    assert_eq!(protocols(&author), "6.0");
+    author.installs();
+}

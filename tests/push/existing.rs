@@ -1,0 +1,228 @@
+//! Versions that are there: merge, fail, replace.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::installed;
+use crate::support::author::Author;
+use crate::support::release::ReleaseFolder;
+use crate::support::{copy, testdata};
+
+/// Version 1.0.0 is in the store; the folder has it made again, for one platform.
+fn made_again() -> Author {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
+    let release = ReleaseFolder::new("demo", "1.0.0").package("linux_amd64", files);
+    release.write(&author.scene.path("dist"));
+    author
+}
+
+/// Every blob that the layout's index leads to.
+fn reachable(author: &Author) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![author.layout_index()];
+    while let Some(document) = open.pop() {
+        let lists = ["manifests", "layers"].map(|field| document[field].as_array().cloned());
+        let config = document.get("config").cloned();
+        for entry in lists.into_iter().flatten().flatten().chain(config) {
+            let hex = entry["digest"]
+                .as_str()
+                .unwrap()
+                .strip_prefix("sha256:")
+                .unwrap();
+            found.insert(hex.to_owned());
+            if entry["mediaType"]
+                .as_str()
+                .unwrap()
+                .starts_with("application/vnd.oci.image")
+            {
+                let bytes = fs::read(author.blob(hex)).unwrap();
+                open.push(serde_json::from_slice::<Value>(&bytes).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn stored(author: &Author) -> BTreeSet<String> {
+    let read = fs::read_dir(author.repository("blobs/sha256")).unwrap();
+    read.map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn another_zip_is_refused() {
+    let author = made_again();
+    let before = author.tree();
+    author.push(&[]).exits(3).without_result();
+    assert_eq!(author.tree(), before);
+    assert_eq!(author.installs().len(), 2);
+}
+
+#[test]
+fn fail_refuses_whatever_is_there() {
+    let author = Author::with_release();
+    author.push(&["--existing", "fail"]).succeeds();
+    let before = author.tree();
+    author
+        .push(&["--existing", "fail"])
+        .exits(1)
+        .without_result();
+    author
+        .push(&["--existing", "fail", "--dry-run"])
+        .exits(1)
+        .without_result();
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn replace_puts_the_release_in_its_place() {
+    let author = made_again();
+    let (version, evidence) = (author.tagged("1.0.0"), author.tagged("evidence-1.0.0"));
+    let run = author
+        .push(&["--existing", "replace", "--format", "json"])
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["providers"][0]["status"], "updated");
+    assert_ne!(author.tagged("1.0.0"), version);
+    assert_ne!(author.tagged("evidence-1.0.0"), evidence);
+    assert_eq!(author.installs(), installed("1.0.0", &["linux_amd64"]));
+    assert_eq!(stored(&author), reachable(&author));
+}
+
+#[test]
+fn replace_keeps_what_other_versions_use() {
+    let author = Author::new();
+    for version in ["1.0.0", "2.0.0"] {
+        let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
+        release.write(&author.scene.path("dist"));
+        author
+            .push(&["--provider", &format!("acme/demo@{version}")])
+            .succeeds();
+    }
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
+    release.write(&author.scene.path("dist"));
+    author.push(&["--existing", "replace"]).succeeds();
+    assert_eq!(
+        author.installs(),
+        ["1.0.0 linux_arm64", "2.0.0 linux_amd64"]
+    );
+    assert_eq!(stored(&author), reachable(&author));
+}
+
+#[test]
+fn replacing_with_the_same_changes_nothing() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let before = author.tree();
+    let run = author
+        .push(&["--existing", "replace", "--format", "json"])
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["providers"][0]["status"], "present");
+    assert_eq!(author.tree(), before);
+}
+
+/// Both tags stand in one file, which is renamed once: there is no moment with new packages and old evidence.
+#[test]
+fn both_tags_move_at_once() {
+    let author = made_again();
+    let trace = author.scene.path("trace");
+    let status = author
+        .scene
+        .command("strace")
+        .args(["-f", "-e", "trace=rename,renameat,renameat2", "-o"])
+        .arg(&trace)
+        .arg(env!("CARGO_BIN_EXE_tfoci"))
+        .args([
+            "push",
+            "dist",
+            "--provider",
+            "acme/demo",
+            "--key",
+            "acme.asc",
+        ])
+        .args([
+            "--to",
+            "oci-layout:store",
+            "--existing",
+            "replace",
+            "--quiet",
+        ])
+        .stdout(std::process::Stdio::null())
+        .status();
+    let Ok(status) = status else {
+        eprintln!("skipped: no strace on PATH");
+        return;
+    };
+    assert!(status.success());
+    let trace = fs::read_to_string(trace).unwrap();
+    let renames: Vec<&str> = trace
+        .lines()
+        .filter(|line| line.contains("index.json"))
+        .collect();
+    assert_eq!(renames.len(), 1, "{trace}");
+    assert!(
+        trace
+            .lines()
+            .rfind(|line| line.contains("rename"))
+            .unwrap()
+            .contains("index.json")
+    );
+}
+
+#[test]
+fn something_else_under_the_tag_is_replaced_only_when_asked() {
+    for layout in [
+        "tag-is-image-manifest",
+        "tag-is-module",
+        "index-tampered",
+        "index-missing",
+        "platform-ambiguous-identical",
+    ] {
+        let author = Author::with_release();
+        copy(
+            &testdata("layouts").join(layout),
+            &author.scene.path("store"),
+        );
+        let push = |more: &[&str]| author.push(&[&["--exact-repository"], more].concat());
+        let before = author.tree();
+        assert_ne!(push(&[]).without_result().status, Some(0), "{layout}");
+        assert_eq!(author.tree(), before, "{layout}");
+        push(&["--existing", "replace"]).succeeds();
+        assert_eq!(
+            author.installs(),
+            installed("1.0.0", &["darwin_arm64", "linux_amd64"]),
+            "{layout}"
+        );
+    }
+}
+
+/// What cannot be read may lead to anything, so nothing is removed; the release is published all the same.
+#[test]
+fn a_replacement_does_not_fail_because_of_another_versions_damage() {
+    let author = Author::new();
+    for version in ["1.0.0", "2.0.0"] {
+        let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
+        release.write(&author.scene.path("dist"));
+        author
+            .push(&["--provider", &format!("acme/demo@{version}")])
+            .succeeds();
+    }
+    fs::write(author.blob(&author.tagged("2.0.0").unwrap()), "damaged").unwrap();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
+    release.write(&author.scene.path("dist"));
+    let run = author.push(&["--existing", "replace"]).succeeds();
+    assert!(
+        run.stderr.contains("what was replaced is not removed"),
+        "{}",
+        run.stderr
+    );
+    assert_ne!(run.stdout, "");
+}

@@ -1,0 +1,77 @@
+//! Release folders as they are found.
+
+use std::fs;
+
+use super::installed;
+use crate::support::author::{Author, two_platforms};
+use crate::support::release::ReleaseFolder;
+
+#[test]
+fn names_may_spell_the_version_with_a_v() {
+    let author = Author::new();
+    two_platforms()
+        .v_in_names()
+        .write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    assert_eq!(
+        author.installs(),
+        installed("1.0.0", &["darwin_arm64", "linux_amd64"])
+    );
+    let index = author.document("1.0.0");
+    let digest = index["manifests"][1]["digest"].as_str().unwrap();
+    let manifest =
+        fs::read_to_string(author.blob(digest.strip_prefix("sha256:").unwrap())).unwrap();
+    assert!(
+        manifest.contains("terraform-provider-demo_v1.0.0_linux_amd64.zip"),
+        "{manifest}"
+    );
+}
+
+/// What a release process leaves besides: metadata, archives of the sources, another type, directories.
+#[test]
+fn everything_else_is_left_alone() {
+    let author = Author::with_release();
+    for name in [
+        "artifacts.json",
+        "config.yaml",
+        "demo_1.0.0_sources.zip",
+        "linux_amd64_v1/terraform-provider-demo",
+        "terraform-provider-demo",
+    ] {
+        author.scene.write(format!("dist/{name}"), "x");
+    }
+    author.push(&[]).succeeds();
+    assert_eq!(author.installs().len(), 2);
+}
+
+/// What nobody signed is never pushed because it happens to lie there.
+#[test]
+fn a_zip_that_the_document_does_not_list_is_refused() {
+    let author = Author::with_release();
+    let zip = fs::read(
+        author
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+    )
+    .unwrap();
+    author
+        .scene
+        .write("dist/terraform-provider-demo_1.0.0_freebsd_amd64.zip", zip);
+    let before = author.tree();
+    author.push(&[]).exits(3).without_result();
+    assert_eq!(author.tree(), before);
+    author.push(&["--platform", "linux_amd64"]).succeeds();
+    assert_eq!(author.installs(), installed("1.0.0", &["linux_amd64"]));
+}
+
+#[test]
+fn a_zip_with_directory_entries_is_noted() {
+    let author = Author::new();
+    let files: &[(&str, &[u8])] = &[("docs/", b""), ("terraform-provider-demo_v1.0.0", b"x")];
+    ReleaseFolder::new("demo", "1.0.0")
+        .package("linux_amd64", files)
+        .write(&author.scene.path("dist"));
+    let run = author.push(&[]).succeeds();
+    assert!(run.stderr.contains("directory-entries"), "{}", run.stderr);
+    author.installs();
+}

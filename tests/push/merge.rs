@@ -1,0 +1,224 @@
+//! More platforms for a version that is there.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::installed;
+use crate::support::author::{Author, two_platforms};
+use crate::support::release::ReleaseFolder;
+use crate::support::signer::Signer;
+use crate::support::{copy, testdata};
+
+/// The fixtures' provider with one more platform: the zips of both are of the same make.
+fn foreign(layout: &str) -> Author {
+    let author = Author::new();
+    copy(
+        &testdata("layouts").join(layout),
+        &author.scene.path("store"),
+    );
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("freebsd_amd64");
+    release.write(&author.scene.path("dist"));
+    author
+}
+
+fn index(author: &Author) -> Value {
+    let bytes = fs::read(author.scene.path("store/index.json")).unwrap();
+    let layout: Value = serde_json::from_slice(&bytes).unwrap();
+    let entries = layout["manifests"].as_array().unwrap();
+    let name =
+        |entry: &&Value| entry["annotations"]["org.opencontainers.image.ref.name"] == "1.0.0";
+    let digest = entries.iter().find(name).unwrap()["digest"]
+        .as_str()
+        .unwrap();
+    let path = author
+        .scene
+        .path("store/blobs")
+        .join(digest.replace(':', "/"));
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Nobody vouches for a foreign artifact's zips, so a release that does not list them cannot be merged into it; one that lists them
+/// can. This one lists every zip of the store.
+fn list_stored_zips(author: &Author) {
+    let document = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
+    let mut text = fs::read_to_string(author.scene.path(document)).unwrap();
+    for line in crate::support::judge::installs(&author.scene.path("store")) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let hex = words[3].strip_prefix("zh:").unwrap();
+        text += &format!("{hex}  terraform-provider-demo_1.0.0_{}.zip\n", words[2]);
+    }
+    author.scene.write(document, &text);
+    let signature = Signer::acme().sign_detached(text.as_bytes());
+    author.scene.write(format!("{document}.sig"), signature);
+}
+
+fn merge(author: &Author) {
+    list_stored_zips(author);
+    author
+        .push(&["--exact-repository", "--platform", "freebsd_amd64"])
+        .succeeds();
+}
+
+#[test]
+fn one_by_one_gives_the_same_bytes_as_all_at_once() {
+    let platforms = ["windows_amd64", "linux_amd64", "darwin_arm64", "linux_386"];
+    let author = |order: &[&[&str]]| {
+        let author = Author::new();
+        let release = platforms
+            .iter()
+            .fold(ReleaseFolder::new("demo", "1.0.0"), |r, p| r.platform(p));
+        release.write(&author.scene.path("dist"));
+        for some in order {
+            let chosen = some.iter().flat_map(|platform| ["--platform", platform]);
+            author.push(&chosen.collect::<Vec<_>>()).succeeds();
+        }
+        assert_eq!(author.installs(), installed("1.0.0", &platforms));
+        author.tagged("1.0.0")
+    };
+    let at_once = author(&[&[]]);
+    assert_eq!(
+        author(&[
+            &platforms[0..1],
+            &platforms[1..2],
+            &platforms[2..3],
+            &platforms[3..4]
+        ]),
+        at_once
+    );
+    assert_eq!(author(&[&platforms[2..4], &[], &platforms[0..1]]), at_once);
+}
+
+#[test]
+fn a_foreign_artifact_is_completed() {
+    for layout in [
+        "good-oras",
+        "good-empty-config",
+        "good-white-space",
+        "good-same-package-twice",
+    ] {
+        let author = foreign(layout);
+        let before = index(&author)["manifests"].as_array().unwrap().len();
+        merge(&author);
+        let after = index(&author);
+        assert_eq!(
+            after["manifests"].as_array().unwrap().len(),
+            before + 1,
+            "{layout}"
+        );
+        assert!(
+            author
+                .installs()
+                .contains(&"1.0.0 freebsd_amd64".to_owned()),
+            "{layout}"
+        );
+        assert_eq!(
+            after["annotations"]["org.opencontainers.image.version"], "1.0.0",
+            "{layout}"
+        );
+    }
+}
+
+#[test]
+fn foreign_entries_and_unknown_fields_survive() {
+    let author = foreign("good-foreign-entries");
+    let before = index(&author);
+    merge(&author);
+    let after = index(&author);
+    for entry in before["manifests"].as_array().unwrap() {
+        assert!(
+            after["manifests"].as_array().unwrap().contains(entry),
+            "{entry}"
+        );
+    }
+    for (field, value) in before.as_object().unwrap() {
+        if !["manifests", "annotations"].contains(&field.as_str()) {
+            assert_eq!(&after[field], value, "{field}");
+        }
+    }
+    author.installs();
+}
+
+#[test]
+fn tags_of_other_tools_survive() {
+    let author = foreign("good-cosign-tags");
+    let before = fs::read_to_string(author.scene.path("store/index.json")).unwrap();
+    let before: Value = serde_json::from_str(&before).unwrap();
+    merge(&author);
+    let after = fs::read_to_string(author.scene.path("store/index.json")).unwrap();
+    let after: Value = serde_json::from_str(&after).unwrap();
+    for entry in before["manifests"].as_array().unwrap() {
+        let kept = after["manifests"].as_array().unwrap().contains(entry);
+        let is_ours = entry["annotations"]["org.opencontainers.image.ref.name"] == "1.0.0";
+        assert_eq!(kept, !is_ours, "{entry}");
+    }
+    author.installs();
+}
+
+/// Without a document that covers the zips which are there, a merge would leave packages that nothing proves.
+#[test]
+fn zips_that_nobody_vouches_for_are_not_merged_with() {
+    let author = foreign("good-oras");
+    let before = author.tree();
+    author
+        .push(&["--exact-repository"])
+        .exits(3)
+        .without_result();
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn two_platforms_may_share_one_zip() {
+    let author = Author::new();
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"#!/bin/sh\n")];
+    let release = ReleaseFolder::new("demo", "1.0.0")
+        .package("linux_amd64", files)
+        .package("linux_arm64", files);
+    release.write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    assert_eq!(
+        author.installs(),
+        installed("1.0.0", &["linux_amd64", "linux_arm64"])
+    );
+    let [amd, arm] = ["linux_amd64", "linux_arm64"].map(|platform| {
+        let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
+        crate::support::judge::sha256(&author.scene.path(name))
+    });
+    assert_eq!(amd, arm);
+}
+
+#[test]
+fn several_versions_lie_side_by_side() {
+    let author = Author::new();
+    for version in ["1.0.0", "1.1.0-rc.1", "2.0.0+build.5"] {
+        let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
+        release.write(&author.scene.path("dist"));
+        author
+            .push(&["--provider", &format!("acme/demo@{version}")])
+            .succeeds();
+    }
+    assert_eq!(
+        author.installs(),
+        [
+            "1.0.0 linux_amd64",
+            "1.1.0-rc.1 linux_amd64",
+            "2.0.0+build.5 linux_amd64"
+        ]
+    );
+    assert!(author.tagged("2.0.0_build.5").is_some());
+    assert!(author.tagged("evidence-2.0.0_build.5").is_some());
+}
+
+#[test]
+fn the_same_zip_under_another_name_is_the_same_package() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let tagged = author.tagged("1.0.0");
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    two_platforms()
+        .v_in_names()
+        .write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    assert_eq!(author.tagged("1.0.0"), tagged);
+    author.installs();
+}

@@ -1,0 +1,314 @@
+//! What the options of `push` do.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::installed;
+use crate::support::author::{Author, steady, two_platforms};
+use crate::support::judge;
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Scene;
+use crate::support::signer::Signer;
+
+#[test]
+fn a_dry_run_verifies_everything_and_creates_nothing() {
+    let author = Author::with_release();
+    let before = author.tree();
+    let planned = author
+        .push(&["--dry-run", "--digest-file", "digest"])
+        .succeeds();
+    assert_eq!(author.tree(), before);
+    assert!(
+        planned.stderr.contains("Would push 1 version, 2 packages"),
+        "{}",
+        planned.stderr
+    );
+    let pushed = author.push(&["--digest-file", "digest"]).succeeds();
+    assert_eq!(pushed.stdout, planned.stdout);
+
+    fs::write(
+        author
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+        "x",
+    )
+    .unwrap();
+    author.push(&["--dry-run"]).exits(3).without_result();
+}
+
+#[test]
+fn the_digest_file_holds_the_digest_and_a_newline() {
+    let author = Author::with_release();
+    author.push(&["--digest-file", "digest"]).succeeds();
+    let digest = format!("sha256:{}\n", author.tagged("1.0.0").unwrap());
+    assert_eq!(
+        fs::read_to_string(author.scene.path("digest")).unwrap(),
+        digest
+    );
+    fs::write(author.scene.path("digest"), "old").unwrap();
+    author.push(&["--digest-file", "digest"]).succeeds();
+    assert_eq!(
+        fs::read_to_string(author.scene.path("digest")).unwrap(),
+        digest
+    );
+
+    fs::write(author.scene.path("digest"), "old").unwrap();
+    author
+        .push(&["--digest-file", "digest", "--existing", "fail"])
+        .exits(1);
+    author
+        .push(&["--digest-file", "digest", "--dry-run"])
+        .succeeds();
+    assert_eq!(
+        fs::read_to_string(author.scene.path("digest")).unwrap(),
+        "old"
+    );
+    author.installs();
+}
+
+#[test]
+fn annotations_are_set_where_an_index_is_written() {
+    const SOURCE: &str = "org.opencontainers.image.source=https://example.com/a=b";
+    let author = Author::with_release();
+    author
+        .push(&[
+            "--platform",
+            "linux_amd64",
+            "--annotation",
+            SOURCE,
+            "--annotation",
+            "empty=",
+        ])
+        .succeeds();
+    let annotations = author.document("1.0.0")["annotations"].clone();
+    assert_eq!(
+        annotations["org.opencontainers.image.source"],
+        "https://example.com/a=b"
+    );
+    assert_eq!(annotations["empty"], "");
+    assert_eq!(
+        annotations["org.opencontainers.image.title"],
+        "registry.opentofu.org/acme/demo"
+    );
+
+    let before = author.tree();
+    author
+        .push(&["--platform", "linux_amd64", "--annotation", "late=1"])
+        .succeeds();
+    assert_eq!(author.tree(), before, "an annotation is no reason to write");
+
+    author.push(&["--annotation", "late=1"]).succeeds();
+    let annotations = author.document("1.0.0")["annotations"].clone();
+    assert_eq!(annotations["late"], "1");
+    assert_eq!(
+        annotations["org.opencontainers.image.source"],
+        "https://example.com/a=b"
+    );
+    author.installs();
+}
+
+#[test]
+fn annotations_of_the_artifact_are_its_own() {
+    let author = Author::with_release();
+    let before = author.tree();
+    for own in [
+        "org.opencontainers.image.title=x",
+        "org.opencontainers.image.version=x",
+        "org.tfoci.package=x",
+        "org.tfoci.anything=x",
+        "=x",
+        "x",
+    ] {
+        author
+            .push(&["--annotation", own])
+            .exits(2)
+            .without_result();
+    }
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn platforms_are_chosen_in_either_spelling() {
+    let author = Author::with_release();
+    author.push(&["--platform", "linux/amd64"]).succeeds();
+    assert_eq!(author.installs(), installed("1.0.0", &["linux_amd64"]));
+    author
+        .push(&["--platform", "linux_amd64", "--platform", "darwin_arm64"])
+        .succeeds();
+    assert_eq!(
+        author.installs(),
+        installed("1.0.0", &["darwin_arm64", "linux_amd64"])
+    );
+}
+
+#[test]
+fn a_version_is_chosen_where_there_are_several() {
+    let author = Author::with_release();
+    ReleaseFolder::new("demo", "1.1.0")
+        .platform("linux_amd64")
+        .write(&author.scene.path("dist"));
+    ReleaseFolder::new("more", "3.0.0")
+        .platform("linux_amd64")
+        .write(&author.scene.path("dist"));
+    author.push(&[]).exits(2).without_result();
+    author.push(&["--provider", "acme/demo@1.1.0"]).succeeds();
+    author.push(&["--provider", "acme/more"]).succeeds();
+    let found = judge::installs(&author.scene.path("store"));
+    let found: Vec<&str> = found
+        .iter()
+        .filter_map(|line| line.split(" zh:").next())
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "registry.opentofu.org/acme/demo 1.1.0 linux_amd64",
+            "registry.opentofu.org/acme/more 3.0.0 linux_amd64"
+        ]
+    );
+}
+
+#[test]
+fn a_trust_file_names_keys_by_file_or_fingerprint() {
+    let author = Author::with_release();
+    let trust = |keys: &str| {
+        let text =
+            format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [{keys}]\n");
+        author.scene.write("trust/trust.toml", text);
+    };
+    author
+        .scene
+        .write("trust/keys/acme.asc", Signer::acme().public_armored());
+    trust("\"keys/acme.asc\"");
+    let run = author
+        .push_unsigned(&["--trust", "trust/trust.toml"])
+        .succeeds();
+    assert!(
+        run.stderr.contains("signed [ACME ID] (pinned)"),
+        "{}",
+        run.stderr
+    );
+    trust(&format!("\"{}\"", Signer::acme().fingerprint()));
+    author
+        .push_unsigned(&["--trust", "trust/trust.toml"])
+        .exits(3);
+    author.push(&["--trust", "trust/trust.toml"]).succeeds();
+    trust(&format!("\"{}\"", Signer::stranger().fingerprint()));
+    author.push(&["--trust", "trust/trust.toml"]).exits(3);
+    author.installs();
+}
+
+#[test]
+fn the_default_host_is_that_of_addresses_with_two_parts() {
+    let author = Author::within(Scene::new().env("TFOCI_DEFAULT_HOST", "example.com:8443"));
+    two_platforms().write(&author.scene.path("dist"));
+    let run = author.push(&[]).succeeds();
+    assert!(
+        run.stdout
+            .starts_with("oci-layout:store/example.com_8443/acme/demo:1.0.0@sha256:"),
+        "{}",
+        run.stdout
+    );
+    author
+        .push(&["--default-host", "bücher.example"])
+        .succeeds();
+    let names: Vec<String> = judge::installs(&author.scene.path("store"))
+        .iter()
+        .map(|line| line.split(' ').next().unwrap().to_owned())
+        .collect();
+    assert!(
+        names.contains(&"example.com_8443/acme/demo".to_owned()),
+        "{names:?}"
+    );
+    assert!(
+        names.contains(&"xn--bcher-kva.example/acme/demo".to_owned()),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn hosts_are_spelled_in_punycode_in_the_artifact() {
+    let author = Author::with_release();
+    author
+        .push(&["--provider", "bücher.example/acme/demo"])
+        .succeeds();
+    let repository = author.scene.path("store/xn--bcher-kva.example/acme/demo");
+    let text = judge_index(&repository);
+    assert_eq!(
+        text["annotations"]["org.opencontainers.image.title"],
+        "xn--bcher-kva.example/acme/demo"
+    );
+    judge::installs(&author.scene.path("store"));
+}
+
+fn judge_index(repository: &std::path::Path) -> Value {
+    let layout: Value =
+        serde_json::from_slice(&fs::read(repository.join("index.json")).unwrap()).unwrap();
+    let digest = layout["manifests"][0]["digest"]
+        .as_str()
+        .unwrap()
+        .replace(':', "/");
+    serde_json::from_slice(&fs::read(repository.join("blobs").join(digest)).unwrap()).unwrap()
+}
+
+#[test]
+fn names_and_versions_that_oci_cannot_hold() {
+    let author = Author::with_release();
+    let before = author.tree();
+    for provider in ["bücher/demo", "acme/dé"] {
+        author
+            .push(&["--provider", provider])
+            .exits(1)
+            .without_result();
+    }
+    assert_eq!(author.tree(), before);
+    for (length, exit) in [(119, 0), (120, 1)] {
+        let author = Author::new();
+        let version = format!("1.0.0-{}", "a".repeat(length - 6));
+        ReleaseFolder::new("demo", &version)
+            .platform("linux_amd64")
+            .write(&author.scene.path("dist"));
+        let before = author.tree();
+        author.push(&[]).exits(exit);
+        match exit {
+            0 => assert_eq!(author.installs(), installed(&version, &["linux_amd64"])),
+            _ => assert_eq!(author.tree(), before),
+        }
+    }
+}
+
+#[test]
+fn oci_push_is_the_same_program_by_name_and_by_link() {
+    let author = Author::with_release();
+    let arguments = [
+        "dist",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+        "--to",
+        "oci-layout:store",
+        "--jobs",
+        "1",
+    ];
+    let named = steady(author.scene.oci_push(arguments)).succeeds();
+    author.installs();
+    let other = Author::with_release();
+    let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
+    fs::copy(author.scene.path(signature), other.scene.path(signature)).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tfoci"), other.scene.path("oci-push")).unwrap();
+    let output = other
+        .scene
+        .command(other.scene.path("oci-push"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), named.stdout);
+    let (mut left, mut right) = (author.tree(), other.tree());
+    right.remove("oci-push");
+    for tree in [&mut left, &mut right] {
+        tree.retain(|name, _| name.starts_with("store"));
+    }
+    assert_eq!(left, right);
+}

@@ -1,0 +1,109 @@
+//! What is refused leaves no trace, neither in a store that does not exist nor beside what one has.
+
+use std::fs;
+
+use crate::support::author::{Author, two_platforms};
+use crate::support::release::{Mistake, ReleaseFolder};
+
+const MISTAKES: [(Mistake, &str); 7] = [
+    (Mistake::ZipsAltered, "does not match its checksum"),
+    (Mistake::ZipsUnlisted, "has no SHA-256 for"),
+    (
+        Mistake::DocumentAltered,
+        "is not over this checksum document",
+    ),
+    (Mistake::SignatureBroken, "is no OpenPGP signature"),
+    (Mistake::SignatureByStranger, "is by another key"),
+    (Mistake::SignatureArmored, "is armoured"),
+    (Mistake::SignatureMissing, "is not signed"),
+];
+
+/// A store that has another version already.
+fn with_older_version() -> Author {
+    let author = Author::new();
+    let older = ReleaseFolder::new("demo", "0.9.0").platform("linux_amd64");
+    older.write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    author
+}
+
+#[test]
+fn every_mistake_of_a_release() {
+    for author in [Author::new, with_older_version] {
+        for (mistake, fact) in MISTAKES {
+            let author = author();
+            let release = two_platforms().mistake(mistake);
+            release.write(&author.scene.path("dist"));
+            let before = author.tree();
+            let run = author.push(&[]).exits(3).without_result();
+            assert!(run.stderr.contains(fact), "{mistake:?}: {}", run.stderr);
+            assert_eq!(author.tree(), before, "{mistake:?}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_document_is_no_refusal_but_an_absence() {
+    let author = Author::with_mistake(Mistake::DocumentMissing);
+    let before = author.tree();
+    author.push(&[]).exits(1).without_result();
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn unsigned_releases_are_allowed_only_where_that_is_said() {
+    let author = Author::with_mistake(Mistake::SignatureMissing);
+    let push = |pattern| author.push_unsigned(&["--allow-unsigned", pattern]);
+    push("acme/other").exits(3);
+    push("example.com/acme/demo").exits(3);
+    push("acme/demo").succeeds();
+    assert_eq!(author.installs().len(), 2);
+}
+
+/// `--allow-unsigned` is about what is missing. What is wrong stays wrong.
+#[test]
+fn a_wrong_signature_is_never_allowed() {
+    for mistake in [
+        Mistake::ZipsAltered,
+        Mistake::DocumentAltered,
+        Mistake::SignatureBroken,
+        Mistake::SignatureByStranger,
+        Mistake::SignatureArmored,
+    ] {
+        let author = Author::with_mistake(mistake);
+        let before = author.tree();
+        author.push(&["--allow-unsigned", "acme/demo"]).exits(3);
+        assert_eq!(author.tree(), before, "{mistake:?}");
+    }
+}
+
+#[test]
+fn any_of_several_signatures_may_be_the_good_one() {
+    let author = Author::with_mistake(Mistake::SignatureByStranger);
+    let other = Author::with_release();
+    let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
+    let good = fs::read(other.scene.path(format!("{signature}.sig"))).unwrap();
+    author
+        .scene
+        .write(format!("{signature}.72D7468F.sig"), &good);
+    author.push(&[]).succeeds();
+    author.installs();
+    let layers = author.document("evidence-1.0.0")["layers"].clone();
+    let kept = layers[1]["digest"].as_str().unwrap().to_owned();
+    let kept = fs::read(author.blob(kept.strip_prefix("sha256:").unwrap())).unwrap();
+    assert_eq!(kept, good);
+}
+
+/// An altered document may list a zip that the folder lacks. That is a lie, and no missing file.
+#[test]
+fn the_document_is_not_believed_before_it_is_verified() {
+    let author = Author::with_mistake(Mistake::DocumentAltered);
+    author.push(&[]).exits(3);
+    let author = Author::with_release();
+    let zip = "dist/terraform-provider-demo_1.0.0_linux_amd64.zip";
+    fs::remove_file(author.scene.path(zip)).unwrap();
+    author.push(&[]).exits(1);
+    author.push(&["--platform", "darwin_arm64"]).succeeds();
+    author.installs();
+}

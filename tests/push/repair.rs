@@ -1,0 +1,188 @@
+//! A store that lost something gets it back from the next push, and shares what it has.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use serde_json::Value;
+
+use crate::support::author::Author;
+use crate::support::judge::{self, sha256};
+
+fn status(author: &Author, more: &[&str]) -> Value {
+    let run = author
+        .push(&[&["--format", "json"], more].concat())
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    document["providers"][0].clone()
+}
+
+fn zip(author: &Author) -> String {
+    sha256(
+        &author
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+    )
+}
+
+#[test]
+fn a_package_that_is_missing_or_of_another_size() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let good = author.tree();
+    let path = author.blob(&zip(&author));
+    let damages: [&dyn Fn(); 3] = [
+        &|| fs::remove_file(&path).unwrap(),
+        &|| fs::write(&path, "short").unwrap(),
+        &|| fs::write(&path, [0; 5000]).unwrap(),
+    ];
+    for damage in damages {
+        damage();
+        let planned = status(&author, &["--dry-run"]);
+        assert_eq!(
+            (&planned["status"], &planned["packages"][1]["status"]),
+            (&"planned".into(), &"planned".into())
+        );
+        let repaired = status(&author, &[]);
+        assert_eq!(
+            (&repaired["status"], &repaired["packages"][1]["status"]),
+            (&"updated".into(), &"copied".into())
+        );
+        assert_eq!(repaired["packages"][0]["status"], "present");
+        assert_eq!(author.tree(), good);
+    }
+    author.installs();
+}
+
+#[test]
+fn manifests_and_the_index() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let good = author.tree();
+    let index = author.document("1.0.0");
+    let entries = index["manifests"].as_array().unwrap().iter();
+    let digest = |entry: &Value| {
+        entry["digest"]
+            .as_str()
+            .unwrap()
+            .strip_prefix("sha256:")
+            .unwrap()
+            .to_owned()
+    };
+    let mut documents: Vec<String> = entries.map(digest).collect();
+    documents.push(author.tagged("1.0.0").unwrap());
+    for hex in documents {
+        let path = author.blob(&hex);
+        let damages: [&dyn Fn(); 2] = [&|| fs::remove_file(&path).unwrap(), &|| {
+            fs::write(&path, "{}").unwrap()
+        }];
+        for damage in damages {
+            damage();
+            assert_eq!(status(&author, &[])["status"], "updated");
+            assert_eq!(author.tree(), good);
+        }
+    }
+}
+
+/// An index that cannot be read may have had more platforms. Only if this release is all of it is it made again.
+#[test]
+fn an_index_with_more_platforms_is_not_made_again_from_fewer() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    fs::remove_file(author.blob(&author.tagged("1.0.0").unwrap())).unwrap();
+    let before = author.tree();
+    author
+        .push(&["--platform", "linux_amd64"])
+        .exits(1)
+        .without_result();
+    assert_eq!(author.tree(), before);
+    author.push(&[]).succeeds();
+    assert_eq!(author.installs().len(), 2);
+}
+
+/// The same size, and other bytes: what is written anew is not built upon it.
+#[test]
+fn a_blob_that_is_not_what_its_name_says_is_not_taken_for_a_new_version() {
+    let author = Author::with_release();
+    let path = author.blob(&zip(&author));
+    let size = fs::metadata(
+        author
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+    )
+    .unwrap()
+    .len();
+    author
+        .scene
+        .write(&path, vec![0; usize::try_from(size).unwrap()]);
+    author.push(&[]).succeeds();
+    assert_eq!(author.installs().len(), 2);
+}
+
+#[test]
+fn a_package_of_another_repository_is_mounted() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let other = status(&author, &["--provider", "example.com/acme/demo"]);
+    let statuses: Vec<&str> = other["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        (&other["status"], statuses),
+        (&"copied".into(), vec!["mounted", "mounted"])
+    );
+    let blob = author.blob(&zip(&author));
+    let twin = author
+        .scene
+        .path("store/example.com/acme/demo/blobs/sha256")
+        .join(zip(&author));
+    assert_eq!(
+        fs::metadata(&blob).unwrap().ino(),
+        fs::metadata(twin).unwrap().ino()
+    );
+    assert_eq!(judge::installs(&author.scene.path("store")).len(), 4);
+}
+
+#[test]
+fn a_damaged_package_of_another_repository_is_not_mounted() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let path = author.blob(&zip(&author));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let other = status(&author, &["--provider", "example.com/acme/demo"]);
+    let statuses: Vec<&str> = other["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(statuses, ["mounted", "copied"]);
+    assert_eq!(
+        judge::installs(&author.scene.path("store/example.com")).len(),
+        2
+    );
+}
+
+#[test]
+fn what_an_interrupted_push_left_is_finished() {
+    let author = Author::with_release();
+    let whole = Author::with_release();
+    let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
+    fs::copy(author.scene.path(signature), whole.scene.path(signature)).unwrap();
+    whole.push(&[]).succeeds();
+    // One blob arrived, another was being written.
+    let zip = zip(&author);
+    fs::create_dir_all(author.repository("blobs/sha256")).unwrap();
+    fs::copy(whole.blob(&zip), author.blob(&zip)).unwrap();
+    author
+        .scene
+        .write(author.repository("blobs/sha256/.tfoci-tmp-000000"), "half");
+    let outcome = status(&author, &[]);
+    assert_eq!(outcome["packages"][1]["status"], "present");
+    assert_eq!(author.tree(), whole.tree());
+    author.installs();
+}

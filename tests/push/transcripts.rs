@@ -1,0 +1,70 @@
+//! The whole of what is printed when all is well.
+
+use crate::support::author::Author;
+
+const REFERENCE: &str = "oci-layout:store/registry.opentofu.org/acme/demo:1.0.0@sha256:";
+
+#[test]
+fn a_first_push() {
+    let author = Author::with_release();
+    let run = author.push(&[]).succeeds();
+    let digest = author.tagged("1.0.0").unwrap();
+    assert_eq!(run.stdout, format!("{REFERENCE}{digest}\n"));
+    run.says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+    Pushed 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    author.installs();
+}
+
+#[test]
+fn a_second_push_needs_nothing() {
+    let author = Author::with_release();
+    let first = author.push(&[]).succeeds();
+    let before = author.tree();
+    let second = author.push(&[]).succeeds();
+    assert_eq!(second.stdout, first.stdout);
+    assert_eq!(author.tree(), before);
+    second.says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+   Present registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
+   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+    Pushed nothing: 2 packages already present, in [TIME]
+",
+    );
+}
+
+#[test]
+fn one_platform_more() {
+    let author = Author::with_release();
+    author.push(&["--platform", "linux_amd64"]).succeeds();
+    author.push(&[]).succeeds().says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
+   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+    Pushed 1 version, 1 package (407 B copied, 1 already present) in [TIME]
+",
+    );
+    author.installs();
+}
+
+#[test]
+fn without_a_signature_if_that_is_allowed() {
+    let author = Author::with_release();
+    let run = author.push_unsigned(&["--allow-unsigned", "acme/*"]);
+    run.succeeds().says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   checksum
+    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   checksum
+    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   checksum
+    Pushed 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    author.installs();
+}

@@ -1,0 +1,330 @@
+//! What a stranger can put into a layout that we are given: nothing of it hangs, fills the memory, or writes on the terminal.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::layout::{Parts, blob, digest};
+use crate::support::scene::{Run, Scene};
+
+const FROM: [&str; 4] = [
+    "acme/demo@1.0.0",
+    "--exact-repository",
+    "--from",
+    "oci-layout:layout",
+];
+
+/// Runs a reading command with an address space that none of this may need.
+fn read(scene: &Scene, command: &[&str]) -> Run {
+    let program = env!("CARGO_BIN_EXE_tfoci");
+    let limited = ["-c", "ulimit -v 4000000; exec \"$0\" \"$@\"", program];
+    let arguments = limited.iter().chain(command).chain(&FROM);
+    let output = scene.command("sh").args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run {
+        status: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+fn install(scene: &Scene) -> Run {
+    read(
+        scene,
+        &[
+            "install",
+            "--into",
+            "mirror",
+            "--platform",
+            "linux_amd64",
+            "--quiet",
+        ],
+    )
+}
+
+/// A scene with a layout, and where its package, manifest and index are.
+fn scene(parts: &Parts) -> (Scene, [std::path::PathBuf; 3]) {
+    let scene = Scene::new();
+    let blobs = parts.write(&scene.path("layout"));
+    (scene, blobs)
+}
+
+fn make_pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// Puts something in the place of a file, and gives what `install` says about it, with what was replaced in place of its digest.
+fn with_instead(of: &str, put: impl Fn(&Path)) -> Run {
+    let (scene, [package, manifest, index]) = scene(&Parts::good());
+    let path = match of {
+        "package" => package,
+        "manifest" => manifest,
+        "index" => index,
+        name => scene.path("layout").join(name),
+    };
+    fs::remove_file(&path).unwrap();
+    put(&path);
+    let run = install(&scene);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let stderr = run.stderr.replace(name, of);
+    Run { stderr, ..run }
+}
+
+#[test]
+fn devices_pipes_and_directories_are_not_read() {
+    let endless = |path: &Path| symlink("/dev/zero", path).unwrap();
+    let directory = |path: &Path| fs::create_dir(path).unwrap();
+    let at = " for registry.opentofu.org/acme/demo";
+    let told = |of: &str, put: fn(&Path)| with_instead(of, put).exits(1).stderr;
+    for (what, path) in [
+        ("index", "blobs/sha256/index"),
+        ("manifest", "blobs/sha256/manifest"),
+        ("package", "blobs/sha256/package"),
+    ] {
+        let kind = if what == "manifest" {
+            "platform manifest"
+        } else {
+            what
+        };
+        let expected = format!(
+            "error: the {kind} sha256:{what} cannot be used{at} 1.0.0 in oci-layout:layout\n  layout/{path} is not a regular file\n"
+        );
+        assert_eq!(told(what, endless), expected);
+        assert_eq!(told(what, make_pipe), expected);
+        assert_eq!(told(what, directory), expected);
+    }
+    for name in ["index.json", "oci-layout"] {
+        let expected =
+            format!("error: layout/{name} is not a regular file{at} in oci-layout:layout\n");
+        assert_eq!(told(name, endless), expected);
+        assert_eq!(told(name, make_pipe), expected);
+        assert_eq!(told(name, directory), expected);
+    }
+}
+
+#[test]
+fn links_to_the_right_bytes_are_as_good_as_the_bytes() {
+    let (scene, blobs) = scene(&Parts::good());
+    for (number, path) in blobs
+        .into_iter()
+        .chain([scene.path("layout/index.json")])
+        .enumerate()
+    {
+        let elsewhere = scene.path(format!("elsewhere{number}"));
+        fs::rename(&path, &elsewhere).unwrap();
+        symlink(elsewhere, path).unwrap();
+    }
+    install(&scene).succeeds();
+}
+
+#[test]
+fn links_to_other_files_tell_nothing_of_them() {
+    let secret = "root:x:0:0:secret";
+    let run = with_instead("package", |path| {
+        let elsewhere = path.with_file_name("elsewhere");
+        fs::write(&elsewhere, secret.repeat(10)).unwrap();
+        symlink(elsewhere, path).unwrap();
+    });
+    let run = run.exits(3).stderr;
+    assert!(
+        run.contains("there are fewer bytes than expected") && !run.contains("secret"),
+        "{run}"
+    );
+}
+
+#[test]
+fn what_is_too_large_is_not_read_to_its_end() {
+    let sparse =
+        |length: u64| move |path: &Path| fs::File::create(path).unwrap().set_len(length).unwrap();
+    let at = " for registry.opentofu.org/acme/demo in oci-layout:layout";
+    assert_eq!(
+        with_instead("index.json", sparse((64 << 20) + 1))
+            .exits(1)
+            .stderr,
+        format!(
+            "error: the file layout/index.json is too large{at}\n  expected at most 67108864 bytes\n"
+        )
+    );
+    assert_eq!(
+        with_instead("oci-layout", sparse(1 << 40)).exits(1).stderr,
+        format!(
+            "error: the file layout/oci-layout is too large{at}\n  expected at most 4096 bytes\n"
+        )
+    );
+    for what in ["index", "manifest", "package"] {
+        let (scene, [package, manifest, index]) = scene(&Parts::good());
+        let path = [
+            ("index", index),
+            ("manifest", manifest),
+            ("package", package),
+        ];
+        let path = path
+            .into_iter()
+            .find_map(|(name, path)| (name == what).then_some(path));
+        sparse(1 << 40)(&path.unwrap());
+        let run = install(&scene).exits(3);
+        assert!(
+            run.stderr.contains("there are more bytes than expected"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_directory_that_is_marked_otherwise_is_no_layout() {
+    for marker in [
+        "",
+        "{}",
+        r#"{"imageLayoutVersion":"2.0.0"}"#,
+        r#"{"imageLayoutVersion":1}"#,
+    ] {
+        let (scene, _) = scene(&Parts {
+            marker: marker.to_owned(),
+            ..Parts::good()
+        });
+        assert_eq!(
+            install(&scene).exits(1).stderr,
+            "error: layout/oci-layout is not the mark of an OCI image layout for registry.opentofu.org/acme/demo in oci-layout:layout\n  \
+             expected {\"imageLayoutVersion\":\"1.0.0\"}\n"
+        );
+    }
+}
+
+#[test]
+fn nesting_without_end_is_no_stack_without_end() {
+    let deep = format!("{{\"x\":{}", "[".repeat(1_000_000));
+    let (scene, _) = scene(&Parts {
+        index: deep.clone(),
+        ..Parts::good()
+    });
+    assert_eq!(
+        install(&scene).exits(1).stderr,
+        "error: the index is not valid JSON of its kind for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout\n  \
+         more than 100 levels\n"
+    );
+    scene.write("layout/index.json", deep);
+    assert_eq!(
+        install(&scene).exits(1).stderr,
+        "error: layout/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo in oci-layout:layout\n  \
+         more than 100 levels\n"
+    );
+}
+
+/// Adds names to `index.json` for what is tagged there.
+fn tag(scene: &Scene, names: &[&str]) {
+    let path = scene.path("layout/index.json");
+    let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for name in names {
+        let mut entry = index["manifests"][0].clone();
+        entry["annotations"]["org.opencontainers.image.ref.name"] = json!(name);
+        index["manifests"].as_array_mut().unwrap().push(entry);
+    }
+    fs::write(path, index.to_string()).unwrap();
+}
+
+#[test]
+fn names_that_are_no_tags_are_shown_and_cannot_write_on_the_terminal() {
+    let (scene, _) = scene(&Parts::good());
+    let long = "x".repeat(300);
+    tag(
+        &scene,
+        &[
+            "\u{1b}[2J1.0.0",
+            "1.1.0\n9.9.9",
+            "\u{202e}0.0.1",
+            "a b",
+            "1.2.0+x",
+            "",
+            &long,
+        ],
+    );
+    let arguments = [
+        "versions",
+        "acme/demo",
+        "--all",
+        "--exact-repository",
+        "--from",
+        "oci-layout:layout",
+    ];
+    let shown = format!("{}…", "x".repeat(200));
+    assert_eq!(
+        scene.tfoci(arguments).succeeds().stdout,
+        format!(
+            "1.0.0\n\tnot a version\n\u{fffd}[2J1.0.0\tnot a version\n1.1.0\u{fffd}9.9.9\tnot a version\n\
+             1.2.0+x\tnot canonical: clients list it as 1.2.0+x and then look for the tag of that name\n\
+             a b\tnot a version\n{shown}\tnot a version\n\u{fffd}0.0.1\tnot a version\n"
+        )
+    );
+}
+
+#[test]
+fn what_a_descriptor_says_is_shown_safely() {
+    let parts = Parts::good();
+    let evil = |text: &str| text.replace("DIGEST", "sha256:\\u001b[2J\\u202e");
+    let (scene, _) = scene(&Parts {
+        index: evil(&parts.index),
+        ..parts
+    });
+    assert_eq!(
+        install(&scene).exits(1).stderr,
+        "error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout\n  \
+         `sha256:\u{fffd}[2J\u{fffd}` is not a digest: the value must be lower-case hex of the algorithm's length\n"
+    );
+}
+
+/// Puts evidence of one layer beside the version.
+fn with_evidence(media_type: &str, layer: Value) -> Scene {
+    let (scene, _) = scene(&Parts::good());
+    let manifest = "application/vnd.oci.image.manifest.v1+json";
+    let body = json!({
+        "schemaVersion": 2, "mediaType": manifest, "artifactType": "application/vnd.tfoci.evidence.v1",
+        "config": {}, "layers": [layer],
+    });
+    let body = body.to_string();
+    fs::write(blob(&scene.path("layout"), body.as_bytes()), &body).unwrap();
+    let path = scene.path("layout/index.json");
+    let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    index["manifests"].as_array_mut().unwrap().push(json!({
+        "mediaType": media_type, "digest": digest(body.as_bytes()), "size": body.len(),
+        "annotations": {"org.opencontainers.image.ref.name": "evidence-1.0.0"},
+    }));
+    fs::write(path, index.to_string()).unwrap();
+    scene
+}
+
+#[test]
+fn evidence_without_end_is_not_read() {
+    let manifest = "application/vnd.oci.image.manifest.v1+json";
+    let claims =
+        |size: u64| json!({"mediaType": "text/plain", "digest": digest(b""), "size": size});
+    let about = " for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout\n";
+    let scene = with_evidence(manifest, claims(5 << 30));
+    let told = format!(
+        "error: the evidence is too large{about}  expected at most 4194304 bytes\n  received 5368709120 bytes\n"
+    );
+    assert_eq!(install(&scene).exits(1).stderr, told);
+    let inspected = read(&scene, &["inspect"]).exits(3);
+    assert_eq!(inspected.stderr, told);
+    assert!(
+        inspected.stdout.contains("package         linux_amd64"),
+        "{}",
+        inspected.stdout
+    );
+
+    let scene = with_evidence(manifest, claims(7));
+    symlink("/dev/zero", blob(&scene.path("layout"), b"")).unwrap();
+    let told = install(&scene).exits(1).stderr;
+    assert!(told.ends_with("is not a regular file\n"), "{told}");
+
+    let scene = with_evidence("text/plain", claims(7));
+    assert_eq!(
+        install(&scene).exits(1).stderr,
+        format!(
+            "error: the evidence is not an image manifest{about}  expected {manifest}\n  received text/plain\n"
+        )
+    );
+}

@@ -1,0 +1,193 @@
+//! An author with a key, a release folder `dist`, and a store: what the tests of `push` begin with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::judge;
+use super::release::{Mistake, ReleaseFolder};
+use super::scene::{Run, Scene};
+use super::signer::Signer;
+
+/// Where an author's provider lies in the scene.
+pub const REPOSITORY: &str = "store/registry.opentofu.org/acme/demo";
+
+/// A scene with `acme.asc`, `stranger.asc` and whatever releases a test writes.
+pub struct Author {
+    pub scene: Scene,
+}
+
+impl Author {
+    pub fn new() -> Self {
+        Self::within(Scene::new())
+    }
+
+    /// In a scene that has an environment.
+    pub fn within(scene: Scene) -> Self {
+        scene.write("acme.asc", Signer::acme().public_armored());
+        scene.write("stranger.asc", Signer::stranger().public_armored());
+        Self { scene }
+    }
+
+    /// With the release `demo` 1.0.0 for two platforms in `dist`.
+    pub fn with_release() -> Self {
+        let author = Self::new();
+        two_platforms().write(&author.scene.path("dist"));
+        author
+    }
+
+    /// With that release and a mistake in it.
+    pub fn with_mistake(mistake: Mistake) -> Self {
+        let author = Self::new();
+        two_platforms()
+            .mistake(mistake)
+            .write(&author.scene.path("dist"));
+        author
+    }
+
+    /// Writes that release.
+    pub fn with_release_in_place(&self) {
+        two_platforms().write(&self.scene.path("dist"));
+    }
+
+    /// Writes that release and pushes it.
+    pub fn with_pushed(&self) {
+        self.with_release_in_place();
+        self.push(&[]).succeeds();
+    }
+
+    /// `tfoci push dist --provider acme/demo --to oci-layout:store --jobs 1` with further arguments.
+    pub fn push_unsigned(&self, more: &[&str]) -> Run {
+        let mut arguments = vec!["push", "dist", "--to", "oci-layout:store", "--jobs", "1"];
+        if !more.contains(&"--provider") {
+            arguments.extend(["--provider", "acme/demo"]);
+        }
+        arguments.extend(more);
+        self.tfoci(&arguments)
+    }
+
+    /// The same with `--key acme.asc`.
+    pub fn push(&self, more: &[&str]) -> Run {
+        self.push_unsigned(&[&["--key", "acme.asc"], more].concat())
+    }
+
+    /// Runs `tfoci`; what differs from run to run is replaced.
+    pub fn tfoci(&self, arguments: &[&str]) -> Run {
+        steady(self.scene.tfoci(arguments))
+    }
+
+    /// A path in the provider's repository.
+    pub fn repository(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.scene.path(REPOSITORY).join(path)
+    }
+
+    /// Everything in the scene.
+    pub fn tree(&self) -> BTreeMap<String, String> {
+        judge::tree(&self.scene.path(""))
+    }
+
+    /// What installs from the store: `VERSION PLATFORM` of each package.
+    #[track_caller]
+    pub fn installs(&self) -> Vec<String> {
+        let words = |line: String| {
+            line.split(' ')
+                .skip(1)
+                .take(2)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let found = judge::installs(&self.scene.path("store"));
+        found.into_iter().map(words).collect()
+    }
+
+    /// The repository's `index.json`.
+    pub fn layout_index(&self) -> serde_json::Value {
+        let bytes = fs::read(self.repository("index.json")).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    /// The digest that a tag stands for, in hex.
+    pub fn tagged(&self, tag: &str) -> Option<String> {
+        let index = self.layout_index();
+        let entries = index["manifests"].as_array().unwrap();
+        let entry = entries
+            .iter()
+            .find(|entry| entry["annotations"]["org.opencontainers.image.ref.name"] == tag)?;
+        let digest = entry["digest"].as_str().unwrap();
+        Some(digest.strip_prefix("sha256:").unwrap().to_owned())
+    }
+
+    /// The file of a blob.
+    pub fn blob(&self, hex: &str) -> PathBuf {
+        self.repository("blobs/sha256").join(hex)
+    }
+
+    /// The document that a tag stands for.
+    pub fn document(&self, tag: &str) -> serde_json::Value {
+        let bytes = fs::read(self.blob(&self.tagged(tag).unwrap())).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+}
+
+/// `demo` 1.0.0 for `darwin_arm64` and `linux_amd64`.
+pub fn two_platforms() -> ReleaseFolder {
+    ReleaseFolder::new("demo", "1.0.0")
+        .platform("darwin_arm64")
+        .platform("linux_amd64")
+}
+
+/// Replaces what differs from run to run: the keys, which live as long as the tests, and times.
+pub fn steady(mut run: Run) -> Run {
+    for text in [&mut run.stdout, &mut run.stderr] {
+        for (signer, name) in [(Signer::acme(), "ACME"), (Signer::stranger(), "STRANGER")] {
+            let fingerprint = signer.fingerprint();
+            let (_, id) = fingerprint.split_at(24);
+            *text = text
+                .replace(&fingerprint, &format!("[{name}]"))
+                .replace(id, &format!("[{name} ID]"));
+        }
+        *text = text
+            .lines()
+            .map(|line| match line.rsplit_once(" in ") {
+                Some((before, time)) if is_time(time) => format!("{before} in [TIME]\n"),
+                _ => format!("{}\n", without_random(line)),
+            })
+            .collect();
+    }
+    run
+}
+
+/// A temporary file's name without what is random in it.
+fn without_random(line: &str) -> String {
+    const BEGINNING: &str = ".tfoci-tmp-";
+    match line.split_once(BEGINNING) {
+        Some((before, rest)) => format!("{before}{BEGINNING}{}", &rest[6..]),
+        None => line.to_owned(),
+    }
+}
+
+fn is_time(text: &str) -> bool {
+    text.strip_suffix('s')
+        .is_some_and(|number| number.parse::<f64>().is_ok())
+}
+
+impl Run {
+    /// Asserts what stderr says.
+    #[track_caller]
+    pub fn says(self, expected: &str) -> Self {
+        let expected = expected.trim_start_matches('\n');
+        assert_eq!(
+            self.stderr, expected,
+            "\n--- received\n{}\n--- expected\n{expected}",
+            self.stderr
+        );
+        self
+    }
+
+    /// Asserts that stdout is empty.
+    #[track_caller]
+    pub fn without_result(self) -> Self {
+        assert_eq!(self.stdout, "");
+        self
+    }
+}

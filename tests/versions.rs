@@ -1,0 +1,243 @@
+//! `tfoci versions`: what is listed, what is left out and why.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::layout::Parts;
+use crate::support::scene::{Run, Scene};
+use crate::support::shape::assert_shape;
+use crate::support::signer::Signer;
+
+/// A scene in which the release of `testdata` is in `oci-layout:mirror`.
+pub fn pushed() -> Scene {
+    let scene = Scene::new();
+    push(&scene, "registry.opentofu.org/acme/demo");
+    scene
+}
+
+fn push(scene: &Scene, provider: &str) {
+    let release = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/release");
+    let (folder, key) = (release.to_str().unwrap(), release.join("acme.asc"));
+    let key = key.to_str().unwrap();
+    let to = [
+        "push",
+        folder,
+        "--provider",
+        provider,
+        "--key",
+        key,
+        "--to",
+        "oci-layout:mirror",
+    ];
+    scene.tfoci(to).succeeds();
+    fs::copy(release.join("acme.asc"), scene.path("acme.asc")).unwrap();
+}
+
+fn versions(scene: &Scene, more: &[&str]) -> Run {
+    let arguments = ["versions", "acme/demo", "--from", "oci-layout:mirror"];
+    scene.tfoci(arguments.iter().chain(more))
+}
+
+#[test]
+fn in_text_and_in_json() {
+    let scene = pushed();
+    assert_eq!(versions(&scene, &[]).succeeds().stdout, "1.0.0\n");
+    assert_eq!(
+        versions(&scene, &["--all"]).succeeds().stdout,
+        "1.0.0\nevidence-1.0.0\tevidence\n"
+    );
+    let document: Value =
+        serde_json::from_str(&versions(&scene, &["--format", "json"]).succeeds().stdout).unwrap();
+    assert_eq!(
+        document,
+        json!({
+            "schema": 1,
+            "provider": "registry.opentofu.org/acme/demo",
+            "repository": "oci-layout:mirror/registry.opentofu.org/acme/demo",
+            "versions": ["1.0.0"],
+        })
+    );
+}
+
+/// Every reason, and versions in their order and not in that of their names.
+#[test]
+fn all_tags_with_their_reasons() {
+    let scene = Scene::new();
+    let parts = Parts::good();
+    let long = format!("1.0.0-{}", "a".repeat(114));
+    let huge = "1234567890123456789012345";
+    let names = [
+        "1.10.0",
+        "1.9.0",
+        "1.9.0-rc.1",
+        "1.9.0_x",
+        "latest",
+        "1.2",
+        "evidence-1.9.0",
+        &long,
+        huge,
+    ];
+    let entry = parts
+        .tags
+        .replace("{\"schemaVersion\":2,\"manifests\":[", "");
+    let entry = entry.strip_suffix("]}").unwrap();
+    let entries: Vec<String> = names
+        .iter()
+        .map(|name| entry.replace("\"1.0.0\"", &format!("\"{name}\"")))
+        .collect();
+    let tags = format!("{{\"manifests\":[{}]}}", entries.join(","));
+    Parts { tags, ..parts }.write(&scene.path("layout"));
+    let arguments = [
+        "versions",
+        "acme/demo",
+        "--exact-repository",
+        "--from",
+        "oci-layout:layout",
+        "--all",
+    ];
+    assert_eq!(
+        scene.tfoci(arguments).succeeds().stdout,
+        format!(
+            "1.9.0-rc.1\n1.9.0\n1.9.0+x\n1.10.0\n\
+             {long}\tlonger than the 119 characters that leave room for its evidence\n\
+             1.2\tnot canonical: clients list it as 1.2.0 and then look for the tag of that name\n\
+             {huge}\ta number beyond 64 bits: clients crash on it\n\
+             evidence-1.9.0\tevidence\n\
+             latest\tnot a version\n"
+        )
+    );
+    let run = scene
+        .tfoci(arguments.iter().chain(&["--format", "json"]))
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let example = json!({
+        "schema": 1, "provider": "", "repository": "", "versions": [""], "ignored": [{"tag": "", "reason": ""}],
+    });
+    assert_shape(&document, &example);
+    assert_eq!(
+        document["versions"],
+        json!(["1.9.0-rc.1", "1.9.0", "1.9.0+x", "1.10.0"])
+    );
+    assert_eq!(document["ignored"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn only_what_is_proved_to_those_who_are_particular() {
+    let scene = pushed();
+    assert_eq!(
+        versions(&scene, &["--key", "acme.asc", "--require-pinned"])
+            .succeeds()
+            .stdout,
+        "1.0.0\n"
+    );
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    assert_eq!(
+        versions(&scene, &["--key", "stranger.asc"])
+            .succeeds()
+            .stdout,
+        ""
+    );
+    let all = versions(&scene, &["--key", "stranger.asc", "--all"])
+        .succeeds()
+        .stdout;
+    let line = all
+        .lines()
+        .find(|line| line.starts_with("1.0.0\t"))
+        .unwrap();
+    assert!(line.contains("is by a key that is not pinned"), "{line}");
+    assert!(line.contains(&Signer::stranger().fingerprint()), "{line}");
+    assert!(
+        versions(&scene, &["--require-pinned"])
+            .exits(2)
+            .stderr
+            .starts_with("error: nothing is pinned for ")
+    );
+}
+
+#[test]
+fn what_is_not_there() {
+    let scene = pushed();
+    let gone = |arguments: &[&str]| scene.tfoci(arguments).exits(1).stderr;
+    assert_eq!(
+        gone(&["versions", "acme/other", "--from", "oci-layout:mirror"]),
+        "error: there is no repository for registry.opentofu.org/acme/other in oci-layout:mirror\n\n\
+         hint: the full address counts: the same name on another host is another provider\n"
+    );
+    let absent = gone(&["versions", "acme/demo", "--from", "oci-layout:absent"]);
+    assert!(
+        absent.starts_with("error: there is no OCI image layout in absent\n"),
+        "{absent}"
+    );
+    let run = scene.tfoci([
+        "versions",
+        "acme/other",
+        "--from",
+        "oci-layout:mirror",
+        "--format",
+        "json",
+    ]);
+    let run = run.exits(1);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_shape(
+        &document,
+        &json!({"schema": 1, "error": {"category": "", "message": "", "hint?": ""}}),
+    );
+    assert_eq!(document["error"]["category"], "not_found");
+}
+
+#[test]
+fn one_repository_needs_the_flag_and_many_must_not_have_it() {
+    let scene = pushed();
+    let one = "oci-layout:mirror/registry.opentofu.org/acme/demo";
+    assert_eq!(
+        scene
+            .tfoci(["versions", "acme/demo", "--from", one])
+            .exits(2)
+            .stderr,
+        "error: mirror/registry.opentofu.org/acme/demo is itself an OCI image layout, one repository\n\n\
+         hint: for the provider that is in it, add `--exact-repository`\n"
+    );
+    let exact = ["versions", "acme/demo", "--exact-repository", "--from"];
+    assert_eq!(
+        scene.tfoci(exact.iter().chain(&[one])).succeeds().stdout,
+        "1.0.0\n"
+    );
+    let many = scene
+        .tfoci(exact.iter().chain(&["oci-layout:mirror"]))
+        .exits(1)
+        .stderr;
+    assert!(
+        many.starts_with("error: there is no OCI image layout in mirror\n"),
+        "{many}"
+    );
+}
+
+#[test]
+fn hosts_with_letters_and_ports_have_directories_of_their_own() {
+    let scene = Scene::new();
+    push(&scene, "bücher.example:8443/acme/demo");
+    assert!(
+        scene
+            .path("mirror/xn--bcher-kva.example_8443/acme/demo/index.json")
+            .is_file()
+    );
+    for address in [
+        "bücher.example:8443/acme/demo",
+        "BÜCHER.Example:8443/acme/demo",
+    ] {
+        let run = scene.tfoci(["versions", address, "--from", "oci-layout:mirror"]);
+        assert_eq!(run.succeeds().stdout, "1.0.0\n");
+    }
+    versions(&scene, &[]).exits(1);
+    assert_eq!(
+        versions(&scene, &["--default-host", "bücher.example:8443"])
+            .succeeds()
+            .stdout,
+        "1.0.0\n"
+    );
+    let scene = scene.env("TFOCI_DEFAULT_HOST", "bücher.example:8443");
+    assert_eq!(versions(&scene, &[]).succeeds().stdout, "1.0.0\n");
+    versions(&scene, &["--default-host", "registry.opentofu.org"]).exits(1);
+}
