@@ -92,6 +92,9 @@ pub enum Problem {
     /// A store address that cannot be used.
     #[error(transparent)]
     Endpoint(#[from] store::endpoint::AddressError),
+    /// A provider that has no place in a store.
+    #[error(transparent)]
+    Mapping(#[from] store::endpoint::MappingError),
     /// A tag that cannot be made.
     #[error(transparent)]
     Reference(#[from] oci::reference::Error),
@@ -263,6 +266,7 @@ impl Problem {
         match self {
             Self::Address(error) => error.category(),
             Self::Endpoint(error) => error.category(),
+            Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),
             Self::Store(error) => error.category(),
             Self::Blob(error) => error.category(),

@@ -15,7 +15,7 @@ use tfoci::install::{Form, Installed, Request, newest};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::selection::Selection;
-use tfoci::store::{Endpoint, Layout};
+use tfoci::store::{Endpoint, Store};
 
 use super::Ending;
 use super::diagnose::Complaint;
@@ -128,7 +128,7 @@ fn platforms(texts: &[String]) -> Result<Platforms, Complaint> {
     Ok(Platforms::Only(platforms))
 }
 
-async fn everything(endpoint: &Endpoint, store: &Layout) -> Result<Vec<Selection>, Complaint> {
+async fn everything(endpoint: &Endpoint, store: &Store) -> Result<Vec<Selection>, Complaint> {
     let providers = endpoint
         .providers(store)
         .await

@@ -1,5 +1,6 @@
 //! Options that several commands take.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -8,10 +9,11 @@ use clap::{Args, ValueEnum};
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::disk;
 use tfoci::examine::{Belief, Shelf};
+use tfoci::http::{Http, Settings};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::release::Document;
 use tfoci::selection::Selection;
-use tfoci::store::{Endpoint, Layout};
+use tfoci::store::{Endpoint, Registry, Store};
 use tfoci::trust::{Policy, TrustFile};
 
 use super::diagnose::Complaint;
@@ -59,6 +61,46 @@ pub(super) struct Globals {
     /// The store address names one repository, whatever the provider
     #[arg(long, global = true, help_heading = "Global options")]
     exact_repository: bool,
+    #[command(flatten)]
+    network: Network,
+}
+
+/// How registries are reached.
+#[derive(Args)]
+#[command(next_help_heading = "Network options")]
+struct Network {
+    /// Further certificate authorities, in PEM
+    #[arg(
+        long,
+        value_name = "FILE",
+        global = true,
+        help_heading = "Network options"
+    )]
+    ca_file: Vec<PathBuf>,
+    /// Speak to this host without TLS; may be repeated
+    #[arg(
+        long,
+        value_name = "HOST",
+        global = true,
+        help_heading = "Network options"
+    )]
+    plain_http: Vec<String>,
+    /// Do not check this host's certificate; may be repeated
+    #[arg(
+        long,
+        value_name = "HOST",
+        global = true,
+        help_heading = "Network options"
+    )]
+    insecure_skip_tls_verify: Vec<String>,
+    /// Follow references to this host even at private addresses; may be repeated
+    #[arg(
+        long,
+        value_name = "HOST",
+        global = true,
+        help_heading = "Network options"
+    )]
+    allow_private: Vec<String>,
 }
 
 /// How a result is printed.
@@ -97,7 +139,7 @@ pub(super) struct Trust {
 /// From where to read, and whom to believe.
 #[derive(Args)]
 pub(super) struct Reading {
-    /// The store: oci-layout:DIR
+    /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
     #[command(flatten)]
@@ -121,6 +163,27 @@ impl Globals {
     /// How many packages at once.
     pub(super) fn jobs(&self) -> usize {
         usize::from(self.jobs)
+    }
+
+    /// How registries are reached. Nothing is opened before the first request.
+    pub(super) fn registry(&self) -> Result<Registry, Complaint> {
+        let hosts = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
+        let Network {
+            ca_file,
+            plain_http,
+            insecure_skip_tls_verify,
+            allow_private,
+        } = &self.network;
+        let settings = Settings {
+            plain: hosts(plain_http),
+            insecure: hosts(insecure_skip_tls_verify),
+            private: hosts(allow_private),
+            authorities: ca_file
+                .iter()
+                .map(|path| read(path))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(Registry::new(Http::new(settings), HashMap::new()))
     }
 
     /// A provider address.
@@ -176,10 +239,10 @@ impl Trust {
 
 impl Reading {
     /// Opens the store.
-    pub(super) fn open(&self, globals: &Globals) -> Result<(Endpoint, Layout), Complaint> {
+    pub(super) fn open(&self, globals: &Globals) -> Result<(Endpoint, Store), Complaint> {
         let endpoint = globals.endpoint(&self.from)?;
         let store = endpoint
-            .read()
+            .read(globals.registry()?)
             .map_err(Problem::from)
             .map_err(Failure::from)?;
         Ok((endpoint, store))
@@ -204,9 +267,9 @@ impl Reading {
 /// Where a provider stands in a store.
 pub(super) fn shelf(
     endpoint: &Endpoint,
-    store: &Layout,
+    store: &Store,
     provider: &ProviderAddr,
-) -> Result<Shelf<Layout>, Complaint> {
+) -> Result<Shelf<Store>, Complaint> {
     let repository = endpoint
         .repository(provider)
         .map_err(Problem::from)

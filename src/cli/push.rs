@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     /// Whose release it is, and which version if there are several
     #[arg(long, value_name = "ADDR[@VERSION]")]
     provider: String,
-    /// The store: oci-layout:DIR
+    /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     to: String,
     /// Only this platform, such as linux_amd64; may be repeated
@@ -88,10 +88,12 @@ pub(super) async fn run(
     let options = options(&arguments, globals)?;
     let endpoint = globals.endpoint(&arguments.to)?;
     let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
-    let unnameable = |error| Failure::from(Problem::Address(error));
+    let unnameable = |error| Failure::from(Problem::Mapping(error));
     let destination = Destination {
         repository: endpoint.repository(&request.provider).map_err(unnameable)?,
-        store: endpoint.write().map_err(|error| failed(error.into()))?,
+        store: endpoint
+            .write(globals.registry()?)
+            .map_err(|error| failed(error.into()))?,
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();

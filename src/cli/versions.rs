@@ -4,7 +4,7 @@ use clap::Args;
 
 use tfoci::error::Category;
 use tfoci::examine::{Belief, Platforms, Shelf};
-use tfoci::store::{Layout, ReadStore as _};
+use tfoci::store::{ReadStore as _, Store};
 use tfoci::version::Version;
 
 use super::Ending;
@@ -86,7 +86,7 @@ pub(super) async fn run(
 
 /// Why a version is left out by those who are particular about trust.
 async fn doubt(
-    shelf: &Shelf<Layout>,
+    shelf: &Shelf<Store>,
     version: &Version,
     belief: &Belief,
 ) -> Result<Option<String>, Complaint> {

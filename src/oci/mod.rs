@@ -38,6 +38,7 @@ pub mod manifest;
 pub mod reference;
 pub mod refusal;
 pub mod tags;
+pub mod template;
 
 pub use descriptor::Descriptor;
 pub use evidence::Evidence;
@@ -46,6 +47,7 @@ pub use manifest::Layer;
 pub use reference::{Repository, Tag};
 pub use refusal::{Part, Refusal};
 pub use tags::Tags;
+pub use template::RepositoryTemplate;
 
 use bytes::Bytes;
 

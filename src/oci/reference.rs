@@ -37,6 +37,11 @@ impl Repository {
         )))
     }
 
+    /// `REGISTRY/NAME`, as a template gives it.
+    pub fn in_registry(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// A directory below the root of a layout, if it is where some provider lives.
     pub fn of_directory(relative: &str) -> Option<Self> {
         let repository = Self(relative.to_owned());

@@ -1,64 +1,61 @@
 //! Store addresses: what `--to` and `--from` take.
 //!
-//! The prefix decides, and what follows it is literal (`oci-layout:DIR`). A provider's repository within the store follows from
-//! its address; with `--exact-repository` the address names one repository, whatever the provider.
+//! The prefix decides: what follows `oci-layout:` is a directory, literally; without a prefix the whole is a repository template.
+//! A provider's repository within the store follows from its address; with `--exact-repository` the address names one
+//! repository, whatever the provider.
 
 use std::path::PathBuf;
 
-use super::{Error, Layout, ReadStore as _};
+use super::{Error, Layout, Listing, ReadStore as _, Registry, Store};
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
-use crate::oci::Repository;
+use crate::oci::{Repository, RepositoryTemplate, template};
 
 /// A store address, and how providers map to repositories in it.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     text: String,
-    directory: PathBuf,
+    kind: Kind,
     exact: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Layout(PathBuf),
+    Registry(RepositoryTemplate),
 }
 
 impl Endpoint {
     /// Reads a store address. `exact` says that it names one repository.
     ///
     /// # Errors
-    /// An unknown form, or a directory that looks like a template.
+    /// An unknown form, a directory that looks like a template, or a template that is none.
     pub fn parse(text: &str, exact: bool) -> Result<Self, AddressError> {
-        let given = || text.to_owned();
-        let Some(directory) = text.strip_prefix("oci-layout:") else {
-            return Err(AddressError::Unsupported { text: given() });
+        let kind = match text.strip_prefix("oci-layout:") {
+            Some(directory) => Kind::Layout(literal(text, directory)?),
+            None => Kind::Registry(RepositoryTemplate::parse(text)?),
         };
-        if directory.is_empty() {
-            return Err(AddressError::NoDirectory { text: given() });
-        }
-        let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];
-        if let Some(symbol) = symbols
-            .into_iter()
-            .find(|symbol| directory.contains(symbol))
-        {
-            return Err(AddressError::Template {
-                text: given(),
-                symbol,
-            });
-        }
         Ok(Self {
             text: text.trim_end_matches('/').to_owned(),
-            directory: directory.into(),
+            kind,
             exact,
         })
     }
 
-    /// Opens the store for reading.
+    /// Opens the store for reading. `registry` is how registries are reached.
     ///
     /// # Errors
     /// Nothing is there, or one repository where many were expected.
-    pub fn read(&self) -> Result<Layout, Error> {
-        let path = || self.directory.clone();
-        match (self.exact, self.directory.join("oci-layout").exists()) {
+    pub fn read(&self, registry: Registry) -> Result<Store, Error> {
+        let Kind::Layout(directory) = &self.kind else {
+            return Ok(Store::Registry(registry));
+        };
+        let path = || directory.clone();
+        match (self.exact, directory.join("oci-layout").exists()) {
             (true, false) => Err(Error::NoStore { path: path() }),
             (false, true) => Err(Error::IsRepository { path: path() }),
-            (false, false) if !self.directory.is_dir() => Err(Error::NoStore { path: path() }),
-            _ => Ok(Layout::new(path(), &self.text)),
+            (false, false) if !directory.is_dir() => Err(Error::NoStore { path: path() }),
+            _ => Ok(Store::Layout(Layout::new(path(), &self.text))),
         }
     }
 
@@ -66,24 +63,30 @@ impl Endpoint {
     ///
     /// # Errors
     /// One repository where many were expected.
-    pub fn write(&self) -> Result<Layout, Error> {
-        if !self.exact && self.directory.join("oci-layout").exists() {
+    pub fn write(&self, registry: Registry) -> Result<Store, Error> {
+        let Kind::Layout(directory) = &self.kind else {
+            return Ok(Store::Registry(registry));
+        };
+        if !self.exact && directory.join("oci-layout").exists() {
             return Err(Error::IsRepository {
-                path: self.directory.clone(),
+                path: directory.clone(),
             });
         }
-        Ok(Layout::new(self.directory.clone(), &self.text))
+        Ok(Store::Layout(Layout::new(directory.clone(), &self.text)))
     }
 
     /// Where a provider lives in this store.
     ///
     /// # Errors
-    /// A name that OCI cannot hold.
-    pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, address::Error> {
-        if self.exact {
-            provider.oci_safe().map(|()| Repository::root())
-        } else {
-            Repository::of_provider(provider)
+    /// A name that OCI cannot hold, or that the template cannot map.
+    pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, MappingError> {
+        match &self.kind {
+            Kind::Layout(_) if self.exact => {
+                provider.oci_safe()?;
+                Ok(Repository::root())
+            }
+            Kind::Layout(_) => Ok(Repository::of_provider(provider)?),
+            Kind::Registry(template) => Ok(template.repository(provider)?),
         }
     }
 
@@ -91,14 +94,54 @@ impl Endpoint {
     ///
     /// # Errors
     /// Whatever the store says.
-    pub async fn providers(&self, store: &Layout) -> Result<Option<Vec<ProviderAddr>>, Error> {
+    pub async fn providers(&self, store: &Store) -> Result<Option<Vec<ProviderAddr>>, Error> {
         match store.repositories().await? {
-            super::Listing::Listed(all) if !self.exact => {
+            Listing::Listed(all) if !self.exact => {
                 let mut providers: Vec<_> = all.iter().filter_map(Repository::provider).collect();
                 providers.sort();
                 Ok(Some(providers))
             }
             _ => Ok(None),
+        }
+    }
+}
+
+/// A directory is taken as it is written, so nothing in it may look like a template.
+fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
+    let given = || text.to_owned();
+    if directory.is_empty() {
+        return Err(AddressError::NoDirectory { text: given() });
+    }
+    let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];
+    match symbols
+        .into_iter()
+        .find(|symbol| directory.contains(symbol))
+    {
+        Some(symbol) => Err(AddressError::Template {
+            text: given(),
+            symbol,
+        }),
+        None => Ok(directory.into()),
+    }
+}
+
+/// A provider that has no place in a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MappingError {
+    /// A name that OCI cannot hold.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+    /// A template that does not give a repository for it.
+    #[error(transparent)]
+    Template(#[from] template::Error),
+}
+
+impl MappingError {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Address(error) => error.category(),
+            Self::Template(_) => Category::Unsupported,
         }
     }
 }
@@ -112,12 +155,9 @@ impl std::fmt::Display for Endpoint {
 /// Text that is not a store address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Not a form that can be used here.
-    #[error("`{}` is not a store address\n  expected oci-layout:DIR", printable(.text))]
-    Unsupported {
-        /// What was given.
-        text: String,
-    },
+    /// Not a template.
+    #[error(transparent)]
+    Repository(#[from] template::Error),
     /// A prefix with nothing behind it.
     #[error("`{text}` names no directory\n  expected oci-layout:DIR")]
     NoDirectory {
@@ -149,7 +189,6 @@ mod tests {
     fn the_prefix_decides_and_the_directory_is_literal() {
         assert!(Endpoint::parse("oci-layout:a b/ü", false).is_ok());
         for (text, wanted) in [
-            ("registry.example.net/x", "is not a store address"),
             ("oci-layout:", "names no directory"),
             ("oci-layout:x/${hostname}", "template symbol `${`"),
             ("oci-layout:x/{type}", "template symbol `{type}`"),
