@@ -23,6 +23,11 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
     /// What the bytes must turn out to be.
     fn expected(&self) -> Expected;
 
+    /// Whether it may end before its time without being shorter, as what comes over a network may.
+    fn can_be_cut(&self) -> bool {
+        false
+    }
+
     /// Starts reading at an offset.
     fn open(&self, from: u64) -> impl Future<Output = Result<Body, Error>> + Send;
 }
@@ -132,6 +137,74 @@ pub fn hold_back(body: Body, expected: Expected) -> Body {
             }
         }
     }))
+}
+
+/// Opens a blob, takes it up again where the network cuts it, and proves it while it flows.
+///
+/// # Errors
+/// It cannot be opened at all.
+pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
+    Ok(hold_back(resuming(blob).await?, blob.expected()))
+}
+
+/// How often in a row a body is taken up again without a byte of progress.
+const PATIENCE: u32 = 5;
+
+/// Opens a blob from its start; when the network cuts it, or it ends too early, it goes on where it was cut.
+async fn resuming<B: BlobSource>(blob: &B) -> Result<Body, Error> {
+    let first = blob.open(0).await?;
+    let state = Resuming {
+        blob: blob.clone(),
+        body: Some(first),
+        passed: 0,
+        failures: 0,
+    };
+    Ok(Body::new(futures_util::stream::unfold(
+        state,
+        |mut state| async move { state.next().await.map(|chunk| (chunk, state)) },
+    )))
+}
+
+struct Resuming<B> {
+    blob: B,
+    /// `None` after an error that was passed on.
+    body: Option<Body>,
+    passed: u64,
+    failures: u32,
+}
+
+impl<B: BlobSource> Resuming<B> {
+    async fn next(&mut self) -> Option<Result<Bytes, Error>> {
+        loop {
+            let cut = match self.body.as_mut()?.next().await {
+                Some(Ok(chunk)) => {
+                    self.passed += chunk.len() as u64;
+                    self.failures = 0;
+                    return Some(Ok(chunk));
+                }
+                None if self.passed >= self.blob.expected().size => return None,
+                None => None,
+                Some(Err(error)) if error.is_passing() => Some(error),
+                Some(Err(error)) => return self.fail(error),
+            };
+            if self.failures >= PATIENCE || (cut.is_none() && !self.blob.can_be_cut()) {
+                // What is too short is told by whoever checks the whole.
+                return cut.and_then(|error| self.fail(error));
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100 << self.failures)).await;
+            self.failures += 1;
+            match self.blob.open(self.passed).await {
+                Ok(body) => self.body = Some(body),
+                Err(error) if error.is_passing() => {}
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: Error) -> Option<Result<Bytes, Error>> {
+        self.body = None;
+        Some(Err(error))
+    }
 }
 
 /// Leaves out the first bytes of a body.
@@ -270,6 +343,11 @@ impl Error {
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
             Self::Digest { .. } => Some("digest-mismatch"),
         }
+    }
+
+    /// Whether the same bytes may come through a moment later.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Http(error) if error.is_passing())
     }
 
     /// What kind of problem it is.

@@ -58,7 +58,8 @@ where
 fn wish(answer: &Answer, patience: Patience) -> Option<Duration> {
     let throttled = answer.status() == StatusCode::TOO_MANY_REQUESTS;
     let failing = matches!(answer.status().as_u16(), 408 | 500 | 502 | 503 | 504);
-    if !throttled && !(failing && patience == Patience::Repeatable) {
+    let is_worth_it = throttled || (failing && patience == Patience::Repeatable);
+    if !is_worth_it {
         return None;
     }
     Some(

@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
-use crate::blob::{self, BlobSource, hold_back};
+use crate::blob::{self, BlobSource, proven};
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf};
@@ -297,7 +297,7 @@ impl<B: BlobSource> Work<B> {
         });
         let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
         let mut staged = self.place.stage()?;
-        let mut body = hold_back(location.open(0).await.map_err(unusable)?, *expected);
+        let mut body = proven(location).await.map_err(unusable)?;
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(unusable)?;
             staged.write(&chunk)?;

@@ -115,6 +115,10 @@ impl BlobSource for StoreBlob {
         either!(self, blob => blob.expected())
     }
 
+    fn can_be_cut(&self) -> bool {
+        either!(self, blob => blob.can_be_cut())
+    }
+
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
         either!(self, blob => blob.open(from).await)
     }

@@ -5,7 +5,7 @@
 use super::{At, Error, ReadStore};
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
-use crate::blob::BlobSource as _;
+use crate::blob::proven;
 use crate::oci::{
     Descriptor, Evidence, Index, Layer, Part, RawManifest, Refusal, Repository, Tag, manifest,
 };
@@ -139,13 +139,10 @@ async fn document<S: ReadStore>(
         });
     }
     let unusable = |source| Error::reading(WHAT, expected.digest, source);
-    let body = store
-        .blob(repository, expected)
-        .open(0)
+    let body = proven(&store.blob(repository, expected))
         .await
         .map_err(unusable)?;
-    crate::blob::hold_back(body, expected)
-        .collect(expected.size)
+    body.collect(expected.size)
         .await
         .map(Some)
         .map_err(unusable)

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
-use crate::blob::{self, BlobSource, hold_back};
+use crate::blob::{self, BlobSource, proven};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{self, Staged, if_exists, staged};
 use crate::event::Reporter;
@@ -92,8 +92,8 @@ impl Layout {
         if size > LARGEST_READ {
             return Err(Refusal::TooLarge { what, size }.into());
         }
-        let bytes = match self.blob(repository, expected).open(0).await {
-            Ok(body) => hold_back(body, expected).collect(size).await,
+        let bytes = match proven(&self.blob(repository, expected)).await {
+            Ok(body) => body.collect(size).await,
             Err(error) => Err(error),
         };
         match bytes.map_err(|source| Error::reading(what, digest, source)) {
@@ -268,7 +268,7 @@ impl WriteStore for Layout {
             source,
         };
         let mut staged = Staged::new(&path)?;
-        let mut body = hold_back(blob.open(0).await.map_err(unusable)?, expected);
+        let mut body = proven(blob).await.map_err(unusable)?;
         while let Some(chunk) = body.next().await {
             staged.write(&chunk.map_err(unusable)?)?;
             // A local file never waits; without this the task could not be stopped.

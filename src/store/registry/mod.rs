@@ -49,6 +49,8 @@ pub struct Registry {
 struct Host {
     base: Url,
     auth: Auth,
+    /// Where in it blobs were seen in this run: from there they can be mounted.
+    seen: Mutex<HashMap<Digest, String>>,
 }
 
 impl Registry {
@@ -77,7 +79,11 @@ impl Registry {
             base.clone(),
             self.credentials.get(host).cloned(),
         );
-        let found = Arc::new(Host { base, auth });
+        let found = Arc::new(Host {
+            base,
+            auth,
+            seen: Mutex::default(),
+        });
         hosts.insert(host.to_owned(), Arc::clone(&found));
         Ok((found, name))
     }
@@ -117,6 +123,17 @@ impl Registry {
 }
 
 impl Host {
+    fn remember(&self, digest: Digest, name: &str) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.entry(digest).or_insert_with(|| name.to_owned());
+    }
+
+    /// Another repository that has a blob.
+    fn elsewhere(&self, digest: &Digest, name: &str) -> Option<String> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.get(digest).filter(|other| *other != name).cloned()
+    }
+
     fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
         let path = format!("v2/{name}/{rest}");
         self.base.join(&path).map_err(|_| {
@@ -302,11 +319,18 @@ impl WriteStore for Registry {
         repository: &Repository,
         blob: &B,
     ) -> Result<Put, Error> {
-        if self.has_blob(repository, &blob.expected()).await? {
-            return Ok(Put::Present);
-        }
+        let expected = blob.expected();
         let (host, name) = self.locate(repository)?;
-        upload::put(self, &host, name, blob).await
+        let there = self.has_blob(repository, &expected).await?;
+        let put = match there {
+            true => Put::Present,
+            false => {
+                let from = host.elsewhere(&expected.digest, name);
+                upload::put(self, &host, name, blob, from.as_deref()).await?
+            }
+        };
+        host.remember(expected.digest, name);
+        Ok(put)
     }
 
     async fn put_manifest(
@@ -398,6 +422,10 @@ pub struct RegistryBlob {
 impl BlobSource for RegistryBlob {
     fn expected(&self) -> Expected {
         self.expected
+    }
+
+    fn can_be_cut(&self) -> bool {
+        true
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::auth::Scope;
 use super::{Error, Host, Registry, with_digest};
-use crate::blob::{BlobSource, hold_back};
+use crate::blob::{BlobSource, proven};
 use crate::http::{Patience, Payload};
 use crate::oci::Part;
 use crate::store::Put;
@@ -14,21 +14,22 @@ use crate::store::Put;
 /// How often a whole upload is begun again.
 const ATTEMPTS: u32 = 4;
 
-/// Uploads a blob that the repository does not have.
+/// Uploads a blob that the repository does not have; `from` is another repository of the registry that has it.
 pub(super) async fn put<B: BlobSource>(
     registry: &Registry,
     host: &Host,
     name: &str,
     blob: &B,
+    from: Option<&str>,
 ) -> Result<Put, Error> {
     let mut attempt = 1;
     loop {
-        match once(registry, host, name, blob).await {
+        match once(registry, host, name, blob, from).await {
             Err(Error::Http(error)) if error.is_passing() && attempt < ATTEMPTS => attempt += 1,
             Err(Error::Registry {
                 status: 500..=504, ..
             }) if attempt < ATTEMPTS => attempt += 1,
-            done => return done.map(|()| Put::Stored),
+            done => return done,
         }
     }
 }
@@ -38,34 +39,51 @@ async fn once<B: BlobSource>(
     host: &Host,
     name: &str,
     blob: &B,
-) -> Result<(), Error> {
+    from: Option<&str>,
+) -> Result<Put, Error> {
     let expected = blob.expected();
-    let scope = Scope::push(name);
-    let location = begin(registry, host, name, &scope).await?;
-    let url = with_digest(location, &expected.digest);
-    let unusable = |source| Error::reading(Part::Blob, expected.digest, source);
+    let scope = from.map_or_else(
+        || Scope::push(name),
+        |from| Scope::push(name).and_pull(from),
+    );
+    let mut url = host.url(name, "blobs/uploads/")?;
+    if let Some(from) = from {
+        let digest = expected.digest.to_string();
+        url.query_pairs_mut()
+            .append_pair("mount", &digest)
+            .append_pair("from", from);
+    }
+    let Some(location) = begin(registry, host, &url, &scope).await? else {
+        return Ok(Put::Mounted);
+    };
     // The body cannot be sent twice: a refused token would need a new upload, so the token is fetched before.
     let secret = host.auth.secret(&scope).await?;
-    let body = hold_back(blob.open(0).await.map_err(unusable)?, expected);
+    let body = proven(blob)
+        .await
+        .map_err(|source| Error::reading(Part::Blob, expected.digest, source))?;
     let payload = Payload::Stream {
         body: reqwest::Body::wrap_stream(body),
         size: expected.size,
     };
     let request = host
-        .request(Method::PUT, url)
+        .request(Method::PUT, with_digest(location, &expected.digest))
         .header(CONTENT_TYPE, "application/octet-stream")
         .secret(secret, &host.base)
         .payload(payload);
     let answer = registry.http.send(request).await?;
-    if answer.status().is_success() {
-        Ok(())
-    } else {
-        Err(registry.refusal(host, "upload", answer).await)
+    match answer.status().is_success() {
+        true => Ok(Put::Stored),
+        false => Err(registry.refusal(host, "upload", answer).await),
     }
 }
 
-async fn begin(registry: &Registry, host: &Host, name: &str, scope: &Scope) -> Result<Url, Error> {
-    let url = host.url(name, "blobs/uploads/")?;
+/// Opens an upload, and tells where it goes on; `None` if the registry mounted the blob instead.
+async fn begin(
+    registry: &Registry,
+    host: &Host,
+    url: &Url,
+    scope: &Scope,
+) -> Result<Option<Url>, Error> {
     let request = || {
         host.request(Method::POST, url.clone())
             .payload(Payload::Bytes(bytes::Bytes::new()))
@@ -73,8 +91,10 @@ async fn begin(registry: &Registry, host: &Host, name: &str, scope: &Scope) -> R
     let answer = registry
         .send(host, scope, Patience::Repeatable, request)
         .await?;
-    if answer.status() != StatusCode::ACCEPTED {
-        return Err(registry.refusal(host, "upload", answer).await);
+    match answer.status() {
+        StatusCode::CREATED if url.query().is_some() => return Ok(None),
+        StatusCode::ACCEPTED => {}
+        _ => return Err(registry.refusal(host, "upload", answer).await),
     }
     let location = answer.header(LOCATION).unwrap_or_default();
     let target = answer
@@ -82,5 +102,7 @@ async fn begin(registry: &Registry, host: &Host, name: &str, scope: &Scope) -> R
         .join(&location)
         .ok()
         .filter(|_| !location.is_empty());
-    target.ok_or_else(|| Error::NoLocation { url: url.into() })
+    target.map(Some).ok_or_else(|| Error::NoLocation {
+        url: url.clone().into(),
+    })
 }
