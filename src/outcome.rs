@@ -117,7 +117,7 @@ pub enum Problem {
     #[error(transparent)]
     Trust(#[from] trust::Error),
     /// A zip is hostile or broken.
-    #[error("`{}` cannot be used", printable(.file))]
+    #[error("the zip `{}` cannot be used", printable(.file))]
     Archive {
         /// Its file name.
         file: String,
@@ -127,6 +127,9 @@ pub enum Problem {
     /// A zip could not be unpacked here.
     #[error(transparent)]
     Unpack(disk::unpack::Error),
+    /// The evidence in the store cannot be read, although this machine could: it proves nothing.
+    #[error(transparent)]
+    Unreadable(store::Error),
     /// The evidence in the store does not prove what is beside it.
     #[error("the evidence does not prove the packages beside it")]
     Evidence {
@@ -225,7 +228,7 @@ pub enum Problem {
 
 fn asked(constraints: &Option<String>) -> String {
     constraints.as_ref().map_or_else(
-        || "no stable version is there".to_owned(),
+        || "there is no stable version".to_owned(),
         |text| format!("no version matches `{text}`"),
     )
 }
@@ -253,7 +256,7 @@ impl Problem {
     /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
     pub fn code(&self) -> Option<String> {
         match self {
-            Self::Store(error) => error.code(),
+            Self::Store(error) | Self::Unreadable(error) => error.code(),
             Self::Taken { source } => Some(source.code()),
             Self::NoVersion { .. } => Some("tag-missing".to_owned()),
             Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
@@ -276,7 +279,8 @@ impl Problem {
             Self::Unpack(error) => error.category(),
             Self::Reference(_) | Self::Oci(_) | Self::CapitalLetters => Category::Unsupported,
             Self::Exists | Self::Contended { .. } => Category::Conflict,
-            Self::Evidence { .. }
+            Self::Unreadable(_)
+            | Self::Evidence { .. }
             | Self::Taken { .. }
             | Self::OtherPackage { .. }
             | Self::Uncovered { .. }
@@ -297,19 +301,31 @@ impl Problem {
             Self::OtherPackage { platform, .. } => subject.platform(platform),
             _ => subject,
         };
-        // The system's errors name their own path.
-        let local = matches!(
+        Failure {
+            subject: Some(subject),
+            place: (!self.is_elsewhere()).then(|| place.to_string()),
+            problem: Box::new(self),
+        }
+    }
+
+    /// Whether the problem names its own path, or is about the directory of a mirror: then the store is not where it is.
+    fn is_elsewhere(&self) -> bool {
+        matches!(
             self,
             Self::Disk(_)
                 | Self::Folder(folder::Error::Disk(_))
                 | Self::Blob(blob::Error::Disk(_))
-                | Self::Store(store::Error::Disk(_) | store::Error::LayoutIndex { .. })
-        );
-        Failure {
-            subject: Some(subject),
-            place: (!local).then(|| place.to_string()),
-            problem: Box::new(self),
-        }
+                | Self::Store(
+                    store::Error::Disk(_)
+                        | store::Error::LayoutIndex { .. }
+                        | store::Error::Unwritten { .. }
+                        | store::Error::Marker { .. }
+                )
+                | Self::Unpack(_)
+                | Self::Occupied { .. }
+                | Self::OtherForm { .. }
+                | Self::CapitalLetters
+        )
     }
 }
 

@@ -135,7 +135,7 @@ fn with_nothing_pinned_where_that_is_required() {
     assert_eq!(
         inspect(&pushed(), &["--require-pinned"]).exits(2).stderr,
         format!(
-            "error: nothing is pinned for {ABOUT}\n\nhint: name the key with `--key FILE`, or pin its fingerprint for \
+            "error: no key is pinned for {ABOUT}\n\nhint: name the key with `--key FILE`, or pin its fingerprint for \
              `registry.opentofu.org/acme/demo` in a trust file\n"
         )
     );

@@ -89,16 +89,21 @@ fn devices_pipes_and_directories_are_not_read() {
         } else {
             what
         };
+        let of = if what == "package" {
+            " linux_amd64"
+        } else {
+            ""
+        };
         let expected = format!(
-            "error: the {kind} sha256:{what} cannot be used{at} 1.0.0 in oci-layout:layout\n  layout/{path} is not a regular file\n"
+            "error: the {kind} sha256:{what} cannot be used{at} 1.0.0{of} in oci-layout:layout\n  layout/{path} is not a regular file\n\n\
+             hint: the store is damaged. Pushing the release again with `--existing replace` repairs it\n"
         );
         assert_eq!(told(what, endless), expected);
         assert_eq!(told(what, make_pipe), expected);
         assert_eq!(told(what, directory), expected);
     }
     for name in ["index.json", "oci-layout"] {
-        let expected =
-            format!("error: layout/{name} is not a regular file{at} in oci-layout:layout\n");
+        let expected = format!("error: layout/{name} is not a regular file{at}\n");
         assert_eq!(told(name, endless), expected);
         assert_eq!(told(name, make_pipe), expected);
         assert_eq!(told(name, directory), expected);
@@ -139,21 +144,18 @@ fn links_to_other_files_tell_nothing_of_them() {
 fn what_is_too_large_is_not_read_to_its_end() {
     let sparse =
         |length: u64| move |path: &Path| fs::File::create(path).unwrap().set_len(length).unwrap();
-    let at = " for registry.opentofu.org/acme/demo in oci-layout:layout";
-    assert_eq!(
-        with_instead("index.json", sparse((64 << 20) + 1))
-            .exits(1)
-            .stderr,
-        format!(
-            "error: the file layout/index.json is too large{at}\n  expected at most 67108864 bytes\n"
-        )
-    );
-    assert_eq!(
-        with_instead("oci-layout", sparse(1 << 40)).exits(1).stderr,
-        format!(
-            "error: the file layout/oci-layout is too large{at}\n  expected at most 4096 bytes\n"
-        )
-    );
+    for (name, limit, size) in [
+        ("index.json", 64 << 20, (64 << 20) + 1),
+        ("oci-layout", 4 << 10, 1 << 40),
+    ] {
+        assert_eq!(
+            with_instead(name, sparse(size)).exits(1).stderr,
+            format!(
+                "error: cannot read layout/{name} for registry.opentofu.org/acme/demo\n  \
+                 expected at most {limit} bytes\n  received {size} bytes\n"
+            )
+        );
+    }
     for what in ["index", "manifest", "package"] {
         let (scene, [package, manifest, index]) = scene(&Parts::good());
         let path = [
@@ -188,7 +190,7 @@ fn a_directory_that_is_marked_otherwise_is_no_layout() {
         });
         assert_eq!(
             install(&scene).exits(1).stderr,
-            "error: layout/oci-layout is not the mark of an OCI image layout for registry.opentofu.org/acme/demo in oci-layout:layout\n  \
+            "error: layout/oci-layout is not the mark of an OCI image layout for registry.opentofu.org/acme/demo\n  \
              expected {\"imageLayoutVersion\":\"1.0.0\"}\n"
         );
     }
@@ -209,7 +211,7 @@ fn nesting_without_end_is_no_stack_without_end() {
     scene.write("layout/index.json", deep);
     assert_eq!(
         install(&scene).exits(1).stderr,
-        "error: layout/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo in oci-layout:layout\n  \
+        "error: layout/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo\n  \
          more than 100 levels\n"
     );
 }
@@ -306,7 +308,8 @@ fn evidence_without_end_is_not_read() {
     let told = format!(
         "error: the evidence is too large{about}  expected at most 4194304 bytes\n  received 5368709120 bytes\n"
     );
-    assert_eq!(install(&scene).exits(1).stderr, told);
+    let hint = "\nhint: evidence that cannot be read proves nothing. Pushing the release again writes it anew\n";
+    assert_eq!(install(&scene).exits(3).stderr, format!("{told}{hint}"));
     let inspected = read(&scene, &["inspect"]).exits(3);
     assert_eq!(inspected.stderr, told);
     assert!(
@@ -317,14 +320,21 @@ fn evidence_without_end_is_not_read() {
 
     let scene = with_evidence(manifest, claims(7));
     symlink("/dev/zero", blob(&scene.path("layout"), b"")).unwrap();
-    let told = install(&scene).exits(1).stderr;
-    assert!(told.ends_with("is not a regular file\n"), "{told}");
+    let told = install(&scene).exits(3).stderr;
+    assert!(
+        told.ends_with(&format!(" is not a regular file\n{hint}")),
+        "{told}"
+    );
+    assert_eq!(
+        read(&scene, &["inspect"]).exits(3).stderr,
+        told.replace(hint, "")
+    );
 
     let scene = with_evidence("text/plain", claims(7));
     assert_eq!(
-        install(&scene).exits(1).stderr,
+        install(&scene).exits(3).stderr,
         format!(
-            "error: the evidence is not an image manifest{about}  expected {manifest}\n  received text/plain\n"
+            "error: the evidence is not an image manifest{about}  expected {manifest}\n  received text/plain\n{hint}"
         )
     );
 }

@@ -152,7 +152,7 @@ fn only_what_is_proved_to_those_who_are_particular() {
         versions(&scene, &["--require-pinned"])
             .exits(2)
             .stderr
-            .starts_with("error: nothing is pinned for ")
+            .starts_with("error: no key is pinned for ")
     );
 }
 
@@ -196,7 +196,7 @@ fn one_repository_needs_the_flag_and_many_must_not_have_it() {
             .tfoci(["versions", "acme/demo", "--from", one])
             .exits(2)
             .stderr,
-        "error: mirror/registry.opentofu.org/acme/demo is itself an OCI image layout, one repository\n\n\
+        "error: mirror/registry.opentofu.org/acme/demo is itself an OCI image layout\n  expected a directory of layouts\n\n\
          hint: for the provider that is in it, add `--exact-repository`\n"
     );
     let exact = ["versions", "acme/demo", "--exact-repository", "--from"];

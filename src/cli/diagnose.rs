@@ -6,9 +6,8 @@ use std::path::PathBuf;
 
 use tfoci::address;
 use tfoci::archive;
-use tfoci::blob;
 use tfoci::error::{Category, printable};
-use tfoci::oci;
+use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
@@ -100,20 +99,9 @@ fn hint(failure: &Failure) -> Option<String> {
     let text = match &*failure.problem {
         Problem::Trust(error) => return untrusted(error, &address),
         Problem::Folder(error) => return in_folder(error, &address),
-        Problem::Store(store::Error::IsRepository { .. }) => {
-            "for the provider that is in it, add `--exact-repository`".to_owned()
-        }
-        Problem::Store(store::Error::NoStore { .. }) => {
-            "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`".to_owned()
-        }
-        Problem::Store(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
-            "the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew".to_owned()
-        }
-        Problem::Store(store::Error::Refusal(oci::Refusal::NoPlatform { .. })) => {
-            "choose one of these with `--platform`, or push the one that is missing".to_owned()
-        }
-        Problem::Blob(blob::Error::Digest { .. } | blob::Error::Shorter { .. } | blob::Error::Longer { .. }) => {
-            "nothing of it was kept. Pushing the same release again repairs a store that is damaged".to_owned()
+        Problem::Store(error) => return in_store(error).map(str::to_owned),
+        Problem::Unreadable(_) => {
+            "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
         Problem::Archive { source, .. } => return in_zip(source),
         Problem::Evidence { .. } => {
@@ -127,12 +115,46 @@ fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::Taken { .. } => "nothing was changed. `--existing replace` puts the provider in its place".to_owned(),
         Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
+        Problem::NoVersion { available, .. } if available.is_empty() => {
+            format!("`tfoci versions {address} --from STORE --all` lists what is tagged instead")
+        }
+        Problem::NotCanonical { .. } => {
+            format!("pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others")
+        }
         Problem::NoVersion { .. } => format!("`tfoci versions {address} --from STORE` lists them; pre-releases are chosen only by name"),
         Problem::NoProvider => "the full address counts: the same name on another host is another provider".to_owned(),
         Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
         Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
         Problem::OtherForm { .. } => {
             "clients would choose between the two forms by accident. Remove one, or install in the same form".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn in_store(error: &store::Error) -> Option<&'static str> {
+    let text = match error {
+        store::Error::IsRepository { .. } => {
+            "for the provider that is in it, add `--exact-repository`"
+        }
+        store::Error::NoStore { .. } => {
+            "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
+        }
+        store::Error::Blob { source, .. } if source.category() == Category::Local => return None,
+        // What is not yet in the store has no part of it.
+        store::Error::Blob {
+            what: Part::Blob, ..
+        } => {
+            "the zip has changed since it was verified. Push again once the release process is done"
+        }
+        store::Error::Blob { .. } | store::Error::Missing { .. } => {
+            "the store is damaged. Pushing the release again with `--existing replace` repairs it"
+        }
+        store::Error::Refusal(oci::Refusal::NoPlatform { available, .. })
+            if !available.is_empty() =>
+        {
+            "choose one of these with `--platform`, or push the one that is missing"
         }
         _ => return None,
     };

@@ -85,7 +85,7 @@ pub(super) async fn run(
         None => Ending::Done,
         Some(complaint) => {
             printer.problem(&complaint);
-            Ending::Refused
+            Ending::Failed(complaint.category())
         }
     })
 }

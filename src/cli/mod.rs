@@ -74,8 +74,7 @@ struct OciPush {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Done,
-    Refused,
-    /// Of several things some failed, which is said already; this is the gravest.
+    /// Something failed, which is said already; of several things this is the gravest.
     Failed(Category),
 }
 
@@ -113,7 +112,6 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             exit_code(Category::Interrupted)
         }
         Some(Ok(Ending::Done)) => 0,
-        Some(Ok(Ending::Refused)) => exit_code(Category::Untrusted),
         Some(Ok(Ending::Failed(category))) => exit_code(category),
         Some(Err(complaint)) => {
             printer.complaint(&complaint);

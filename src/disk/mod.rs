@@ -46,13 +46,17 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 
 fn read_all(file: std::fs::File, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    file.take(limit + 1)
+    (&file)
+        .take(limit + 1)
         .read_to_end(&mut bytes)
         .map_err(|source| Error::at("read", path, source))?;
     if bytes.len() as u64 > limit {
+        let size = file.metadata().map(|metadata| metadata.len());
         return Err(Error::TooLarge {
             path: path.to_owned(),
             limit,
+            // Pipes have none.
+            size: size.ok().filter(|size| *size > limit),
         });
     }
     Ok(bytes)
@@ -91,6 +95,22 @@ pub fn if_exists<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
 /// What the system says.
 pub fn create_dir(path: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(path).map_err(|source| Error::at("create", path, source))
+}
+
+/// As [`create_dir`], and makes sure that those which are new survive a loss of power.
+///
+/// # Errors
+/// What the system says.
+pub fn create_durable_dir(path: &Path) -> Result<(), Error> {
+    let new: Vec<&Path> = path.ancestors().take_while(|at| is_absent(at)).collect();
+    create_dir(path)?;
+    new.into_iter()
+        .try_for_each(|directory| sync_dir(staged::directory_of(directory)))
+}
+
+/// A path without a name is the working directory.
+fn is_absent(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && !path.exists()
 }
 
 /// The names of a directory's entries, sorted; names that are not UTF-8 are left out, since nothing of ours or of any
@@ -204,13 +224,19 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file is larger than anything of its kind.
-    #[error("the file {} is too large\n  expected at most {limit} bytes", .path.display())]
+    #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", .path.display(), or_more(*.size))]
     TooLarge {
         /// The file.
         path: PathBuf,
         /// The limit in bytes.
         limit: u64,
+        /// Its size in bytes, where it has one.
+        size: Option<u64>,
     },
+}
+
+fn or_more(size: Option<u64>) -> String {
+    size.map_or_else(|| "more".to_owned(), |size| format!("{size} bytes"))
 }
 
 impl Error {
@@ -250,13 +276,40 @@ mod tests {
         assert_eq!(read(&path, 5).unwrap(), b"12345");
         assert!(matches!(
             read(&path, 4),
-            Err(Error::TooLarge { limit: 4, .. })
+            Err(Error::TooLarge {
+                limit: 4,
+                size: Some(5),
+                ..
+            })
         ));
         assert!(
             if_exists(read(&directory.path().join("none"), 4))
                 .unwrap()
                 .is_none()
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_has_no_end_is_longer_than_the_limit() {
+        let error = read(Path::new("/dev/zero"), 4).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot read /dev/zero\n  expected at most 4 bytes\n  received more"
+        );
+    }
+
+    #[test]
+    fn durable_directories_may_be_there_already() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a/b/c");
+        for _ in 0..2 {
+            create_durable_dir(&path).unwrap();
+            assert!(path.is_dir());
+        }
+        create_durable_dir(Path::new("src")).unwrap();
+        std::fs::write(directory.path().join("file"), b"").unwrap();
+        assert!(create_durable_dir(&directory.path().join("file/a")).is_err());
     }
 
     #[cfg(unix)]

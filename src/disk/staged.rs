@@ -120,7 +120,7 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// The directory that a file is in; a bare name is in the working directory.
-fn directory_of(target: &Path) -> &Path {
+pub(super) fn directory_of(target: &Path) -> &Path {
     let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
     directory.unwrap_or(Path::new("."))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{INDEX, MANIFEST, PROVIDER_TARGET, ZIP, descriptor, json};
+use super::{INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, ZIP, descriptor, json};
 use crate::digest::{self, Digest};
 use crate::error::{Category, printable};
 use crate::platform::Platform;
@@ -104,7 +104,9 @@ pub enum Refusal {
     #[error("the evidence names no usable plugin protocols")]
     Protocols(#[from] ProtocolError),
     /// Larger than clients read.
-    #[error("the {what} is too large\n  expected less than 5 MiB\n  received {size} bytes")]
+    #[error(
+        "the {what} is too large\n  expected at most {LARGEST_READ} bytes\n  received {size} bytes"
+    )]
     TooLarge {
         /// Which document.
         what: Part,

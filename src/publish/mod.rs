@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::blob::{BlobSource, Body, Memory};
+use futures_util::StreamExt as _;
+
+use crate::blob::{BlobSource, Body, Memory, hold_back};
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::jobs;
@@ -41,7 +43,7 @@ pub enum Existing {
     Merge,
     /// Refuse.
     Fail,
-    /// Put this release in its place.
+    /// Put this release in its place, and write again whatever has other bytes than it should.
     Replace,
 }
 
@@ -96,7 +98,7 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
             if plan.change != Change::Present {
                 plan.change = Change::Planned;
             }
-            let transfers = planned(release, destination, &plan).await?;
+            let transfers = planned(release, destination, &plan).await;
             return Ok(report(release, destination, &plan, transfers));
         }
         let transfers = carry_out(release, destination, &plan, options.jobs, reporter).await?;
@@ -263,19 +265,36 @@ fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Report
 /// What [`carry_out`] would do with each package. A zip may have arrived before its index did.
 async fn planned<S: WriteStore, B>(
     release: &Release<B>,
-    Destination { store, repository }: &Destination<S>,
+    destination: &Destination<S>,
     plan: &Plan,
-) -> Result<Vec<Transfer>, Problem> {
+) -> Vec<Transfer> {
     let mut transfers = Vec::new();
     for (package, step) in release.packages.iter().zip(&plan.steps) {
-        let there = !step.missing || store.has_blob(repository, &package.expected).await?;
+        let there = !step.missing || is_sound(destination, package.expected).await;
         transfers.push(if there {
             Transfer::Present
         } else {
             Transfer::Planned
         });
     }
-    Ok(transfers)
+    transfers
+}
+
+/// Whether a blob can be read from a store and has the right bytes.
+async fn is_sound<S: WriteStore>(destination: &Destination<S>, expected: Expected) -> bool {
+    let blob = destination.store.blob(&destination.repository, expected);
+    let Ok(body) = blob.open(0).await else {
+        return false;
+    };
+    let mut body = hold_back(body, expected);
+    while let Some(chunk) = body.next().await {
+        if chunk.is_err() {
+            return false;
+        }
+        // A local store never waits; without this the task could not be stopped.
+        tokio::task::consume_budget().await;
+    }
+    true
 }
 
 fn report<S: WriteStore, B>(
@@ -329,16 +348,13 @@ impl<B: BlobSource> BlobSource for Watched<B> {
     async fn open(&self, from: u64) -> Result<Body, crate::blob::Error> {
         let body = self.blob.open(from).await?;
         let (subject, reporter) = (self.subject.clone(), Arc::clone(&self.reporter));
-        Ok(Body::new(futures_util::StreamExt::inspect(
-            body,
-            move |chunk| {
-                if let Ok(chunk) = chunk {
-                    reporter.report(Event::Advanced {
-                        subject: subject.clone(),
-                        bytes: chunk.len() as u64,
-                    });
-                }
-            },
-        )))
+        Ok(Body::new(body.inspect(move |chunk| {
+            if let Ok(chunk) = chunk {
+                reporter.report(Event::Advanced {
+                    subject: subject.clone(),
+                    bytes: chunk.len() as u64,
+                });
+            }
+        })))
     }
 }

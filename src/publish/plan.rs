@@ -2,9 +2,9 @@
 
 use super::evidence::{self, EvidencePlan};
 use super::{
-    Artifact, At, BlobSource, Change, Destination, Digest, Existing, Expected, Index, Options,
-    PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore, graph,
-    manifest,
+    Artifact, At, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing, Expected, Index,
+    Options, PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore,
+    graph, is_sound, manifest,
 };
 use crate::store;
 
@@ -55,23 +55,19 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
     let existing = to_compare(stored, release, options)?;
-    let mut index = match &existing {
+    let existing = existing.as_ref();
+    let mut index = match existing {
         Some(artifact) => artifact.index.clone(),
         None => Index::new(&release.provider, &release.version),
     };
     let mut steps = Vec::new();
     let mut changed = existing.is_none();
     for package in &release.packages {
-        let (step, added) = step(package, destination, existing.as_ref(), &mut index).await?;
+        let (step, added) = step(package, destination, existing, &mut index, options).await?;
         changed |= added;
         steps.push(step);
     }
-    let index = finish(
-        index,
-        release,
-        existing.as_ref().filter(|_| !changed),
-        options,
-    )?;
+    let index = finish(index, release, existing.filter(|_| !changed), options)?;
     let is_other = was != Some(index.expected.digest);
     let index_is_new = is_other || damage.is_some();
     // What cannot be read cannot be merged into; but if this release would have made it, it is made again.
@@ -80,7 +76,9 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     }
     let zips = zips(destination, &index).await?;
     let evidence = evidence::plan(release, destination, &zips, options).await?;
-    let incomplete = steps.iter().any(|step| step.missing) || evidence.write.is_some();
+    let incomplete = steps.iter().any(|step| step.missing)
+        || evidence.write.is_some()
+        || lacks_config(&steps, destination, options).await?;
     let change = match (was, index_is_new || incomplete) {
         (None, _) => Change::Copied,
         (Some(_), true) => Change::Updated,
@@ -162,6 +160,7 @@ async fn step<S: WriteStore, L>(
     destination: &Destination<S>,
     existing: Option<&Artifact>,
     index: &mut Index,
+    options: &Options,
 ) -> Result<(Step, bool), Problem> {
     let Destination { store, repository } = destination;
     let ours = manifest::build(package.expected, &package.file_name)?;
@@ -181,7 +180,7 @@ async fn step<S: WriteStore, L>(
             store.manifest(repository, At::Entry(entry)).await,
             Ok(Some(_))
         );
-        let missing = !manifest_is_there || !store.has_blob(repository, &package.expected).await?;
+        let missing = !manifest_is_there || lacks(destination, &package.expected, options).await?;
         return Ok((
             Step {
                 manifest: Some(ours),
@@ -200,7 +199,7 @@ async fn step<S: WriteStore, L>(
             offered,
         });
     }
-    let missing = !store.has_blob(repository, &package.expected).await?;
+    let missing = lacks(destination, &package.expected, options).await?;
     Ok((
         Step {
             manifest: None,
@@ -208,6 +207,27 @@ async fn step<S: WriteStore, L>(
         },
         false,
     ))
+}
+
+/// Whether a blob must be written. Its size tells, unless the version is replaced: then every byte counts.
+async fn lacks<S: WriteStore>(
+    destination: &Destination<S>,
+    expected: &Expected,
+    options: &Options,
+) -> Result<bool, Problem> {
+    let Destination { store, repository } = destination;
+    let there = store.has_blob(repository, expected).await?;
+    Ok(!there || options.existing == Existing::Replace && !is_sound(destination, *expected).await)
+}
+
+/// Whether the config is missing that all of our manifests share. Clients never look at it; tools that copy the artifact do.
+async fn lacks_config<S: WriteStore>(
+    steps: &[Step],
+    destination: &Destination<S>,
+    options: &Options,
+) -> Result<bool, Problem> {
+    let ours = steps.iter().any(|step| step.manifest.is_some());
+    Ok(ours && lacks(destination, &Expected::of(EMPTY_BYTES), options).await?)
 }
 
 /// The index to be: the stored bytes where nothing is added, however they are written.

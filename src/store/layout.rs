@@ -236,7 +236,7 @@ impl WriteStore for Layout {
         reporter: &dyn Reporter,
     ) -> Result<Option<disk::Lock>, Error> {
         let directory = self.directory(repository);
-        disk::create_dir(&directory)?;
+        disk::create_durable_dir(&directory)?;
         let lock = disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?;
         disk::sweep(&directory)?;
         disk::sweep(&directory.join("blobs").join("sha256"))?;
@@ -308,7 +308,9 @@ impl WriteStore for Layout {
             path: path.clone(),
             source,
         })?;
-        disk::sync_dir(&directory.join("blobs").join("sha256"))?;
+        let blobs = directory.join("blobs");
+        disk::sync_dir(&blobs.join("sha256"))?;
+        disk::sync_dir(&blobs)?;
         let marker = directory.join("oci-layout");
         if !marker.exists() {
             staged::replace(&marker, LAYOUT)?;

@@ -3,6 +3,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::stage::{PLATFORMS, PROVIDER, Stage};
+use crate::support::judge::sha256;
 use crate::support::scene::Run;
 
 /// Nobody's number, on Linux.
@@ -105,13 +106,8 @@ fn nothing_is_written_and_the_message_says_where() {
         let run = closed.tfoci(&arguments).exits(1);
         let (_, error) = run.stderr.split_once("error: ").unwrap();
         let subject = "registry.opentofu.org/acme/demo 1.0.0";
-        let place = if arguments[0] == "install" {
-            " in oci-layout:store"
-        } else {
-            ""
-        };
         let cause = "Permission denied (os error 13)";
-        assert_eq!(error, format!("{what} for {subject}{place}\n  {cause}\n"));
+        assert_eq!(error, format!("{what} for {subject}\n  {cause}\n"));
         assert_eq!(run.stdout, "");
         assert!(closed.stage.tree(".") == before, "something was written");
     }
@@ -136,5 +132,34 @@ fn a_closed_store_is_read() {
         let before = closed.stage.tree("store");
         closed.tfoci(&arguments).succeeds();
         assert!(closed.stage.tree("store") == before);
+    }
+}
+
+/// What proves nothing is refused; what cannot be judged here has failed.
+#[test]
+fn evidence_that_may_not_be_read_is_not_called_forged() {
+    if without_setpriv() {
+        return;
+    }
+    let stage = Stage::new(&PLATFORMS);
+    stage.succeeds(&Stage::push("store", &[]));
+    let closed = Closed::new(stage);
+    let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
+    let digest = sha256(&closed.stage.scene.path(signature));
+    let blob = format!("store/{PROVIDER}/blobs/sha256/{digest}");
+    fs::set_permissions(
+        closed.stage.scene.path(&blob),
+        Permissions::from_mode(0o000),
+    )
+    .unwrap();
+    let expected = format!(
+        "error: the evidence sha256:{digest} cannot be used for {PROVIDER} 1.0.0 in oci-layout:store\n  \
+         cannot read {blob}\n  Permission denied (os error 13)\n"
+    );
+    for arguments in [
+        words("inspect acme/demo@1.0.0 --from oci-layout:store"),
+        Stage::install("open/mirror", &["--quiet"]),
+    ] {
+        assert_eq!(closed.tfoci(&arguments).exits(1).stderr, expected);
     }
 }

@@ -70,7 +70,7 @@ fn pre_releases_alone_are_no_newest_version() {
     let scene = with_versions(&["1.0.0-rc.1"]);
     let run = install_linux(&scene, &[DEMO]).exits(1);
     assert!(
-        run.stderr.starts_with("error: no version matches for example.com/acme/demo in oci-layout:store\n  has 1.0.0-rc.1\n"),
+        run.stderr.starts_with("error: there is no stable version for example.com/acme/demo in oci-layout:store\n  has 1.0.0-rc.1\n"),
         "{}",
         run.stderr
     );

@@ -105,7 +105,7 @@ For more information, try '--help'.
             arguments: "push dist --provider bücher/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: `registry.opentofu.org/bücher/demo` has letters that no OCI repository can have in its name for registry.opentofu.org/bücher/demo in oci-layout:store
+error: `registry.opentofu.org/bücher/demo` has letters that no OCI repository can have in its name
   expected a namespace and type in ASCII
 ",
         },

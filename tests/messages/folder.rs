@@ -223,8 +223,9 @@ error: the checksum document has two checksums for `terraform-provider-demo_1.0.
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: the file dist/terraform-provider-demo_1.0.0_SHA256SUMS is too large for registry.opentofu.org/acme/demo
+error: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS for registry.opentofu.org/acme/demo
   expected at most 4194304 bytes
+  received 5242880 bytes
 ",
         },
         Case {
@@ -238,8 +239,9 @@ error: the file dist/terraform-provider-demo_1.0.0_SHA256SUMS is too large for r
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: the file dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig is too large for registry.opentofu.org/acme/demo
+error: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig for registry.opentofu.org/acme/demo
   expected at most 65536 bytes
+  received 1048576 bytes
 ",
         },
         Case {
@@ -321,7 +323,7 @@ fn zips() {
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
   the zip holds no executable
     expected a file `terraform-provider-demo` at its top level
 
@@ -338,7 +340,7 @@ hint: put the provider's executable into the zip itself, not into a directory of
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
   the entry `../x` has an element `..`
 ",
         },
@@ -352,7 +354,7 @@ error: `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for regist
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
   not a zip archive
 ",
         },

@@ -50,12 +50,12 @@ error: the platform manifest is not valid JSON of its kind for registry.opentofu
             |author| layout(author, "manifest-tampered"),
             3,
             r"
-error: the manifest sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the platform manifest sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   the bytes do not match their digest
     expected sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e
     received sha256:7893f187fc95bc29ab74c84784ddfa38fb956aa1f8fdf5cce7e916274a704b8a
 
-hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -63,9 +63,9 @@ hint: the store is damaged. Pushing the same release again repairs it; `--existi
             |author| layout(author, "manifest-missing"),
             1,
             r"
-error: the platform manifest sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e is missing in the store for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the platform manifest sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
 
-hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -73,8 +73,8 @@ hint: the store is damaged. Pushing the same release again repairs it; `--existi
             |author| layout(author, "manifest-too-large"),
             1,
             r"
-error: the manifest is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  expected less than 5 MiB
+error: the platform manifest is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected at most 5242879 bytes
   received 5242880 bytes
 ",
         ),
@@ -90,6 +90,7 @@ fn layers() {
             1,
             r"
 error: the platform manifest has no layers for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected one of type archive/zip
 ",
         ),
         shape(
@@ -97,7 +98,8 @@ error: the platform manifest has no layers for registry.opentofu.org/acme/demo 1
             |author| layout(author, "layer-media-type-wrong"),
             1,
             r"
-error: the platform manifest has no layer of type archive/zip for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the platform manifest has no package for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected a layer of type archive/zip
   received application/zip
 ",
         ),
@@ -106,8 +108,8 @@ error: the platform manifest has no layer of type archive/zip for registry.opent
             |author| layout(author, "layer-ambiguous"),
             1,
             r"
-error: the platform manifest has several layers of type archive/zip for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  expected 1
+error: the platform manifest has several packages for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected one layer of type archive/zip
   received 2
 ",
         ),
@@ -116,8 +118,7 @@ error: the platform manifest has several layers of type archive/zip for registry
             |author| layout(author, "layer-digest-sha512"),
             1,
             r"
-error: the package has an unsupported digest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  expected sha256
+error: the package layer has no SHA-256 digest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   received sha512:35bcdc8152973fd41da5131069d83ecc78f01b54422d0dfb07460be9248e57c8e203f3ccddee451141828397d1f59aefb2d3baa756eff7008d82f8d2dc5e70d6
 ",
         ),
@@ -126,7 +127,7 @@ error: the package has an unsupported digest for registry.opentofu.org/acme/demo
             |author| layout(author, "layer-digest-malformed"),
             1,
             r"
-error: the descriptor of the package is unusable for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the package layer describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   `sha256:E5C36DE5375BD25BFBA85F2A850BEC35526FEBC3EAE5DACD7ED7221208723874` is not a digest: the value must be lower-case hex of the algorithm's length
 ",
         ),
@@ -135,7 +136,7 @@ error: the descriptor of the package is unusable for registry.opentofu.org/acme/
             |author| layout(author, "layer-platform-wrong"),
             1,
             r"
-error: the package says that it is for another platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the package layer is for another platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   expected linux_amd64
   received darwin_arm64
 ",
@@ -145,11 +146,12 @@ error: the package says that it is for another platform for registry.opentofu.or
             |author| layout(author, "package-tampered"),
             3,
             r"
-error: the bytes do not match their digest for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
-  expected sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874
-  received sha256:1a1fa7ffed89f32f32bd0924da29acc61d80297fa0b85b076d94aaef5c3dd37d
+error: the package sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874 cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  the bytes do not match their digest
+    expected sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874
+    received sha256:1a1fa7ffed89f32f32bd0924da29acc61d80297fa0b85b076d94aaef5c3dd37d
 
-hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -157,11 +159,12 @@ hint: nothing of it was kept. Pushing the same release again repairs a store tha
             |author| layout(author, "package-truncated"),
             3,
             r"
-error: there are fewer bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
-  expected 299 bytes
-  received 289 bytes
+error: the package sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874 cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  there are fewer bytes than expected
+    expected 299 bytes
+    received 289 bytes
 
-hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -169,11 +172,12 @@ hint: nothing of it was kept. Pushing the same release again repairs a store tha
             |author| layout(author, "package-longer"),
             3,
             r"
-error: there are more bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
-  expected 299 bytes
-  received more
+error: the package sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874 cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  there are more bytes than expected
+    expected 299 bytes
+    received more
 
-hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -181,8 +185,9 @@ hint: nothing of it was kept. Pushing the same release again repairs a store tha
             |author| layout(author, "package-missing"),
             1,
             r"
-error: cannot read store/blobs/sha256/e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874 for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
-  No such file or directory (os error 2)
+error: the package sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874 is missing for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
     ]);

@@ -86,7 +86,7 @@ fn what_is_not_there() {
             says: r"
 error: there is no OCI image layout in store
 
-hint: `tfoci push` creates a layout; a single one that another tool made needs `--exact-repository`
+hint: `tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`
 ",
         },
         Case {
@@ -99,7 +99,7 @@ hint: `tfoci push` creates a layout; a single one that another tool made needs `
             says: r"
 error: there is no OCI image layout in store
 
-hint: `tfoci push` creates a layout; a single one that another tool made needs `--exact-repository`
+hint: `tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`
 ",
         },
         Case {
@@ -108,7 +108,7 @@ hint: `tfoci push` creates a layout; a single one that another tool made needs `
             arguments: "versions example.com/acme/demo --from oci-layout:store",
             exit: 1,
             says: r"
-error: nothing is there for example.com/acme/demo in oci-layout:store
+error: there is no repository for example.com/acme/demo in oci-layout:store
 
 hint: the full address counts: the same name on another host is another provider
 ",
@@ -143,7 +143,7 @@ hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; 
             arguments: "install acme/demo --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: no stable version is there for registry.opentofu.org/acme/demo in oci-layout:store
+error: there is no stable version for registry.opentofu.org/acme/demo in oci-layout:store
   has 1.0.0-RC1
 
 hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
@@ -170,8 +170,9 @@ hint: choose one of these with `--platform`, or push the one that is missing
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: cannot read store/registry.opentofu.org/acme/demo/blobs/sha256/4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
-  No such file or directory (os error 2)
+error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec is missing for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         },
     ]);
@@ -191,11 +192,12 @@ fn what_is_wrong() {
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the bytes do not match their digest for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
-  expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
-  received sha256:d993dd4748bb747ac8bc6040fe509b0cec984be742a4a0d3b1841ca3ca76377a
+error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  the bytes do not match their digest
+    expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+    received sha256:d993dd4748bb747ac8bc6040fe509b0cec984be742a4a0d3b1841ca3ca76377a
 
-hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         },
         Case {
@@ -208,11 +210,12 @@ hint: nothing of it was kept. Pushing the same release again repairs a store tha
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: there are fewer bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
-  expected 406 bytes
-  received 40 bytes
+error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  there are fewer bytes than expected
+    expected 406 bytes
+    received 40 bytes
 
-hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         },
         Case {
@@ -225,11 +228,12 @@ hint: nothing of it was kept. Pushing the same release again repairs a store tha
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: there are more bytes than expected for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
-  expected 406 bytes
-  received more
+error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+  there are more bytes than expected
+    expected 406 bytes
+    received more
 
-hint: nothing of it was kept. Pushing the same release again repairs a store that is damaged
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         },
         Case {
@@ -243,7 +247,7 @@ error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807
     expected sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
     received sha256:c77c848103aa3e75647fdbdc892840f0bf46899ea094e63852de4c4093e7e809
 
-hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+hint: evidence that cannot be read proves nothing. Pushing the release again writes it anew
 ",
         },
         Case {
@@ -297,7 +301,7 @@ fn what_is_in_the_way() {
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
   out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881
@@ -317,7 +321,7 @@ hint: nothing was replaced. Remove it, or install into another directory
             arguments: "install acme/demo --platform linux_amd64 --unpacked --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
   expected h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
   received h1:L20qKtIWZt83wfJC5IPSr98syPr6yQ0ZQf4DeI9xnr0=
@@ -337,7 +341,7 @@ hint: nothing was replaced. Remove it, or install into another directory
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the package is there in the other form for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+error: the package is there in the other form for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
 
 hint: clients would choose between the two forms by accident. Remove one, or install in the same form
@@ -349,7 +353,7 @@ hint: clients would choose between the two forms by accident. Remove one, or ins
             arguments: "install acme/demo@1.0.0-RC1 --platform linux_amd64 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: clients cannot find a version with capital letters in a packed mirror for registry.opentofu.org/acme/demo 1.0.0-RC1 in oci-layout:store
+error: clients cannot find a version with capital letters in a packed mirror for registry.opentofu.org/acme/demo 1.0.0-RC1
 
 hint: install it with `--unpacked`
 ",

@@ -32,7 +32,8 @@ fn tags() {
             |author| layout(author, "tag-is-image-manifest"),
             1,
             r"
-error: the tag leads to an image manifest, not to a provider's index for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the tag leads to an image manifest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected a provider's index
 ",
         ),
         shape(
@@ -40,7 +41,8 @@ error: the tag leads to an image manifest, not to a provider's index for registr
             |author| layout(author, "tag-is-platform-manifest"),
             1,
             r"
-error: the tag leads directly to one platform's manifest, not to an index of platforms for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the tag leads to the manifest of one platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected an index of platforms
 ",
         ),
         shape(
@@ -48,7 +50,8 @@ error: the tag leads directly to one platform's manifest, not to an index of pla
             |author| layout(author, "tag-is-module"),
             1,
             r"
-error: the tag leads to a module package, not to a provider for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the tag leads to a module package for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected a provider's index
 ",
         ),
         shape(
@@ -56,8 +59,9 @@ error: the tag leads to a module package, not to a provider for registry.opentof
             |author| layout(author, "tag-is-docker-list"),
             1,
             r"
-error: the tag leads to `application/vnd.docker.distribution.manifest.list.v2+json` for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the tag leads to another kind of document for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   expected application/vnd.oci.image.index.v1+json
+  received application/vnd.docker.distribution.manifest.list.v2+json
 ",
         ),
     ]);
@@ -120,12 +124,12 @@ error: the index is not valid JSON of its kind for registry.opentofu.org/acme/de
             |author| layout(author, "index-tampered"),
             3,
             r"
-error: the manifest sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   the bytes do not match their digest
     expected sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad
     received sha256:b88af63c57de8c17b35bfee9de994cc02b450e04dd366d4f6bdf5dfca40746e6
 
-hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -133,12 +137,12 @@ hint: the store is damaged. Pushing the same release again repairs it; `--existi
             |author| layout(author, "index-size-wrong"),
             3,
             r"
-error: the manifest sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   there are fewer bytes than expected
     expected 1234 bytes
     received 398 bytes
 
-hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -146,8 +150,8 @@ hint: the store is damaged. Pushing the same release again repairs it; `--existi
             |author| layout(author, "index-too-large"),
             1,
             r"
-error: the manifest is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  expected less than 5 MiB
+error: the index is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected at most 5242879 bytes
   received 5242880 bytes
 ",
         ),
@@ -156,9 +160,9 @@ error: the manifest is too large for registry.opentofu.org/acme/demo 1.0.0 in oc
             |author| layout(author, "index-missing"),
             1,
             r"
-error: the manifest of a tag sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing in the store for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
 
-hint: the store is damaged. Pushing the same release again repairs it; `--existing replace` writes the version anew
+hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
         ),
         shape(
@@ -166,7 +170,9 @@ hint: the store is damaged. Pushing the same release again repairs it; `--existi
             |author| layout(author, "index-empty"),
             1,
             r"
-error: no entry has an artifactType, as in a container image for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the index has no entry of a provider for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected artifactType application/vnd.opentofu.provider-target
+  received none, as in a container image
 ",
         ),
     ]);
@@ -180,7 +186,7 @@ fn entries() {
             |author| layout(author, "entry-artifact-type-foreign-everywhere"),
             1,
             r"
-error: no entry is a provider's for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the index has no entry of a provider for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   expected artifactType application/vnd.opentofu.provider-target
   received application/vnd.example
 ",
@@ -190,7 +196,8 @@ error: no entry is a provider's for registry.opentofu.org/acme/demo 1.0.0 in oci
             |author| layout(author, "entry-platform-missing"),
             1,
             r"
-error: the entry sha256:4563c51bab7b73bcc6d8818cf3209298f283ea7c63e54b87bf71b477d68567ac has no platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: an entry of the index has no platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  entry sha256:4563c51bab7b73bcc6d8818cf3209298f283ea7c63e54b87bf71b477d68567ac
 ",
         ),
         shape(
@@ -198,7 +205,7 @@ error: the entry sha256:4563c51bab7b73bcc6d8818cf3209298f283ea7c63e54b87bf71b477
             |author| layout(author, "entry-is-index"),
             1,
             r"
-error: an entry for providers is not an image manifest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: an entry of the index is not an image manifest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   expected application/vnd.oci.image.manifest.v1+json
   received application/vnd.oci.image.index.v1+json
 ",
@@ -227,7 +234,7 @@ hint: choose one of these with `--platform`, or push the one that is missing
             |author| layout(author, "entry-digest-malformed"),
             1,
             r"
-error: the descriptor of the manifest is unusable for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   `d41d8cd98f00b204e9800998ecf8427e` is not a digest: no algorithm before a colon
 ",
         ),
@@ -236,7 +243,7 @@ error: the descriptor of the manifest is unusable for registry.opentofu.org/acme
             |author| layout(author, "entry-digest-md5"),
             1,
             r"
-error: the descriptor of the manifest is unusable for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
   the digest `md5:d41d8cd98f00b204e9800998ecf8427e` has an unsupported algorithm
 ",
         ),

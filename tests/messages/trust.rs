@@ -182,8 +182,9 @@ hint: `gpg --export --armor FINGERPRINT` writes one
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: the file key.asc is too large
+error: cannot read key.asc
   expected at most 4194304 bytes
+  received 5242880 bytes
 ",
         },
         Case {

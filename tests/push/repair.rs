@@ -118,6 +118,57 @@ fn a_blob_that_is_not_what_its_name_says_is_not_taken_for_a_new_version() {
     assert_eq!(author.installs().len(), 2);
 }
 
+/// What only looks right is found by whoever asks for every byte: by a replacement, and by those who install.
+#[test]
+fn a_package_of_the_right_size_is_repaired_by_a_replacement() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let good = author.tree();
+    let path = author.blob(&zip(&author));
+    let size = fs::metadata(&path).unwrap().len();
+    fs::write(&path, vec![0; usize::try_from(size).unwrap()]).unwrap();
+    assert_eq!(status(&author, &[])["status"], "present");
+    let planned = status(&author, &["--existing", "replace", "--dry-run"]);
+    let repaired = status(&author, &["--existing", "replace"]);
+    for (outcome, status) in [
+        (planned, ["planned", "planned"]),
+        (repaired, ["updated", "copied"]),
+    ] {
+        assert_eq!(outcome["status"], status[0]);
+        assert_eq!(outcome["packages"][0]["status"], "present");
+        assert_eq!(outcome["packages"][1]["status"], status[1]);
+    }
+    assert_eq!(author.tree(), good);
+    author.installs();
+    assert_eq!(
+        status(&author, &["--existing", "replace"])["status"],
+        "present"
+    );
+}
+
+/// The hint of whoever reads a damaged store.
+#[test]
+fn a_replacement_repairs_whatever_is_damaged() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let good = author.tree();
+    let blobs = author.repository("blobs/sha256");
+    for entry in fs::read_dir(&blobs).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = fs::read(&path).unwrap();
+        let damages: [&dyn Fn(); 3] = [
+            &|| fs::remove_file(&path).unwrap(),
+            &|| fs::write(&path, &bytes[1..]).unwrap(),
+            &|| fs::write(&path, vec![b'x'; bytes.len()]).unwrap(),
+        ];
+        for damage in damages {
+            damage();
+            author.push(&["--existing", "replace"]).succeeds();
+            assert_eq!(author.tree(), good, "{}", path.display());
+        }
+    }
+}
+
 #[test]
 fn a_package_of_another_repository_is_mounted() {
     let author = Author::with_release();
