@@ -26,21 +26,35 @@ pub(super) struct EvidencePlan {
     pub(super) write: Option<(Evidence<Vec<u8>>, RawManifest)>,
 }
 
-/// Compares the release's evidence with the store's.
+impl EvidencePlan {
+    /// What is there stays.
+    pub(super) fn kept(tag: Tag) -> Self {
+        Self {
+            tag,
+            was: None,
+            write: None,
+        }
+    }
+}
+
+/// Compares the release's evidence with the store's, where its tag says that there is some.
 pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
     zips: &[(Platform, Digest)],
+    has_evidence: bool,
     options: &Options,
 ) -> Result<EvidencePlan, Problem> {
     let Destination { store, repository } = destination;
     let tag = Tag::of_evidence(&release.version)?;
-    // Evidence that cannot be read proves nothing; where its tag stands matters all the same.
-    let was = store.digest(repository, &tag).await?;
-    let readable = graph::evidence(store, repository, &tag)
-        .await
-        .ok()
-        .flatten();
+    let (was, readable) = match has_evidence {
+        false => (None, None),
+        // Evidence that cannot be read proves nothing; where its tag stands matters all the same.
+        true => {
+            let stored = graph::evidence(store, repository, &tag).await;
+            (store.digest(repository, &tag).await?, stored.ok().flatten())
+        }
+    };
     let intact = readable.as_ref().map(|stored| stored.raw.expected.digest);
     let stored = readable.and_then(|stored| prove(release, stored, options.now));
     let covered = zips.iter().map(|(platform, zip)| (platform, zip));

@@ -161,16 +161,12 @@ async fn carry_out<S: WriteStore, B: BlobSource>(
     for manifest in missing.filter_map(|step| step.manifest.as_ref()) {
         store.put_manifest(repository, manifest).await?;
     }
-    if let Some((evidence, manifest)) = &plan.evidence.write {
+    if let Some((evidence, _)) = &plan.evidence.write {
         for (_, document) in evidence.documents() {
             store
                 .put_blob(repository, &Memory::new(document.clone()))
                 .await?;
         }
-        store.put_manifest(repository, manifest).await?;
-    }
-    if plan.index_is_new {
-        store.put_manifest(repository, &plan.index).await?;
     }
     Ok(transfers)
 }

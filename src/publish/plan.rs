@@ -45,11 +45,16 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     options: &Options,
 ) -> Result<Plan, Problem> {
     let tag = Tag::of_version(&release.version)?;
+    let tags = destination
+        .store
+        .tags(&destination.repository)
+        .await?
+        .unwrap_or_default();
     let Found {
         stored,
         was,
         damage,
-    } = find(destination, &tag).await?;
+    } = find(destination, &tag, &tags).await?;
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
@@ -74,8 +79,16 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
-    let zips = zips(destination, &index).await?;
-    let evidence = evidence::plan(release, destination, &zips, options).await?;
+    let evidence_tag = Tag::of_evidence(&release.version)?;
+    let has_evidence = tags.iter().any(|name| name == evidence_tag.as_str());
+    let is_settled = destination.store.keeps_whole() && !changed && has_evidence && !replaces;
+    let evidence = match is_settled {
+        true => EvidencePlan::kept(evidence_tag),
+        false => {
+            let zips = zips(destination, &index).await?;
+            evidence::plan(release, destination, &zips, has_evidence, options).await?
+        }
+    };
     let incomplete = steps.iter().any(|step| step.missing)
         || evidence.write.is_some()
         || lacks_config(&steps, destination, options).await?;
@@ -104,8 +117,19 @@ struct Found {
     damage: Option<store::Error>,
 }
 
-async fn find<S: WriteStore>(destination: &Destination<S>, tag: &Tag) -> Result<Found, Problem> {
+async fn find<S: WriteStore>(
+    destination: &Destination<S>,
+    tag: &Tag,
+    tags: &[String],
+) -> Result<Found, Problem> {
     let Destination { store, repository } = destination;
+    if !tags.iter().any(|name| name == tag.as_str()) {
+        return Ok(Found {
+            stored: None,
+            was: None,
+            damage: None,
+        });
+    }
     Ok(match store.manifest(repository, At::Tag(tag)).await {
         Ok(stored) => Found {
             was: stored.as_ref().map(|raw| raw.expected.digest),
@@ -176,11 +200,11 @@ async fn step<S: WriteStore, L>(
         ));
     };
     if entry.digest == ours.expected.digest.to_string() {
-        let manifest_is_there = matches!(
-            store.manifest(repository, At::Entry(entry)).await,
-            Ok(Some(_))
-        );
-        let missing = !manifest_is_there || lacks(destination, &package.expected, options).await?;
+        let missing = !store.keeps_whole() && {
+            let manifest = store.manifest(repository, At::Entry(entry)).await;
+            !matches!(manifest, Ok(Some(_)))
+                || lacks(destination, &package.expected, options).await?
+        };
         return Ok((
             Step {
                 manifest: Some(ours),
@@ -216,6 +240,9 @@ async fn lacks<S: WriteStore>(
     options: &Options,
 ) -> Result<bool, Problem> {
     let Destination { store, repository } = destination;
+    if store.keeps_whole() && options.existing != Existing::Replace {
+        return Ok(false);
+    }
     let there = store.has_blob(repository, expected).await?;
     Ok(!there || options.existing == Existing::Replace && !is_sound(destination, *expected).await)
 }

@@ -73,6 +73,10 @@ impl ReadStore for Store {
 }
 
 impl WriteStore for Store {
+    fn keeps_whole(&self) -> bool {
+        either!(self, store => store.keeps_whole())
+    }
+
     async fn lock(
         &self,
         repository: &Repository,

@@ -230,6 +230,11 @@ impl ReadStore for Layout {
 }
 
 impl WriteStore for Layout {
+    fn keeps_whole(&self) -> bool {
+        // A directory keeps what people leave in it.
+        false
+    }
+
     async fn lock(
         &self,
         repository: &Repository,
@@ -294,6 +299,9 @@ impl WriteStore for Layout {
         let directory = self.directory(repository);
         let mut index = self.index(repository)?.unwrap_or_default();
         let path = directory.join("index.json");
+        for Move { to, .. } in moves {
+            self.put_manifest(repository, to).await?;
+        }
         for Move { tag, to, was } in moves {
             let now = index.find(tag).map(|entry| entry.digest.clone());
             if now != was.map(Digest::to_string) {

@@ -72,6 +72,10 @@ pub trait ReadStore: Clone + Send + Sync + 'static {
 
 /// A store that can be written. Whoever writes holds the repository's lock.
 pub trait WriteStore: ReadStore {
+    /// Whether the store itself refuses a manifest whose parts are not there, so that what a tag leads to need not be
+    /// looked for part by part.
+    fn keeps_whole(&self) -> bool;
+
     /// Keeps other writers out of a repository until dropped, where the store cannot do so by itself.
     fn lock(
         &self,
@@ -100,7 +104,8 @@ pub trait WriteStore: ReadStore {
         manifest: &RawManifest,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Moves tags, in the given order and at once where the store can, if each still stands where it was last seen.
+    /// Stores manifests and lets tags stand for them, in the given order and at once where the store can, if each tag still stands
+    /// where it was last seen.
     fn tag(
         &self,
         repository: &Repository,

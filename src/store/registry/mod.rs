@@ -11,8 +11,8 @@ mod auth;
 mod upload;
 mod wire;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::TryStreamExt as _;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, RANGE};
@@ -45,12 +45,20 @@ pub struct Registry {
     hosts: Arc<Mutex<HashMap<String, Arc<Host>>>>,
 }
 
+/// What was learnt of a registry in this run.
+#[derive(Default)]
+struct Seen {
+    /// In which repositories blobs are: there they need not be looked for, and from there they can be mounted.
+    blobs: HashMap<Digest, BTreeSet<String>>,
+    /// Repositories that had no tag, in which nothing needs to be looked for.
+    empty: BTreeSet<String>,
+}
+
 /// One registry.
 struct Host {
     base: Url,
     auth: Auth,
-    /// Where in it blobs were seen in this run: from there they can be mounted.
-    seen: Mutex<HashMap<Digest, String>>,
+    seen: Mutex<Seen>,
 }
 
 impl Registry {
@@ -123,15 +131,40 @@ impl Registry {
 }
 
 impl Host {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn remember(&self, digest: Digest, name: &str) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.entry(digest).or_insert_with(|| name.to_owned());
+        self.seen()
+            .blobs
+            .entry(digest)
+            .or_default()
+            .insert(name.to_owned());
+    }
+
+    /// Whether a repository has a blob, as far as that is known without asking.
+    fn knows(&self, digest: &Digest, name: &str) -> Option<bool> {
+        let seen = self.seen();
+        let is_there = seen
+            .blobs
+            .get(digest)
+            .is_some_and(|names| names.contains(name));
+        if is_there {
+            Some(true)
+        } else {
+            seen.empty.contains(name).then_some(false)
+        }
     }
 
     /// Another repository that has a blob.
     fn elsewhere(&self, digest: &Digest, name: &str) -> Option<String> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.get(digest).filter(|other| *other != name).cloned()
+        let seen = self.seen();
+        seen.blobs
+            .get(digest)?
+            .iter()
+            .find(|other| *other != name)
+            .cloned()
     }
 
     fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
@@ -183,6 +216,7 @@ impl ReadStore for Registry {
             let body = answer.bytes(LARGEST_PAGE).await?;
             if !status.is_success() {
                 if answer::says_unknown(status.as_u16(), &body) {
+                    host.seen().empty.insert(name.to_owned());
                     return Ok(None);
                 }
                 let text = answer::text(&body);
@@ -204,6 +238,9 @@ impl ReadStore for Registry {
         }
         tags.sort();
         tags.dedup();
+        if tags.is_empty() {
+            host.seen().empty.insert(name.to_owned());
+        }
         Ok(Some(tags))
     }
 
@@ -294,6 +331,10 @@ impl ReadStore for Registry {
 }
 
 impl WriteStore for Registry {
+    fn keeps_whole(&self) -> bool {
+        true
+    }
+
     async fn lock(&self, _: &Repository, _: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
         Ok(None)
     }
@@ -321,7 +362,10 @@ impl WriteStore for Registry {
     ) -> Result<Put, Error> {
         let expected = blob.expected();
         let (host, name) = self.locate(repository)?;
-        let there = self.has_blob(repository, &expected).await?;
+        let there = match host.knows(&expected.digest, name) {
+            Some(known) => known,
+            None => self.has_blob(repository, &expected).await?,
+        };
         let put = match there {
             true => Put::Present,
             false => {
@@ -353,7 +397,16 @@ impl WriteStore for Registry {
             }
             self.write_manifest(repository, tag.as_str(), to).await?;
         }
-        Ok(Tagged::Moved)
+        // Registries cannot compare and write in one step: whoever came in between is seen now.
+        let Some(Move { tag, to, .. }) = moves.last() else {
+            return Ok(Tagged::Moved);
+        };
+        let now = self.digest(repository, tag).await?;
+        Ok(if now == Some(to.expected.digest) {
+            Tagged::Moved
+        } else {
+            Tagged::Conflict
+        })
     }
 
     async fn sweep(&self, _: &Repository) -> Result<(), Error> {
