@@ -36,7 +36,9 @@ mod json;
 pub mod manifest;
 pub mod reference;
 pub mod refusal;
+pub mod repository_name;
 pub mod tags;
+pub mod template;
 
 pub use descriptor::Descriptor;
 pub use evidence::Evidence;
@@ -45,6 +47,7 @@ pub use manifest::Layer;
 pub use reference::{Repository, Tag};
 pub use refusal::Refusal;
 pub use tags::Tags;
+pub use template::RepositoryTemplate;
 
 use bytes::Bytes;
 
