@@ -73,9 +73,8 @@ proptest! {
     }
 
     #[test]
-    fn both_spellings_mean_the_same(parts in proptest::collection::vec("[a-z0-9/._$%-]{0,4}|\\{(hostname|namespace|type)\\}", 1..6)) {
+    fn both_spellings_mean_the_same(parts in proptest::collection::vec("[a-z0-9/._-]{0,4}|\\{(hostname|namespace|type)\\}", 1..6)) {
         let text = parts.concat();
-        prop_assume!(!text.contains("${") && !text.contains("%{") && !text.contains('%'));
         let template = RepositoryTemplate::parse(&text).unwrap();
         prop_assert_eq!(template.uri(), Some(text.clone()));
         let names = |text: &str| everything(text).into_iter().map(Result::ok).collect::<Vec<_>>();
