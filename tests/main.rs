@@ -50,6 +50,9 @@ mod push;
 /// What the README shows, and that it is true.
 mod readme;
 
+/// From an address to a repository.
+mod resolve;
+
 /// Layouts that somebody filled with bad intent.
 #[cfg(target_os = "linux")]
 mod strangers;

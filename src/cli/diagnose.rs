@@ -7,12 +7,15 @@ use std::path::PathBuf;
 use tfoci::address;
 use tfoci::archive;
 use tfoci::error::{Category, printable};
+use tfoci::http;
+use tfoci::oci::template;
 use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
 use tfoci::source::folder;
 use tfoci::store;
+use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::trust;
 
 /// Why a command did not do what it was asked for.
@@ -49,7 +52,7 @@ pub(super) enum Complaint {
         key: String,
     },
     /// Without addresses, and the store cannot list.
-    #[error("no provider is named, and one exact repository cannot tell whose it is")]
+    #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,
     /// A trust file that cannot be read as one.
     #[error("{} is not a trust file", .path.display())]
@@ -97,6 +100,24 @@ fn hint(failure: &Failure) -> Option<String> {
         .map(|subject| subject.provider.to_string());
     let address = provider.unwrap_or_else(|| "ADDR".to_owned());
     let text = match &*failure.problem {
+        Problem::Endpoint(AddressError::Repository(error)) | Problem::Mapping(MappingError::Template(error)) => {
+            return about_template(error);
+        }
+        Problem::Mapping(MappingError::OneRepository { .. }) => {
+            "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
+        }
+        Problem::Store(store::Error::Http(http::Error::Plain { host, .. })) => {
+            format!("to speak to it without TLS, `--plain-http {host}`")
+        }
+        Problem::Store(store::Error::Http(http::Error::Private { host, .. })) => {
+            format!("if you know this host, `--allow-private {host}`")
+        }
+        Problem::Store(store::Error::Http(http::Error::NoAuthorities)) => {
+            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`".to_owned()
+        }
+        Problem::Store(store::Error::Unauthorized { tried: None, .. }) => {
+            "the registry wants credentials, or does not have this repository and hides that".to_owned()
+        }
         Problem::Trust(error) => return untrusted(error, &address),
         Problem::Folder(error) => return in_folder(error, &address),
         Problem::Store(error) => return in_store(error).map(str::to_owned),
@@ -237,4 +258,19 @@ fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+/// A shell that was not told to leave `${…}` alone leaves nothing of it; a bare name is often meant as a directory.
+fn about_template(error: &template::Error) -> Option<String> {
+    use tfoci::oci::repository_name::Mistake;
+    let text = match error.mistake_in_name()? {
+        Mistake::EmptyComponent | Mistake::Separator { .. } => {
+            "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
+        }
+        Mistake::NoName => {
+            "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
 }

@@ -85,7 +85,11 @@ pub(super) async fn run(
         .iter()
         .map(|text| globals.selection(text))
         .collect::<Result<_, _>>()?;
-    let (endpoint, store) = arguments.reading.open(globals)?;
+    let providers: Vec<ProviderAddr> = selections
+        .iter()
+        .map(|selection| selection.provider.clone())
+        .collect();
+    let (endpoint, store) = arguments.reading.open(globals, &providers)?;
     let selections = if selections.is_empty() {
         everything(&endpoint, &store).await?
     } else {

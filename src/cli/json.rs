@@ -202,3 +202,20 @@ impl<'a> InstalledProvider<'a> {
         }
     }
 }
+
+/// The result of `resolve`.
+#[derive(Serialize)]
+pub(super) struct Resolution<'a> {
+    pub(super) schema: u32,
+    pub(super) provider: &'a ProviderAddr,
+    pub(super) reference: String,
+    pub(super) template: Option<Template<'a>>,
+}
+
+/// Both spellings of a template.
+#[derive(Serialize)]
+pub(super) struct Template<'a> {
+    pub(super) hcl: &'a str,
+    /// `None` where only the other spelling can say it.
+    pub(super) uri: Option<String>,
+}

@@ -12,6 +12,7 @@ mod printer;
 mod progress;
 mod push;
 mod render;
+mod resolve;
 mod versions;
 
 use std::ffi::OsString;
@@ -57,6 +58,7 @@ enum Command {
     Push(push::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
+    Resolve(resolve::Arguments),
     Install(install::Arguments),
 }
 
@@ -138,6 +140,7 @@ async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<E
         Command::Push(arguments) => push::run(arguments, globals, printer).await,
         Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
         Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
+        Command::Resolve(arguments) => resolve::run(&arguments, globals, printer),
         Command::Install(arguments) => install::run(arguments, globals, printer).await,
     }
 }

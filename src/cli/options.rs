@@ -238,9 +238,14 @@ impl Trust {
 }
 
 impl Reading {
-    /// Opens the store.
-    pub(super) fn open(&self, globals: &Globals) -> Result<(Endpoint, Store), Complaint> {
+    /// Opens the store for these providers.
+    pub(super) fn open(
+        &self,
+        globals: &Globals,
+        providers: &[ProviderAddr],
+    ) -> Result<(Endpoint, Store), Complaint> {
         let endpoint = globals.endpoint(&self.from)?;
+        check(&endpoint, providers)?;
         let store = endpoint
             .read(globals.registry()?)
             .map_err(Problem::from)
@@ -262,6 +267,14 @@ impl Reading {
     pub(super) fn is_particular(&self) -> bool {
         self.require_pinned || self.trust.trust.is_some() || !self.trust.key.is_empty()
     }
+}
+
+/// Checks that a store address tells these providers apart.
+pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), Complaint> {
+    Ok(endpoint
+        .check(providers)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?)
 }
 
 /// Where a provider stands in a store.

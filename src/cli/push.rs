@@ -19,7 +19,7 @@ use tfoci::push::{Request, push};
 use super::Ending;
 use super::diagnose::Complaint;
 use super::json;
-use super::options::{Globals, Trust};
+use super::options::{Globals, Trust, check};
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 
@@ -87,6 +87,7 @@ pub(super) async fn run(
     let request = request(&arguments, globals)?;
     let options = options(&arguments, globals)?;
     let endpoint = globals.endpoint(&arguments.to)?;
+    check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
     let unnameable = |error| Failure::from(Problem::Mapping(error));
     let destination = Destination {

@@ -37,6 +37,7 @@ pub mod json;
 pub mod manifest;
 pub mod reference;
 pub mod refusal;
+pub mod repository_name;
 pub mod tags;
 pub mod template;
 

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use super::repository_name;
 use crate::address::{self, ProviderAddr};
 use crate::version::{self, Version};
 
@@ -13,7 +14,7 @@ use crate::version::{self, Version};
 const LONGEST_TAG: usize = 128;
 const EVIDENCE: &str = "evidence-";
 
-/// The name of a repository within its store; in a layout, the directory below its root.
+/// The name of a repository within its store: in a layout the directory below its root, in registries `REGISTRY/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Repository(String);
 
@@ -37,9 +38,12 @@ impl Repository {
         )))
     }
 
-    /// `REGISTRY/NAME`, as a template gives it.
-    pub fn in_registry(text: &str) -> Self {
-        Self(text.to_owned())
+    /// `REGISTRY/NAME`: a repository in a registry.
+    ///
+    /// # Errors
+    /// Text outside the grammar of contract 2.3.
+    pub fn in_registry(text: &str) -> Result<Self, repository_name::Error> {
+        repository_name::check(text).map(|()| Self(text.to_owned()))
     }
 
     /// A directory below the root of a layout, if it is where some provider lives.

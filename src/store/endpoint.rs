@@ -75,10 +75,21 @@ impl Endpoint {
         Ok(Store::Layout(Layout::new(directory.clone(), &self.text)))
     }
 
+    /// Checks what can be known before a provider is looked at: a template must tell these providers apart (contract 2.2).
+    ///
+    /// # Errors
+    /// Everything that is wrong with the template.
+    pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), AddressError> {
+        match &self.kind {
+            Kind::Registry(template) if !self.exact => Ok(template.check(providers)?),
+            _ => Ok(()),
+        }
+    }
+
     /// Where a provider lives in this store.
     ///
     /// # Errors
-    /// A name that OCI cannot hold, or that the template cannot map.
+    /// A name that OCI cannot hold, that the template cannot map, or that is not that of the one repository.
     pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, MappingError> {
         match &self.kind {
             Kind::Layout(_) if self.exact => {
@@ -86,7 +97,30 @@ impl Endpoint {
                 Ok(Repository::root())
             }
             Kind::Layout(_) => Ok(Repository::of_provider(provider)?),
-            Kind::Registry(template) => Ok(template.repository(provider)?),
+            Kind::Registry(template) if self.exact || template.accepts(provider) => {
+                Ok(template.repository(provider)?)
+            }
+            Kind::Registry(_) => Err(MappingError::OneRepository {
+                text: self.text.clone(),
+                provider: Box::new(provider.clone()),
+            }),
+        }
+    }
+
+    /// The template of a registry.
+    pub fn template(&self) -> Option<&RepositoryTemplate> {
+        match &self.kind {
+            Kind::Registry(template) => Some(template),
+            Kind::Layout(_) => None,
+        }
+    }
+
+    /// The name of a repository of this store, as people write it.
+    pub fn name(&self, repository: &Repository) -> String {
+        match &self.kind {
+            Kind::Registry(_) => repository.to_string(),
+            Kind::Layout(_) if repository.as_str().is_empty() => self.text.clone(),
+            Kind::Layout(_) => format!("{}/{repository}", self.text),
         }
     }
 
@@ -134,6 +168,14 @@ pub enum MappingError {
     /// A template that does not give a repository for it.
     #[error(transparent)]
     Template(#[from] template::Error),
+    /// One repository, which is not called like the provider.
+    #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
+    OneRepository {
+        /// The store address.
+        text: String,
+        /// The provider.
+        provider: Box<ProviderAddr>,
+    },
 }
 
 impl MappingError {
@@ -141,7 +183,8 @@ impl MappingError {
     pub fn category(&self) -> Category {
         match self {
             Self::Address(error) => error.category(),
-            Self::Template(_) => Category::Unsupported,
+            Self::Template(error) => error.category(),
+            Self::OneRepository { .. } => Category::Usage,
         }
     }
 }

@@ -207,8 +207,54 @@ fn stores() {
             arguments: "push dist --provider acme/demo --to mirror",
             exit: 2,
             says: r"
-error: `mirror` is not a store address
-  expected oci-layout:DIR
+error: the repository template `mirror` is wrong
+  `mirror` is not a repository: it has no slash, expected REGISTRY/NAME
+
+hint: a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`
+",
+        },
+        Case {
+            label: "a template that a shell has emptied",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to registry.example.net/providers//",
+            exit: 2,
+            says: r"
+error: the repository template `registry.example.net/providers//` is wrong
+  `registry.example.net/providers//` is not a repository: it has an empty component
+
+hint: put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes
+",
+        },
+        Case {
+            label: "one repository of another name",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to registry.example.net/providers/other",
+            exit: 2,
+            says: r"
+error: `registry.example.net/providers/other` names one repository, and not that of `registry.opentofu.org/acme/demo`
+
+hint: put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`
+",
+        },
+        Case {
+            label: "a template that does not tell providers apart",
+            given: NOTHING,
+            arguments: "install acme/demo acme/other --from registry.example.net/acme/{namespace} --into out",
+            exit: 2,
+            says: r"
+error: the repository template `registry.example.net/acme/{namespace}` is wrong
+  it does not refer to `type`, of which there are 2
+",
+        },
+        Case {
+            label: "a registry whose providers are not listed",
+            given: NOTHING,
+            arguments: "install --from registry.example.net/acme/{hostname}/{namespace}/{type} --into out",
+            exit: 2,
+            says: r"
+error: no provider is named, and this store cannot list those that it has
+
+hint: name the provider, such as `acme/demo@1.0.0`
 ",
         },
         Case {
@@ -266,7 +312,7 @@ hint: for the provider that is in it, add `--exact-repository`
             arguments: "install --from oci-layout:store --exact-repository --into out",
             exit: 2,
             says: r"
-error: no provider is named, and one exact repository cannot tell whose it is
+error: no provider is named, and this store cannot list those that it has
 
 hint: name the provider, such as `acme/demo@1.0.0`
 ",

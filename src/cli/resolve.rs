@@ -1,0 +1,68 @@
+//! `tfoci resolve`.
+
+use clap::Args;
+
+use tfoci::outcome::{Failure, Problem};
+
+use super::Ending;
+use super::diagnose::Complaint;
+use super::json;
+use super::options::{Globals, check};
+use super::printer::Printer;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci resolve acme/demo --from 'registry.example.net/tofu/${hostname}/${namespace}/${type}'
+  tfoci resolve acme/demo --from registry.example.net/tofu/{hostname}/{namespace}/{type}";
+
+/// Show the repository that an address has by a repository template, and both spellings of the template
+///
+/// `${...}` is the spelling of the client's CLI configuration, `{...}` that of `tofu providers lock -oci-mirror`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The provider
+    #[arg(value_name = "ADDR")]
+    provider: String,
+    /// The store: a registry's repository template, or oci-layout:DIR
+    #[arg(long, value_name = "STORE")]
+    from: String,
+}
+
+/// Runs the command.
+pub(super) fn run(
+    arguments: &Arguments,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, Complaint> {
+    let provider = globals.provider(&arguments.provider)?;
+    let endpoint = globals.endpoint(&arguments.from)?;
+    check(&endpoint, std::slice::from_ref(&provider))?;
+    let repository = endpoint
+        .repository(&provider)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    let reference = endpoint.name(&repository);
+    printer.result(&reference);
+    let template = endpoint.template().map(|template| json::Template {
+        hcl: template.hcl(),
+        uri: template.uri(),
+    });
+    if let Some(template) = &template {
+        printer.result(&format!("hcl  {}", template.hcl));
+        printer.result(&format!(
+            "uri  {}",
+            template
+                .uri
+                .as_deref()
+                .unwrap_or("none: it has expressions")
+        ));
+    }
+    printer.document(&json::Resolution {
+        schema: json::SCHEMA,
+        provider: &provider,
+        reference,
+        template,
+    });
+    Ok(Ending::Done)
+}

@@ -1,0 +1,233 @@
+//! The grammar of `REGISTRY/NAME`, a repository in a registry (contract 2.3).
+//!
+//! Split at the first slash. REGISTRY is a host or an address with an optional port; NAME is components joined by `/`, each
+//! of lower case letters and digits with single separators between them. Neither a scheme before nor a tag behind.
+
+use std::net::Ipv6Addr;
+
+use crate::error::printable;
+
+/// The longest text that is looked at, in bytes. Registries take names of at most 255 characters, a host has at most 253.
+pub const LONGEST: usize = 512;
+
+/// Text that names no repository in a registry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a repository: {mistake}", printable(.text))]
+pub struct Error {
+    /// What was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub mistake: Mistake,
+}
+
+/// What is wrong with the name of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// More than [`LONGEST`] bytes.
+    #[error("it is longer than {LONGEST} bytes")]
+    TooLong,
+    /// It begins as a URL does.
+    #[error("it has a scheme, expected REGISTRY/NAME")]
+    Scheme,
+    /// There is no slash. Clients load such a template and fail when they use it.
+    #[error("it has no slash, expected REGISTRY/NAME")]
+    NoName,
+    /// Nothing before, between or behind slashes: what becomes of a symbol that a shell has replaced.
+    #[error("it has an empty component")]
+    EmptyComponent,
+    /// The part before the first slash is no host.
+    #[error("`{}` is not a host with an optional port", printable(.registry))]
+    Registry {
+        /// That part.
+        registry: String,
+    },
+    /// A `:` or `@` behind the registry, be it of a tag, a digest, or the port of a provider's host.
+    #[error("only the registry may have a port, and neither tag nor digest is allowed: `{}`", printable(.found))]
+    TagOrDigest {
+        /// The mark and what follows it.
+        found: String,
+    },
+    /// Registries tell upper and lower case apart by refusing the former.
+    #[error("`{}` has an upper case letter", printable(.component))]
+    UpperCase {
+        /// The component.
+        component: String,
+    },
+    /// Neither a letter, a digit nor a separator.
+    #[error("`{}` has `{}`, expected a-z, 0-9 and single separators . _ __ -", printable(.component), printable(&.found.to_string()))]
+    Character {
+        /// The component.
+        component: String,
+        /// The first character that does not belong.
+        found: char,
+    },
+    /// Separators at an end of a component, or in a row.
+    #[error("`{}` has a separator without a letter or digit on both sides", printable(.component))]
+    Separator {
+        /// The component.
+        component: String,
+    },
+}
+
+/// Says whether text names a repository in a registry.
+pub(super) fn check(text: &str) -> Result<(), Error> {
+    mistake_in(text).map_or(Ok(()), |mistake| {
+        Err(Error {
+            // What is too long to be looked at is too long to be kept.
+            text: text.chars().take(LONGEST).collect(),
+            mistake,
+        })
+    })
+}
+
+fn mistake_in(text: &str) -> Option<Mistake> {
+    if text.len() > LONGEST {
+        return Some(Mistake::TooLong);
+    }
+    if text.contains("://") {
+        return Some(Mistake::Scheme);
+    }
+    let Some((registry, name)) = text.split_once('/') else {
+        return Some(Mistake::NoName);
+    };
+    if registry.is_empty() || name.split('/').any(str::is_empty) {
+        return Some(Mistake::EmptyComponent);
+    }
+    if !is_registry(registry) {
+        return Some(Mistake::Registry {
+            registry: registry.to_owned(),
+        });
+    }
+    if let Some((_, found)) = name
+        .find([':', '@'])
+        .and_then(|mark| name.split_at_checked(mark))
+    {
+        return Some(Mistake::TagOrDigest {
+            found: found.to_owned(),
+        });
+    }
+    name.split('/').find_map(mistake_in_component)
+}
+
+/// Narrower than a URL's host: what no registry is called (`a..b`, `a:`, letters outside ASCII, `$`) is refused although
+/// clients would load it.
+fn is_registry(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let is_port =
+        |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    let is_host = match host.strip_prefix('[') {
+        Some(rest) => rest
+            .strip_suffix(']')
+            .is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
+        None => {
+            host.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && !host.contains("..")
+                && host
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+        }
+    };
+    is_host && port.is_none_or(is_port)
+}
+
+fn mistake_in_component(text: &str) -> Option<Mistake> {
+    let component = text.to_owned();
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    if text.chars().any(char::is_uppercase) {
+        return Some(Mistake::UpperCase { component });
+    }
+    if let Some(found) = text.chars().find(|c| !word(*c) && !"._-".contains(*c)) {
+        return Some(Mistake::Character { component, found });
+    }
+    let between = |separator: &str| {
+        matches!(separator, "" | "." | "_" | "__") || separator.chars().all(|c| c == '-')
+    };
+    let sound = text.starts_with(word) && text.ends_with(word) && text.split(word).all(between);
+    (!sound).then_some(Mistake::Separator { component })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Answers of the clients' own parser.
+    #[test]
+    fn what_clients_accept() {
+        for text in [
+            "a/b",
+            "example.com/a/b/c",
+            "localhost:5000/x",
+            "127.0.0.1/x",
+            "127.0.0.1:5000/x",
+            "[::1]/x",
+            "[::1]:5000/x/y",
+            "EXAMPLE.com/x",
+            "my_registry:5000/x",
+            "docker.io/a/b",
+            "example.com/a.b_c__d-e--f---g/0",
+        ] {
+            assert_eq!(mistake_in(text), None, "{text}");
+        }
+    }
+
+    /// Text, and what is wrong with it.
+    const REFUSED: &str = r#"
+https://a/b ==> it has a scheme, expected REGISTRY/NAME
+example.com ==> it has no slash, expected REGISTRY/NAME
+ ==> it has no slash, expected REGISTRY/NAME
+/a ==> it has an empty component
+a/ ==> it has an empty component
+a//b ==> it has an empty component
+a/b/ ==> it has an empty component
+a b/c ==> `a b` is not a host with an optional port
+a:/c ==> `a:` is not a host with an optional port
+a:65536/c ==> `a:65536` is not a host with an optional port
+a:+1/c ==> `a:+1` is not a host with an optional port
+::1/c ==> `::1` is not a host with an optional port
+[::1/c ==> `[::1` is not a host with an optional port
+[::1]x/c ==> `[::1]x` is not a host with an optional port
+ü.example/c ==> `ü.example` is not a host with an optional port
+a/b:1 ==> only the registry may have a port, and neither tag nor digest is allowed: `:1`
+a/localhost:9999/b ==> only the registry may have a port, and neither tag nor digest is allowed: `:9999/b`
+a/b@sha256:0 ==> only the registry may have a port, and neither tag nor digest is allowed: `@sha256:0`
+a/Bc ==> `Bc` has an upper case letter
+a/É ==> `É` has an upper case letter
+a/é ==> `é` has `é`, expected a-z, 0-9 and single separators . _ __ -
+a/b c ==> `b c` has ` `, expected a-z, 0-9 and single separators . _ __ -
+a/- ==> `-` has a separator without a letter or digit on both sides
+a/b- ==> `b-` has a separator without a letter or digit on both sides
+a/.b ==> `.b` has a separator without a letter or digit on both sides
+a/b..c ==> `b..c` has a separator without a letter or digit on both sides
+a/b___c ==> `b___c` has a separator without a letter or digit on both sides
+a/b.-c ==> `b.-c` has a separator without a letter or digit on both sides
+"#;
+
+    #[test]
+    fn every_refusal_has_its_sentence() {
+        let sentence = |text: &str| mistake_in(text).map(|mistake| mistake.to_string());
+        for row in REFUSED.lines().skip(1) {
+            let (text, expected) = row.split_once(" ==> ").unwrap();
+            assert_eq!(sentence(text).as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(mistake_in(&"a".repeat(LONGEST + 1)), Some(Mistake::TooLong));
+        assert!(matches!(
+            mistake_in("a/b\n"),
+            Some(Mistake::Character { found: '\n', .. })
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics_and_what_is_sound_stays_so(text in "\\PC{0,20}|[a-zA-Z.:\\[\\]_-]{0,6}/[a-zA-Z0-9:@._/-]{0,12}") {
+            if let Ok(()) = check(&text) {
+                let (registry, name) = text.split_once('/').unwrap();
+                prop_assert!(is_registry(registry));
+                prop_assert!(name.split('/').all(|component| mistake_in_component(component).is_none()));
+            }
+        }
+    }
+}

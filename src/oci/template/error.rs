@@ -1,0 +1,156 @@
+//! What is wrong with a template, and why a provider has no repository by it.
+
+use std::fmt;
+
+use super::LONGEST_TEXT;
+use super::symbol::Symbol;
+use super::value::Mistake;
+use crate::address::{self, ProviderAddr};
+use crate::error::{Category, printable};
+use crate::oci::repository_name;
+
+/// A template that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// It is wrong whatever the provider.
+    #[error("the repository template `{}` is wrong{}", printable(.text), Facts(.problems))]
+    Template {
+        /// The template.
+        text: String,
+        /// Everything that was found, in the order of the template.
+        problems: Vec<Problem>,
+    },
+    /// It has no repository for one provider.
+    #[error("the repository template `{}` has no repository for `{provider}`\n  {problem}", printable(.text))]
+    Provider {
+        /// The template.
+        text: String,
+        /// The provider.
+        provider: Box<ProviderAddr>,
+        /// Why.
+        problem: Problem,
+    },
+    /// No repository of any registry could have this provider in its name.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+}
+
+impl Error {
+    /// What kind of thing went wrong: a template is typed by the user, an address need not be.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Template { .. } => Category::Usage,
+            Self::Provider { .. } => Category::Unsupported,
+            Self::Address(error) => error.category(),
+        }
+    }
+
+    /// What is wrong with the name that came out, if one did. An empty component is what a shell makes of a symbol.
+    pub fn mistake_in_name(&self) -> Option<&repository_name::Mistake> {
+        let problems = match self {
+            Self::Template { problems, .. } => problems.as_slice(),
+            Self::Provider { problem, .. } => std::slice::from_ref(problem),
+            Self::Address(_) => &[],
+        };
+        problems.iter().find_map(|problem| match problem {
+            Problem::Repository(error) => Some(&error.mistake),
+            _ => None,
+        })
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The text is longer than is read.
+    #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
+    TooLong {
+        /// Its size in bytes.
+        size: usize,
+    },
+    /// It does not parse.
+    #[error("line {line}, column {column}: {}", printable(.message))]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What the parser says.
+        message: String,
+    },
+    /// A brace of the `{name}` form without its partner.
+    #[error("`{brace}` has no partner, expected {{hostname}}, {{namespace}} or {{type}}")]
+    Brace {
+        /// The brace.
+        brace: char,
+    },
+    /// Symbols in both spellings: `{name}` is literal text beside `${name}`.
+    #[error("it has `{{{symbol}}}` beside `${{` or `%{{`, expected one spelling of symbols")]
+    Mixed {
+        /// The symbol that is literal text.
+        symbol: Symbol,
+    },
+    /// A name that stands for nothing.
+    #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
+    Symbol {
+        /// The name.
+        name: String,
+    },
+    /// A function call.
+    #[error("the function `{}` is not available, no function is", printable(.name))]
+    Function {
+        /// Its name.
+        name: String,
+    },
+    /// Two providers would share a repository.
+    #[error("it does not refer to `{symbol}`, of which there {values}")]
+    Missing {
+        /// The symbol that must be referred to.
+        symbol: Symbol,
+        /// How many different values it has.
+        values: Values,
+    },
+    /// An expression that has no value.
+    #[error("`{}` {mistake}", printable(.expression))]
+    Expression {
+        /// The expression as it is written.
+        expression: String,
+        /// Why it has none.
+        mistake: Mistake,
+    },
+    /// The template as a whole has a value that is no name.
+    #[error("the template {0}")]
+    Whole(Mistake),
+    /// What comes out names no repository.
+    #[error(transparent)]
+    Repository(#[from] repository_name::Error),
+}
+
+/// How many different values a symbol has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// Any: the providers are not known.
+    Any,
+    /// That many.
+    Count(usize),
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("can be any number"),
+            Self::Count(count) => write!(f, "are {count}"),
+        }
+    }
+}
+
+/// Each problem on a line of its own.
+struct Facts<'a>(&'a [Problem]);
+
+impl fmt::Display for Facts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}

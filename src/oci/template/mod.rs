@@ -1,0 +1,240 @@
+//! `repository_template`: the text that maps a provider to a repository in a registry.
+//!
+//! ```text
+//! ghcr.io/acme/${namespace}-${type}                              the clients' form: a template of HCL, without functions
+//! ghcr.io/acme/{namespace}-{type}                                the same without hazard for shells: a URI template of level 1
+//! ghcr.io/acme/terraform-provider-random                         one repository
+//! %{ if namespace == "acme" }a.example%{ else }b.example%{ endif }/${namespace}/${type}
+//! ```
+//!
+//! The three symbols are `hostname` (in punycode), `namespace` and `type`. `${` or `%{` anywhere makes it HCL, else `{` the
+//! other form. All forms become a template of HCL.
+//!
+//! A template is checked before it is used ([`RepositoryTemplate::check`]), as clients check theirs when they load it
+//! (contract 2.2), and for every provider what comes out has to name a repository (contract 2.3).
+//!
+//! # Why an evaluation of our own
+//! Checking types is evaluating with unknown strings. hcl-rs, which parses, has no unknown values, writes `${null}` as
+//! `null`, does not convert between types, and its arithmetic can overflow.
+
+mod elements;
+mod error;
+mod evaluate;
+mod operation;
+mod references;
+mod strip;
+mod symbol;
+mod uri;
+mod value;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use hcl::edit::template::{Element, Template};
+
+pub use error::{Error, Problem, Values};
+use evaluate::Given;
+use references::References;
+pub use symbol::Symbol;
+pub use value::{Mistake, Type};
+
+use super::reference::Repository;
+use super::repository_name;
+use crate::address::ProviderAddr;
+
+/// The longest template that is read, in bytes: one that lists a hundred hosts has about 4 KiB.
+pub const LONGEST_TEXT: usize = 4096;
+
+/// A template, read once.
+#[derive(Clone, Debug)]
+pub struct RepositoryTemplate {
+    text: String,
+    hcl: String,
+    template: Template,
+    references: Vec<Symbol>,
+}
+
+impl RepositoryTemplate {
+    /// Reads a template in any of its forms.
+    ///
+    /// # Errors
+    /// Text that is too long or does not parse. What it says is looked at by [`Self::check`].
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let refuse = |problems| Error::Template {
+            text: text.chars().take(LONGEST_TEXT).collect(),
+            problems,
+        };
+        if text.len() > LONGEST_TEXT {
+            return Err(refuse(vec![Problem::TooLong { size: text.len() }]));
+        }
+        let is_hcl = text.contains("${") || text.contains("%{");
+        let hcl = if is_hcl {
+            text.to_owned()
+        } else {
+            uri::to_hcl(text).map_err(refuse)?
+        };
+        let template: Template = hcl
+            .parse()
+            .map_err(|error: hcl::edit::parser::Error| refuse(vec![syntax(&error)]))?;
+        if let Some(symbol) = foreign_symbol(&template) {
+            return Err(refuse(vec![Problem::Mixed { symbol }]));
+        }
+        let names = References::of(&template).symbols;
+        Ok(Self {
+            text: text.to_owned(),
+            hcl,
+            references: names
+                .iter()
+                .filter_map(|name| Symbol::named(name))
+                .collect(),
+            template,
+        })
+    }
+
+    /// Checks everything that can be known before a certain provider is looked at (contract 2.2), where `providers` play the
+    /// part of the clients' `include`: a symbol of which they have several values must be referred to, or all three if
+    /// there are no providers.
+    ///
+    /// An element that does not exist with the clients' placeholder address is not refused: a list of hosts need not have
+    /// it.
+    ///
+    /// # Errors
+    /// All problems at once.
+    pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
+        let references = References::of(&self.template);
+        let unknown = references
+            .symbols
+            .into_iter()
+            .filter(|name| Symbol::named(name).is_none());
+        let mut problems: Vec<_> = unknown.map(|name| Problem::Symbol { name }).collect();
+        problems.extend(
+            references
+                .functions
+                .into_iter()
+                .map(|name| Problem::Function { name }),
+        );
+        problems.extend(self.missing(providers));
+        let known = |problem: &Problem| {
+            !matches!(problem, Problem::Symbol { .. } | Problem::Function { .. })
+        };
+        problems.extend(
+            evaluate::problems(&self.template, Given::Unknown)
+                .into_iter()
+                .filter(known),
+        );
+        if problems.is_empty() {
+            problems.extend(self.problem_with_placeholder());
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Template {
+            text: self.text.clone(),
+            problems,
+        })
+    }
+
+    /// The symbols that must be referred to, and are not.
+    fn missing(&self, providers: &[ProviderAddr]) -> impl Iterator<Item = Problem> {
+        Symbol::ALL.into_iter().filter_map(|symbol| {
+            let values: BTreeSet<_> = providers
+                .iter()
+                .map(|provider| symbol.of(provider))
+                .collect();
+            let values = match values.len() {
+                0 => Values::Any,
+                1 => return None,
+                count => Values::Count(count),
+            };
+            (!self.references.contains(&symbol)).then_some(Problem::Missing { symbol, values })
+        })
+    }
+
+    fn problem_with_placeholder(&self) -> Option<Problem> {
+        match self.name(Given::Placeholder) {
+            Err(Problem::Expression { mistake, .. }) if mistake.is_missing_element() => None,
+            other => other
+                .and_then(|name| Ok(repository_name::check(&name)?))
+                .err(),
+        }
+    }
+
+    /// The repository of a provider.
+    ///
+    /// # Errors
+    /// A name that OCI cannot hold, an expression that has no value for this provider, or a result that names no repository.
+    pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, Error> {
+        provider.oci_safe()?;
+        let name = self.name(Given::Provider(provider));
+        name.and_then(|name| Ok(Repository::in_registry(&name)?))
+            .map_err(|problem| Error::Provider {
+                text: self.text.clone(),
+                provider: Box::new(provider.clone()),
+                problem,
+            })
+    }
+
+    fn name(&self, given: Given<'_>) -> Result<String, Problem> {
+        let text = evaluate::evaluate(&self.template, given)?
+            .into_text()
+            .map_err(Problem::Whole)?;
+        // Only unknown symbols make an unknown text, and none is unknown here.
+        text.ok_or(Problem::Whole(Mistake::Null))
+    }
+
+    /// Whether it refers to no symbol, so that it names one repository.
+    pub fn is_constant(&self) -> bool {
+        self.references.is_empty()
+    }
+
+    /// Whether a provider may be kept in the repository: it has symbols, or the one that it names is called like the
+    /// provider's type, or ends so after a dash (`terraform-provider-random`).
+    pub fn accepts(&self, provider: &ProviderAddr) -> bool {
+        let is_named_so = |name: String| {
+            let last = name.rsplit('/').next().unwrap_or_default();
+            last.strip_suffix(provider.type_name())
+                .is_some_and(|start| start.is_empty() || start.ends_with('-'))
+        };
+        !self.is_constant() || self.name(Given::Provider(provider)).is_ok_and(is_named_so)
+    }
+
+    /// The template as clients' configuration takes it.
+    pub fn hcl(&self) -> &str {
+        &self.hcl
+    }
+
+    /// The template as `providers lock -oci-mirror` takes it; `None` for directives and expressions other than a symbol.
+    pub fn uri(&self) -> Option<String> {
+        uri::from_hcl(&self.template)
+    }
+}
+
+/// As it was given.
+impl fmt::Display for RepositoryTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A symbol of the other form in literal text, where it would stay as it is and be refused for its braces.
+fn foreign_symbol(template: &Template) -> Option<Symbol> {
+    template.iter().find_map(|element| match element {
+        Element::Literal(text) => Symbol::ALL
+            .into_iter()
+            .find(|symbol| text.value().contains(&format!("{{{symbol}}}"))),
+        _ => None,
+    })
+}
+
+fn syntax(error: &hcl::edit::parser::Error) -> Problem {
+    Problem::Syntax {
+        line: error.location().line(),
+        column: error.location().column(),
+        message: error.message().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

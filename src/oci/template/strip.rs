@@ -1,0 +1,43 @@
+//! White space that a marker with `~` eats from the literal text beside it.
+
+use hcl::edit::template::{Directive, Element, IfDirective};
+
+/// Whether an element eats what is before it and what is behind it.
+pub(super) fn of(element: &Element) -> (bool, bool) {
+    let (first, last) = match element {
+        Element::Literal(_) => return (false, false),
+        Element::Interpolation(interpolation) => (interpolation.strip, interpolation.strip),
+        Element::Directive(directive) => match directive.as_ref() {
+            Directive::If(choice) => (choice.if_expr.strip, choice.endif_expr.strip),
+            Directive::For(each) => (each.for_expr.strip, each.endfor_expr.strip),
+        },
+    };
+    (first.strip_start(), last.strip_end())
+}
+
+/// The same for both branches of a choice, seen from within: what is eaten at their beginnings and ends.
+pub(super) fn inside_if(choice: &IfDirective) -> ((bool, bool), (bool, bool)) {
+    let opening = choice.if_expr.strip;
+    let closing = choice.endif_expr.strip;
+    let middle = choice
+        .else_expr
+        .as_ref()
+        .map_or(closing, |other| other.strip);
+    (
+        (opening.strip_end(), middle.strip_start()),
+        (middle.strip_end(), closing.strip_start()),
+    )
+}
+
+/// Literal text without what is eaten of it. Clients see each line as a text of its own, so only the nearest line loses space,
+/// its end included.
+pub(super) fn literal(text: &str, before: bool, behind: bool) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if before && let Some(first) = lines.first_mut() {
+        *first = first.trim_start();
+    }
+    if behind && let Some(last) = lines.last_mut() {
+        *last = last.trim_end();
+    }
+    lines.concat()
+}

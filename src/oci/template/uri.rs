@@ -1,0 +1,68 @@
+//! The `{name}` form: a URI template of level 1 (RFC 6570) with the three symbols, as `providers lock -oci-mirror` takes it
+//! (contract 2.3). It has no hazard for shells.
+//!
+//! Clients percent-encode what they put in, which changes only what no name of a repository can hold, and the colon of a
+//! provider's host where that stands for the registry: there this form has no repository for them, and one for us.
+
+use hcl::edit::expr::Expression;
+use hcl::edit::template::{Element, Strip, Template};
+
+use super::error::Problem;
+use super::symbol::Symbol;
+
+/// Writes it in the other form.
+pub(super) fn to_hcl(text: &str) -> Result<String, Vec<Problem>> {
+    let mut hcl = String::new();
+    let mut problems = Vec::new();
+    let mut parts = text.split('{');
+    // Before the first brace there is no symbol.
+    let literal = parts.next().unwrap_or_default();
+    problems.extend(stray_brace(literal));
+    hcl.push_str(literal);
+    for part in parts {
+        let Some((name, literal)) = part.split_once('}') else {
+            problems.push(Problem::Brace { brace: '{' });
+            continue;
+        };
+        match Symbol::named(name) {
+            Some(symbol) => hcl.push_str(&format!("${{{symbol}}}")),
+            None => problems.push(Problem::Symbol {
+                name: name.to_owned(),
+            }),
+        }
+        problems.extend(stray_brace(literal));
+        hcl.push_str(literal);
+    }
+    if problems.is_empty() {
+        Ok(hcl)
+    } else {
+        Err(problems)
+    }
+}
+
+fn stray_brace(literal: &str) -> Option<Problem> {
+    literal
+        .contains('}')
+        .then_some(Problem::Brace { brace: '}' })
+}
+
+/// Writes a template in this form; `None` where it has none.
+pub(super) fn from_hcl(template: &Template) -> Option<String> {
+    template.iter().map(part).collect()
+}
+
+fn part(element: &Element) -> Option<String> {
+    match element {
+        Element::Literal(text) => {
+            let is_plain = !text.value().contains(['{', '}', '%']);
+            is_plain.then(|| text.value().clone())
+        }
+        Element::Interpolation(interpolation) => match &interpolation.expr {
+            Expression::Variable(name) if interpolation.strip == Strip::None => {
+                Symbol::named(name.as_str()).map(|symbol| format!("{{{symbol}}}"))
+            }
+            _ => None,
+        },
+        Element::Directive(_) => None,
+    }
+}

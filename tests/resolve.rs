@@ -1,0 +1,119 @@
+//! From an address to a repository, by every form of a store address.
+
+use crate::support::scene::Scene;
+
+fn resolve(arguments: &[&str]) -> String {
+    let arguments = [&["resolve"], arguments].concat();
+    Scene::new().tfoci(arguments).succeeds().stdout
+}
+
+#[test]
+fn both_spellings_of_a_template_give_the_same_repository() {
+    let expected = "registry.example.net/tofu/registry.opentofu.org/acme/demo
+hcl  registry.example.net/tofu/${hostname}/${namespace}/${type}
+uri  registry.example.net/tofu/{hostname}/{namespace}/{type}
+";
+    for template in [
+        "registry.example.net/tofu/${hostname}/${namespace}/${type}",
+        "registry.example.net/tofu/{hostname}/{namespace}/{type}",
+    ] {
+        assert_eq!(resolve(&["acme/demo", "--from", template]), expected);
+    }
+}
+
+#[test]
+fn an_expression_has_one_spelling_only() {
+    let template =
+        r#"ghcr.io/%{ if namespace == "acme" }ours%{ else }theirs%{ endif }/${namespace}-${type}"#;
+    let text = resolve(&["acme/demo", "--from", template]);
+    assert_eq!(
+        text,
+        format!("ghcr.io/ours/acme-demo\nhcl  {template}\nuri  none: it has expressions\n")
+    );
+}
+
+#[test]
+fn machines_read_the_same() {
+    let text = resolve(&[
+        "acme/demo",
+        "--from",
+        "r.example/{namespace}-{type}",
+        "--format",
+        "json",
+    ]);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        document,
+        serde_json::json!({
+            "schema": 1,
+            "provider": "registry.opentofu.org/acme/demo",
+            "reference": "r.example/acme-demo",
+            "template": {"hcl": "r.example/${namespace}-${type}", "uri": "r.example/{namespace}-{type}"},
+        })
+    );
+}
+
+#[test]
+fn a_layout_gives_the_directory() {
+    assert_eq!(
+        resolve(&[
+            "bücher.example:8443/acme/demo",
+            "--from",
+            "oci-layout:store"
+        ]),
+        "oci-layout:store/xn--bcher-kva.example_8443/acme/demo\n"
+    );
+    assert_eq!(
+        resolve(&[
+            "acme/demo",
+            "--from",
+            "oci-layout:store",
+            "--exact-repository"
+        ]),
+        "oci-layout:store\n"
+    );
+}
+
+#[test]
+fn one_repository_is_that_of_its_provider() {
+    assert!(
+        resolve(&[
+            "hashicorp/random",
+            "--from",
+            "r.example/terraform-provider-random"
+        ])
+        .starts_with("r.example/")
+    );
+    let scene = Scene::new();
+    let other = [
+        "resolve",
+        "hashicorp/aws",
+        "--from",
+        "r.example/terraform-provider-random",
+    ];
+    scene.tfoci(other).exits(2);
+    scene
+        .tfoci([&other[..], &["--exact-repository"]].concat())
+        .succeeds();
+}
+
+#[test]
+fn an_address_that_a_template_cannot_map_is_no_usage_error() {
+    let scene = Scene::new();
+    scene
+        .tfoci([
+            "resolve",
+            "acme/ünder",
+            "--from",
+            "r.example/{namespace}/{type}",
+        ])
+        .exits(1);
+    scene
+        .tfoci([
+            "resolve",
+            "example.com:8443/acme/demo",
+            "--from",
+            "r.example/{hostname}/{type}",
+        ])
+        .exits(1);
+}
