@@ -28,6 +28,11 @@ const MARGIN: Duration = Duration::from_secs(10);
 pub(super) struct Scope(Vec<String>);
 
 impl Scope {
+    /// Nothing in particular.
+    pub(super) fn none() -> Self {
+        Self(Vec::new())
+    }
+
     pub(super) fn pull(name: &str) -> Self {
         Self(vec![format!("repository:{name}:pull")])
     }
@@ -90,6 +95,14 @@ impl Auth {
                 .await
                 .map(Some),
         }
+    }
+
+    /// Whether the registry has asked who we are.
+    pub(super) fn was_challenged(&self) -> bool {
+        self.scheme
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
     }
 
     /// Learns from a refusal. `false`: there is nothing to learn, and asking again would change nothing.
@@ -168,6 +181,9 @@ impl Auth {
         realm: &Url,
         service: Option<&str>,
     ) -> Result<Secret, Error> {
+        if let Some(access) = self.credential.as_ref().and_then(Credential::access) {
+            return Ok(access);
+        }
         // Held while fetching, so that all who wait share one fetch.
         let mut tokens = self.tokens.lock().await;
         if let Some(token) = tokens

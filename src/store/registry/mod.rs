@@ -61,6 +61,38 @@ impl Registry {
         }
     }
 
+    /// Asks a registry whether it accepts a credential.
+    ///
+    /// # Errors
+    /// It does not, or cannot be reached, or is no registry.
+    pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
+        let base = self.http.base(host)?;
+        let auth = Auth::new(self.http.clone(), base.clone(), Some(credential.clone()));
+        let host = Host { base, auth };
+        let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
+            url: host.base.clone().into(),
+        })?;
+        let request = || host.request(Method::GET, url.clone());
+        let mut answer = self
+            .send(&host, &Scope::none(), Patience::Repeatable, request)
+            .await?;
+        // A registry that lets everybody read has not looked at the credential yet.
+        if answer.status().is_success()
+            && !host.auth.was_challenged()
+            && let Some(basic) = credential.basic()
+        {
+            let send = || {
+                self.http
+                    .send(request().secret(Some(basic.clone()), &host.base))
+            };
+            answer = retrying(Patience::Repeatable, send).await?;
+        }
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        Err(self.refusal(&host, "registry's version", answer).await)
+    }
+
     /// The registry of a repository, and the name that it has there.
     fn locate<'a>(&self, repository: &'a Repository) -> Result<(Arc<Host>, &'a str), Error> {
         let (host, name) = repository
