@@ -66,7 +66,7 @@ impl Registry {
     /// # Errors
     /// It does not, or cannot be reached, or is no registry.
     pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
-        let base = self.http.base(host)?;
+        let base = self.http.base(api_host(host))?;
         let auth = Auth::new(self.http.clone(), base.clone(), Some(credential.clone()));
         let host = Host { base, auth };
         let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
@@ -481,6 +481,14 @@ impl RegistryBlob {
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Registry")
+    }
+}
+
+/// Where a registry is spoken to: Docker Hub's name in references is not the host of its API (contract 2.3).
+fn api_host(host: &str) -> &str {
+    match host {
+        "docker.io" | "index.docker.io" => "registry-1.docker.io",
+        host => host,
     }
 }
 
