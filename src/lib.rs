@@ -20,8 +20,8 @@
 //! | | |
 //! | --- | --- |
 //! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
-//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] |
-//! | homes | [`jobs`] [`http`] [`credentials`] [`disk`] [`blob`] [`source`] [`store`] |
+//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`config`] |
+//! | homes | [`jobs`] [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`examine`] [`install`](mod@install) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
@@ -56,13 +56,15 @@ pub mod oci;
 
 pub mod archive;
 
+pub mod config;
+
 pub mod jobs;
 
 pub mod http;
 
-pub mod credentials;
-
 pub mod disk;
+
+pub mod credentials;
 
 pub mod blob;
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use tfoci::address;
 use tfoci::archive;
+use tfoci::credentials;
 use tfoci::error::{Category, printable};
 use tfoci::http;
 use tfoci::oci::template;
@@ -62,6 +63,21 @@ pub(super) enum Complaint {
         /// Why.
         source: Box<trust::Error>,
     },
+    /// Credentials that cannot be read or kept.
+    #[error(transparent)]
+    Credentials(#[from] credentials::Error),
+    /// A name that cannot be sent.
+    #[error("`{}` cannot be the name of a user\n  expected text without a colon", printable(.username))]
+    Username {
+        /// What was given.
+        username: String,
+    },
+    /// Nobody can be asked for a password.
+    #[error("there is no terminal to ask for the password")]
+    NoTerminal,
+    /// There is no password where it should be.
+    #[error("no password was given\n  expected one line of text, at most 65536 bytes")]
+    NoPassword,
     /// A journey that did not get through.
     #[error(transparent)]
     Journey(#[from] Failure),
@@ -75,6 +91,7 @@ impl Complaint {
     pub(super) fn category(&self) -> Category {
         match self {
             Self::Journey(failure) | Self::Publication(failure) => failure.category(),
+            Self::Credentials(error) => error.category(),
             _ => Category::Usage,
         }
     }
@@ -83,6 +100,10 @@ impl Complaint {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Journey(failure) | Self::Publication(failure) => hint(failure),
+            Self::Credentials(error) => access(error),
+            Self::NoTerminal => {
+                Some("`--password-stdin` reads it from standard input".to_owned())
+            }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
             Self::OwnAnnotation { .. } => {
@@ -177,6 +198,17 @@ fn in_store(error: &store::Error) -> Option<&'static str> {
         {
             "choose one of these with `--platform`, or push the one that is missing"
         }
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn access(error: &credentials::Error) -> Option<String> {
+    let text = match error {
+        credentials::Error::Start { helper, .. } => {
+            format!("install {helper}, or take it out of the file that names it")
+        }
+        credentials::Error::NoHome => "name the file with `--authfile FILE`".to_owned(),
         _ => return None,
     };
     Some(text)

@@ -1,9 +1,12 @@
 //! The JSON of the command line: the envelopes around what journeys return.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
+use tfoci::credentials::Kept;
 use tfoci::digest::Digest;
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
@@ -155,6 +158,36 @@ pub(super) struct InspectedPackage {
     pub(super) manifest: String,
     pub(super) size: u64,
     pub(super) zh: Option<PackageHash>,
+}
+
+/// The result of `login` and `logout`.
+#[derive(Serialize)]
+pub(super) struct Login<'a> {
+    schema: u32,
+    registry: &'a str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a Path>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    helper: Option<String>,
+}
+
+impl<'a> Login<'a> {
+    /// What became of the credentials for a registry, and where they are or were.
+    pub(super) fn new(registry: &'a str, status: &'static str, kept: Option<&'a Kept>) -> Self {
+        let (file, helper) = match kept {
+            Some(Kept::File(path)) => (Some(path.as_path()), None),
+            Some(Kept::Helper(helper)) => (None, Some(helper.to_string())),
+            None => (None, None),
+        };
+        Self {
+            schema: SCHEMA,
+            registry,
+            status,
+            file,
+            helper,
+        }
+    }
 }
 
 /// The result of `install`.

@@ -3,10 +3,13 @@
 //! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
 //! [`progress`] draws what a journey reports, [`diagnose`] adds hints to failures, [`render`] fills in templates.
 
+mod access;
 mod diagnose;
 mod inspect;
 mod install;
 mod json;
+mod login;
+mod logout;
 mod options;
 mod printer;
 mod progress;
@@ -60,6 +63,8 @@ enum Command {
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
     Install(install::Arguments),
+    Login(login::Arguments),
+    Logout(logout::Arguments),
 }
 
 /// `tfoci push` as a program of its own, for release automation.
@@ -142,6 +147,8 @@ async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<E
         Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
         Command::Resolve(arguments) => resolve::run(&arguments, globals, printer),
         Command::Install(arguments) => install::run(arguments, globals, printer).await,
+        Command::Login(arguments) => login::run(arguments, globals, printer).await,
+        Command::Logout(arguments) => logout::run(arguments, globals, printer).await,
     }
 }
 

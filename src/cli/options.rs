@@ -1,12 +1,12 @@
 //! Options that several commands take.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
+use tfoci::credentials::{Credentials, Places};
 use tfoci::disk;
 use tfoci::examine::{Belief, Shelf};
 use tfoci::http::{Http, Settings};
@@ -16,6 +16,7 @@ use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Registry, Store};
 use tfoci::trust::{Policy, TrustFile};
 
+use super::access::Access;
 use super::diagnose::Complaint;
 use super::printer::{Printer, Verbosity};
 
@@ -63,6 +64,8 @@ pub(super) struct Globals {
     exact_repository: bool,
     #[command(flatten)]
     network: Network,
+    #[command(flatten)]
+    access: Access,
 }
 
 /// How registries are reached.
@@ -183,7 +186,17 @@ impl Globals {
                 .map(|path| read(path))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Registry::new(Http::new(settings), HashMap::new()))
+        Ok(Registry::new(Http::new(settings), self.credentials()?))
+    }
+
+    /// Where credentials may be.
+    pub(super) fn places(&self) -> Places {
+        self.access.places()
+    }
+
+    /// Every credential that can be found.
+    pub(super) fn credentials(&self) -> Result<Credentials, Complaint> {
+        Ok(Credentials::discover(&self.places())?)
     }
 
     /// A provider address.

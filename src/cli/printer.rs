@@ -118,6 +118,13 @@ impl Printer {
         ));
     }
 
+    /// Prints a line for people who want to know more.
+    pub(super) fn detail(&self, verb: &str, text: &str) {
+        if self.verbosity == Verbosity::Verbose {
+            self.line(Tone::Plain, verb, text);
+        }
+    }
+
     /// Prints text for people.
     pub(super) fn say(&self, text: &str) {
         if self.verbosity != Verbosity::Quiet {

@@ -113,6 +113,20 @@ fn is_absent(path: &Path) -> bool {
     !path.as_os_str().is_empty() && !path.exists()
 }
 
+/// Creates a directory that only its owner may look into, and those above it. One that is there stays as it is.
+///
+/// # Errors
+/// What the system says.
+pub fn create_private_dir(path: &Path) -> Result<(), Error> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(path)
+        .map_err(|source| Error::at("create", path, source))
+}
+
 /// The names of a directory's entries, sorted; names that are not UTF-8 are left out, since nothing of ours or of any
 /// client's has one.
 ///

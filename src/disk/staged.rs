@@ -119,6 +119,26 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_dir(directory_of(target))
 }
 
+/// As [`replace`], for a file that only its owner may read, from its first byte on.
+///
+/// # Errors
+/// What the system says; then the file is as it was.
+pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let directory = directory_of(target);
+    // Without a mode of our own the file is made for its owner alone.
+    let file = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .tempfile_in(directory)
+        .map_err(|source| Error::at("create a file in", directory, source))?;
+    let mut staged = Staged {
+        file,
+        target: target.to_owned(),
+    };
+    staged.write(bytes)?;
+    staged.publish()?;
+    sync_dir(directory)
+}
+
 /// The directory that a file is in; a bare name is in the working directory.
 pub(super) fn directory_of(target: &Path) -> &Path {
     let directory = target.parent().filter(|path| !path.as_os_str().is_empty());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::blob;
+use crate::credentials;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::Category;
@@ -80,6 +81,9 @@ pub enum Error {
     /// The network.
     #[error(transparent)]
     Http(#[from] http::Error),
+    /// Credentials that were found cannot be used.
+    #[error(transparent)]
+    Credentials(#[from] credentials::Error),
     /// A registry refuses.
     #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
     Registry {
@@ -194,6 +198,7 @@ impl Error {
             Self::Missing { .. } | Self::NoStore { .. } => Category::NotFound,
             Self::IsRepository { .. } => Category::Usage,
             Self::Http(error) => error.category(),
+            Self::Credentials(error) => error.category(),
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Registry { status: 500.., .. } => Category::Unreachable,
             Self::Registry { .. } => Category::Unsupported,

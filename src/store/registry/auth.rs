@@ -4,7 +4,7 @@
 //! before they are needed, one fetch for all who wait for the same scope, and renewed shortly before they expire.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
@@ -28,6 +28,11 @@ const MARGIN: Duration = Duration::from_secs(10);
 pub(super) struct Scope(Vec<String>);
 
 impl Scope {
+    /// Nothing in particular.
+    pub(super) fn none() -> Self {
+        Self(Vec::new())
+    }
+
     pub(super) fn pull(name: &str) -> Self {
         Self(vec![format!("repository:{name}:pull")])
     }
@@ -43,9 +48,12 @@ impl Scope {
     }
 }
 
+/// What a registry was found to want, shared by all of its repositories.
+pub(super) type Learnt = Arc<Mutex<Option<Scheme>>>;
+
 /// How a registry wants to be spoken to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Scheme {
+pub(super) enum Scheme {
     Basic,
     Bearer { realm: Url, service: Option<String> },
 }
@@ -60,17 +68,22 @@ pub(super) struct Auth {
     http: Http,
     base: Url,
     credential: Option<Credential>,
-    scheme: Mutex<Option<Scheme>>,
+    scheme: Learnt,
     tokens: tokio::sync::Mutex<HashMap<Scope, Token>>,
 }
 
 impl Auth {
-    pub(super) fn new(http: Http, base: Url, credential: Option<Credential>) -> Self {
+    pub(super) fn new(
+        http: Http,
+        base: Url,
+        credential: Option<Credential>,
+        scheme: Learnt,
+    ) -> Self {
         Self {
             http,
             base,
             credential,
-            scheme: Mutex::default(),
+            scheme,
             tokens: tokio::sync::Mutex::default(),
         }
     }
@@ -90,6 +103,14 @@ impl Auth {
                 .await
                 .map(Some),
         }
+    }
+
+    /// Whether the registry has asked who we are.
+    pub(super) fn was_challenged(&self) -> bool {
+        self.scheme
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
     }
 
     /// Learns from a refusal. `false`: there is nothing to learn, and asking again would change nothing.
@@ -168,6 +189,9 @@ impl Auth {
         realm: &Url,
         service: Option<&str>,
     ) -> Result<Secret, Error> {
+        if let Some(access) = self.credential.as_ref().and_then(Credential::access) {
+            return Ok(access);
+        }
         // Held while fetching, so that all who wait share one fetch.
         let mut tokens = self.tokens.lock().await;
         if let Some(token) = tokens

@@ -21,7 +21,7 @@ use url::Url;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
 use crate::blob::{self, BlobSource, Body, hold_back};
-use crate::credentials::Credential;
+use crate::credentials::{Credential, Credentials};
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
@@ -41,8 +41,16 @@ const MOST_PAGES: usize = 10_000;
 #[derive(Clone)]
 pub struct Registry {
     http: Http,
-    credentials: Arc<HashMap<String, Credential>>,
-    hosts: Arc<Mutex<HashMap<String, Arc<Host>>>>,
+    credentials: Credentials,
+    hosts: Arc<Mutex<HashMap<String, Host>>>,
+    sessions: Arc<tokio::sync::Mutex<HashMap<String, Arc<Session>>>>,
+}
+
+/// What all repositories of a registry share.
+#[derive(Clone, Default)]
+struct Host {
+    scheme: auth::Learnt,
+    seen: Arc<Mutex<Seen>>,
 }
 
 /// What was learnt of a registry in this run.
@@ -54,52 +62,97 @@ struct Seen {
     empty: BTreeSet<String>,
 }
 
-/// One registry.
-struct Host {
+/// One repository of a registry, with the credential that is meant for it.
+struct Session {
     base: Url,
     auth: Auth,
-    seen: Mutex<Seen>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 impl Registry {
-    /// Nothing is opened before the first request. Credentials are by host.
-    pub fn new(http: Http, credentials: HashMap<String, Credential>) -> Self {
+    /// Nothing is opened before the first request.
+    pub fn new(http: Http, credentials: Credentials) -> Self {
         Self {
             http,
-            credentials: Arc::new(credentials),
+            credentials,
             hosts: Arc::default(),
+            sessions: Arc::default(),
         }
     }
 
-    /// The registry of a repository, and the name that it has there.
-    fn locate<'a>(&self, repository: &'a Repository) -> Result<(Arc<Host>, &'a str), Error> {
-        let (host, name) = repository
-            .as_str()
-            .split_once('/')
-            .unwrap_or((repository.as_str(), ""));
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = hosts.get(host) {
-            return Ok((Arc::clone(found), name));
-        }
-        let base = self.http.base(host)?;
+    /// Asks a registry whether it accepts a credential.
+    ///
+    /// # Errors
+    /// It does not, or cannot be reached, or is no registry.
+    pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
+        let base = self.http.base(api_host(host))?;
+        let shared = Host::default();
         let auth = Auth::new(
             self.http.clone(),
             base.clone(),
-            self.credentials.get(host).cloned(),
+            Some(credential.clone()),
+            shared.scheme,
         );
-        let found = Arc::new(Host {
+        let host = Session {
             base,
             auth,
-            seen: Mutex::default(),
-        });
-        hosts.insert(host.to_owned(), Arc::clone(&found));
-        Ok((found, name))
+            seen: shared.seen,
+        };
+        let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
+            url: host.base.clone().into(),
+        })?;
+        let request = || host.request(Method::GET, url.clone());
+        let mut answer = self
+            .send(&host, &Scope::none(), Patience::Repeatable, request)
+            .await?;
+        // A registry that lets everybody read has not looked at the credential yet.
+        if answer.status().is_success()
+            && !host.auth.was_challenged()
+            && let Some(basic) = credential.basic()
+        {
+            let send = || {
+                self.http
+                    .send(request().secret(Some(basic.clone()), &host.base))
+            };
+            answer = retrying(Patience::Repeatable, send).await?;
+        }
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        Err(self.refusal(&host, "registry's version", answer).await)
+    }
+
+    /// The session for a repository, and the name that it has in its registry.
+    async fn locate<'a>(
+        &self,
+        repository: &'a Repository,
+    ) -> Result<(Arc<Session>, &'a str), Error> {
+        let text = repository.as_str();
+        let (host, name) = text.split_once('/').unwrap_or((text, ""));
+        // Held while credentials are looked for, so that a helper program is asked once.
+        let mut sessions = self.sessions.lock().await;
+        if let Some(session) = sessions.get(text) {
+            return Ok((Arc::clone(session), name));
+        }
+        let base = self.http.base(api_host(host))?;
+        let credential = self.credentials.find(host, name).await?;
+        let Host { scheme, seen } = self
+            .hosts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(host.to_owned())
+            .or_default()
+            .clone();
+        let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
+        let session = Arc::new(Session { base, auth, seen });
+        sessions.insert(text.to_owned(), Arc::clone(&session));
+        Ok((session, name))
     }
 
     /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
     async fn send(
         &self,
-        host: &Host,
+        host: &Session,
         scope: &Scope,
         patience: Patience,
         request: impl Fn() -> Request,
@@ -120,7 +173,7 @@ impl Registry {
         Ok(retrying(patience, send).await?)
     }
 
-    async fn refusal(&self, host: &Host, what: &'static str, answer: Answer) -> Error {
+    async fn refusal(&self, host: &Session, what: &'static str, answer: Answer) -> Error {
         let status = answer.status();
         if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
             let body = answer.bytes(64 << 10).await.unwrap_or_default();
@@ -130,7 +183,7 @@ impl Registry {
     }
 }
 
-impl Host {
+impl Session {
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,7 +243,7 @@ impl ReadStore for Registry {
     }
 
     async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
-        let (host, name) = self.locate(repository)?;
+        let (host, name) = self.locate(repository).await?;
         let scope = Scope::pull(name);
         let mut page = Some(host.url(name, "tags/list")?);
         let mut seen = Vec::new();
@@ -340,7 +393,7 @@ impl WriteStore for Registry {
     }
 
     async fn has_blob(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
-        let (host, name) = self.locate(repository)?;
+        let (host, name) = self.locate(repository).await?;
         let url = host.url(name, &format!("blobs/{}", expected.digest))?;
         let request = || host.request(Method::HEAD, url.clone());
         let answer = self
@@ -361,7 +414,7 @@ impl WriteStore for Registry {
         blob: &B,
     ) -> Result<Put, Error> {
         let expected = blob.expected();
-        let (host, name) = self.locate(repository)?;
+        let (host, name) = self.locate(repository).await?;
         let there = match host.knows(&expected.digest, name) {
             Some(known) => known,
             None => self.has_blob(repository, &expected).await?,
@@ -424,7 +477,7 @@ impl Registry {
         reference: &str,
         accept: &str,
     ) -> Result<Option<Answer>, Error> {
-        let (host, name) = self.locate(repository)?;
+        let (host, name) = self.locate(repository).await?;
         let url = host.url(name, &format!("manifests/{reference}"))?;
         let request = || {
             host.request(method.clone(), url.clone())
@@ -446,7 +499,7 @@ impl Registry {
         at: &str,
         manifest: &RawManifest,
     ) -> Result<(), Error> {
-        let (host, name) = self.locate(repository)?;
+        let (host, name) = self.locate(repository).await?;
         let url = host.url(name, &format!("manifests/{at}"))?;
         let request = || {
             host.request(Method::PUT, url.clone())
@@ -502,7 +555,7 @@ impl BlobSource for RegistryBlob {
 
 impl RegistryBlob {
     async fn ask(&self, from: u64) -> Result<Answer, Error> {
-        let (host, name) = self.registry.locate(&self.repository)?;
+        let (host, name) = self.registry.locate(&self.repository).await?;
         let url = host.url(name, &format!("blobs/{}", self.expected.digest))?;
         let request = || {
             let request = host.request(Method::GET, url.clone());
@@ -530,6 +583,14 @@ impl RegistryBlob {
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Registry")
+    }
+}
+
+/// Where a registry is spoken to: Docker Hub's name in references is not the host of its API (contract 2.3).
+fn api_host(host: &str) -> &str {
+    match host {
+        "docker.io" | "index.docker.io" => "registry-1.docker.io",
+        host => host,
     }
 }
 

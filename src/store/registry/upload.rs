@@ -5,7 +5,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::Scope;
-use super::{Error, Host, Registry, with_digest};
+use super::{Error, Registry, Session, with_digest};
 use crate::blob::{BlobSource, proven};
 use crate::http::{Patience, Payload};
 use crate::oci::Part;
@@ -17,7 +17,7 @@ const ATTEMPTS: u32 = 4;
 /// Uploads a blob that the repository does not have; `from` is another repository of the registry that has it.
 pub(super) async fn put<B: BlobSource>(
     registry: &Registry,
-    host: &Host,
+    host: &Session,
     name: &str,
     blob: &B,
     from: Option<&str>,
@@ -36,7 +36,7 @@ pub(super) async fn put<B: BlobSource>(
 
 async fn once<B: BlobSource>(
     registry: &Registry,
-    host: &Host,
+    host: &Session,
     name: &str,
     blob: &B,
     from: Option<&str>,
@@ -80,7 +80,7 @@ async fn once<B: BlobSource>(
 /// Opens an upload, and tells where it goes on; `None` if the registry mounted the blob instead.
 async fn begin(
     registry: &Registry,
-    host: &Host,
+    host: &Session,
     url: &Url,
     scope: &Scope,
 ) -> Result<Option<Url>, Error> {

@@ -1,0 +1,123 @@
+//! `tfoci login`.
+
+use std::io::{IsTerminal as _, Read as _};
+
+use clap::Args;
+
+use tfoci::config::Hidden;
+use tfoci::credentials::{Credential, Keeper, Kept};
+use tfoci::outcome::{Failure, Problem};
+
+use super::Ending;
+use super::access;
+use super::diagnose::Complaint;
+use super::json;
+use super::options::Globals;
+use super::printer::{Printer, Tone};
+
+/// The longest password, in bytes. Tokens have some thousands.
+const LONGEST: u64 = 64 << 10;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci login registry.example.com --username me
+  tfoci login registry.example.com --username ci --password-stdin < token";
+
+/// Keep a name and password for a registry where docker and podman keep theirs
+///
+/// The registry is asked first, and nothing is kept that it refuses. The file is that of --authfile, REGISTRY_AUTH_FILE,
+/// DOCKER_CONFIG, or ~/.docker/config.json; where it names a credential helper for the registry, the helper keeps the password.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The registry: HOST or HOST:PORT
+    #[arg(value_name = "REGISTRY")]
+    registry: String,
+    /// The name
+    #[arg(short, long, value_name = "NAME")]
+    username: String,
+    /// Read the password from standard input, not from the terminal
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    arguments: Arguments,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, Complaint> {
+    let Arguments {
+        registry,
+        username,
+        password_stdin,
+    } = arguments;
+    if username.is_empty() || username.contains([':', '\r', '\n']) {
+        return Err(Complaint::Username { username });
+    }
+    let keeper = Keeper::new(&globals.places())?;
+    let password = if password_stdin {
+        let read = tokio::task::spawn_blocking(from_stdin).await;
+        read.unwrap_or(Err(Complaint::NoPassword))?
+    } else {
+        from_terminal(&registry, &username)?
+    };
+    let typed = Credential::typed(&username, &password);
+    globals
+        .registry()?
+        .check(&registry, &typed)
+        .await
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    let kept = keeper.store(&registry, &username, &password).await?;
+    printer.line(
+        Tone::Done,
+        "Stored",
+        &format!("{registry} in {}", name(&kept)),
+    );
+    let credentials = globals.credentials()?;
+    if let Ok(Some(found)) = credentials.find(&registry, "").await
+        && found.basic() != typed.basic()
+    {
+        let text = format!("{} counts before what was stored", found.origin());
+        printer.line(Tone::Warning, "Note", &text);
+    }
+    access::tell(&credentials, printer);
+    printer.document(&json::Login::new(&registry, "stored", Some(&kept)));
+    Ok(Ending::Done)
+}
+
+/// Where credentials are kept, for people.
+pub(super) fn name(kept: &Kept) -> String {
+    match kept {
+        Kept::File(path) => path.display().to_string(),
+        Kept::Helper(helper) => helper.to_string(),
+    }
+}
+
+fn from_stdin() -> Result<Hidden, Complaint> {
+    let mut text = String::new();
+    let read = std::io::stdin().take(LONGEST + 1).read_to_string(&mut text);
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    match read {
+        Ok(size) if size as u64 <= LONGEST && !line.is_empty() => Ok(Hidden::new(line)),
+        _ => Err(Complaint::NoPassword),
+    }
+}
+
+/// Asks on the terminal. It cannot be interrupted before the line ends: the terminal must get its echo back.
+fn from_terminal(registry: &str, username: &str) -> Result<Hidden, Complaint> {
+    let terminal = console::Term::stderr();
+    if !std::io::stdin().is_terminal() || !terminal.is_term() {
+        return Err(Complaint::NoTerminal);
+    }
+    let prompt = format!("Password of {username} at {registry}: ");
+    let read = terminal
+        .write_str(&prompt)
+        .and_then(|()| terminal.read_secure_line());
+    match read {
+        Ok(line) if !line.is_empty() => Ok(Hidden::new(line)),
+        _ => Err(Complaint::NoPassword),
+    }
+}

@@ -1,0 +1,67 @@
+//! `tfoci logout`.
+
+use clap::Args;
+
+use tfoci::credentials::Keeper;
+
+use super::Ending;
+use super::access;
+use super::diagnose::Complaint;
+use super::json;
+use super::login::name;
+use super::options::Globals;
+use super::printer::{Printer, Tone};
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci logout registry.example.com
+  tfoci logout registry.example.com --authfile auth.json";
+
+/// Forget the name and password that are kept for a registry
+///
+/// Where `tfoci login` keeps them, and nowhere else. It says so when others remain.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The registry: HOST or HOST:PORT
+    #[arg(value_name = "REGISTRY")]
+    registry: String,
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    arguments: Arguments,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, Complaint> {
+    let Arguments { registry } = arguments;
+    let erased = Keeper::new(&globals.places())?.erase(&registry).await?;
+    let status = match &erased {
+        Some(kept) => {
+            printer.line(
+                Tone::Done,
+                "Erased",
+                &format!("{registry} from {}", name(kept)),
+            );
+            "erased"
+        }
+        None => {
+            printer.line(
+                Tone::Plain,
+                "Absent",
+                &format!("nothing was kept for {registry}"),
+            );
+            "absent"
+        }
+    };
+    // Its file may be gone or never have been, which is no failure of forgetting.
+    if let Ok(credentials) = globals.credentials() {
+        if let Ok(Some(found)) = credentials.find(&registry, "").await {
+            let text = format!("{} still has credentials for {registry}", found.origin());
+            printer.line(Tone::Warning, "Note", &text);
+        }
+        access::tell(&credentials, printer);
+    }
+    printer.document(&json::Login::new(&registry, status, erased.as_ref()));
+    Ok(Ending::Done)
+}

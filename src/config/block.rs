@@ -1,0 +1,236 @@
+//! HCL and JSON as one tree.
+//!
+//! The CLI configuration is HCL 1, in which a block is nothing but an attribute whose value is an object, and whose labels
+//! are the names of objects around it. JSON spells the same with objects and lists. So there is one tree, and whoever
+//! reads it says how many labels a block has.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::{Error, hcl};
+
+/// A value of either language.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Null,
+    Flag(bool),
+    Text(String),
+    List(Vec<Value>),
+    Section(Section),
+    /// Numbers: nothing that is read here is one.
+    Other,
+}
+
+/// The members of a block or object, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Section(Vec<Member>);
+
+/// An attribute, or a block with its labels.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) labels: Vec<String>,
+    pub(super) value: Value,
+}
+
+/// A block as its reader sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Block<'a> {
+    pub(super) name: &'a str,
+    pub(super) labels: Vec<&'a str>,
+    pub(super) body: &'a Section,
+}
+
+impl Section {
+    pub(super) fn new(members: Vec<Member>) -> Self {
+        Self(members)
+    }
+
+    /// Reads either language: a document that begins with a brace is JSON, as for clients.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let text = std::str::from_utf8(bytes).map_err(|_| Error::NotText)?;
+        if text.trim_start().starts_with('{') {
+            let value = serde_json::from_str(text).map_err(|error| Error::Json {
+                line: error.line(),
+                column: error.column(),
+            })?;
+            return match value {
+                Value::Section(section) => Ok(section),
+                _ => Err(Error::NotText),
+            };
+        }
+        hcl::parse(text)
+    }
+
+    /// The blocks of a name.
+    pub(super) fn blocks(&self, name: &str, labels: usize) -> Result<Vec<Block<'_>>, Error> {
+        let mut found = Vec::new();
+        for member in self.0.iter().filter(|member| member.name == name) {
+            member.unfold(labels, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Every block without labels, whatever its name, in order. What is no such block is passed over.
+    pub(super) fn all_blocks(&self) -> Vec<Block<'_>> {
+        let mut found = Vec::new();
+        for member in &self.0 {
+            let mut blocks = Vec::new();
+            if member.unfold(0, &mut blocks).is_ok() {
+                found.extend(blocks);
+            }
+        }
+        found
+    }
+
+    /// An attribute; `None` if it is absent or null. The last of several counts.
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        let found = self.0.iter().rfind(|member| member.name == name)?;
+        (found.value != Value::Null).then_some(&found.value)
+    }
+
+    /// An attribute that is text.
+    pub(super) fn text(&self, name: &'static str) -> Result<Option<String>, Error> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(Error::Type {
+                name,
+                expected: "text",
+            }),
+        }
+    }
+
+    /// An attribute that is true or false.
+    pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>, Error> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Flag(flag)) => Ok(Some(*flag)),
+            Some(_) => Err(Error::Type {
+                name,
+                expected: "true or false",
+            }),
+        }
+    }
+
+    /// An attribute that is a list of text.
+    pub(super) fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
+        let wrong = || Error::Type {
+            name,
+            expected: "a list of text",
+        };
+        let text = |value: &Value| match value {
+            Value::Text(text) => Ok(text.clone()),
+            _ => Err(wrong()),
+        };
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::List(values)) => {
+                values.iter().map(text).collect::<Result<_, _>>().map(Some)
+            }
+            Some(_) => Err(wrong()),
+        }
+    }
+}
+
+impl Member {
+    fn unfold<'a>(&'a self, labels: usize, found: &mut Vec<Block<'a>>) -> Result<(), Error> {
+        let given = self.labels.iter().map(String::as_str).collect();
+        descend(&self.name, given, &self.value, labels, found)
+    }
+}
+
+/// Turns objects around a block into its labels, and lists into several blocks. As deep as the parsers allow at most.
+fn descend<'a>(
+    name: &'a str,
+    labels: Vec<&'a str>,
+    value: &'a Value,
+    wanted: usize,
+    found: &mut Vec<Block<'a>>,
+) -> Result<(), Error> {
+    match value {
+        Value::List(values) => values
+            .iter()
+            .try_for_each(|value| descend(name, labels.clone(), value, wanted, found)),
+        Value::Section(body) if labels.len() == wanted => {
+            found.push(Block { name, labels, body });
+            Ok(())
+        }
+        Value::Section(section) if labels.len() < wanted => {
+            section.0.iter().try_for_each(|member| {
+                let mut labels = labels.clone();
+                labels.push(&member.name);
+                labels.extend(member.labels.iter().map(String::as_str));
+                descend(name, labels, &member.value, wanted, found)
+            })
+        }
+        _ => Err(Error::Block {
+            name: name.to_owned(),
+            labels: wanted,
+        }),
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Json)
+    }
+}
+
+/// Reads JSON with duplicate names, which are several blocks.
+struct Json;
+
+impl<'de> Visitor<'de> for Json {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Flag(flag))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Value, E> {
+        Ok(Value::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Value, E> {
+        Ok(Value::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Value, E> {
+        Ok(Value::Other)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::List(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some((name, value)) = map.next_entry()? {
+            members.push(Member {
+                name,
+                labels: Vec::new(),
+                value,
+            });
+        }
+        Ok(Value::Section(Section(members)))
+    }
+}

@@ -1,0 +1,285 @@
+//! The CLI configuration of `tofu` and `terraform`: what it says about credentials and about where providers come from.
+//!
+//! HCL or JSON. Blocks that are about something else are passed over, so that a file for any version of any client is
+//! understood.
+
+use crate::address::Hostname;
+use crate::address::pattern::ProviderPattern;
+use crate::config::block::{Block, Section};
+use crate::config::{Error, HelperName, Hidden, RepositoryPrefix};
+
+/// The largest configuration that is read, in bytes. Real ones have some hundreds.
+pub const LARGEST: usize = 1 << 20;
+
+/// A CLI configuration.
+#[derive(Clone, Debug, Default)]
+pub struct CliConfig {
+    /// The `oci_credentials` blocks, in order.
+    pub oci_credentials: Vec<OciCredentials>,
+    /// The `oci_default_credentials` block, or what its absence means.
+    pub oci_defaults: OciDefaults,
+    /// The `credentials` blocks: tokens for provider registries, in order.
+    pub tokens: Vec<HostToken>,
+    /// The methods of `provider_installation`, in order; `None` without such a block.
+    pub installation: Option<Vec<Method>>,
+}
+
+/// `oci_credentials "DOMAIN[/PATH]"` (contract 3.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OciCredentials {
+    /// What they are for.
+    pub prefix: RepositoryPrefix,
+    /// How to say who we are.
+    pub means: Means,
+}
+
+/// What an `oci_credentials` block has: exactly one of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// `username` and `password`.
+    Password {
+        /// The name. Clients take an empty one for no credentials at all.
+        username: String,
+        /// The password.
+        password: Hidden,
+    },
+    /// `access_token` and `refresh_token`.
+    Tokens {
+        /// Sent as it is.
+        access: Hidden,
+        /// What would get another. Clients use it only where there is no access token (contract 3.5).
+        refresh: Hidden,
+    },
+    /// `docker_credentials_helper`.
+    Helper(HelperName),
+}
+
+/// `oci_default_credentials` (contract 3.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OciDefaults {
+    /// Whether the files of other tools are searched.
+    pub discover: bool,
+    /// Which files, in place of those of the default places. Relative paths are relative to this configuration's directory.
+    pub files: Option<Vec<String>>,
+    /// The helper that is asked when nothing else matches.
+    pub helper: Option<HelperName>,
+}
+
+impl Default for OciDefaults {
+    fn default() -> Self {
+        Self {
+            discover: true,
+            files: None,
+            helper: None,
+        }
+    }
+}
+
+/// `credentials "HOST" { token = "…" }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostToken {
+    /// The provider registry, as it is written.
+    pub host: String,
+    /// The token.
+    pub token: Hidden,
+}
+
+/// One way to get providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// Which.
+    pub kind: MethodKind,
+    /// The providers it is for; `None` means all.
+    pub include: Option<Vec<ProviderPattern>>,
+    /// Those it is not for: this has the last word.
+    pub exclude: Vec<ProviderPattern>,
+}
+
+/// The kinds of methods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MethodKind {
+    /// `oci_mirror`.
+    OciMirror {
+        /// Its template, as it is written.
+        repository_template: String,
+    },
+    /// `direct`: the provider's own registry.
+    Direct,
+    /// `filesystem_mirror`.
+    FilesystemMirror {
+        /// Its directory, if it is said.
+        path: Option<String>,
+    },
+    /// `network_mirror`.
+    NetworkMirror {
+        /// Its URL, if it is said.
+        url: Option<String>,
+    },
+    /// One that tfoci does not know.
+    Other(String),
+}
+
+impl CliConfig {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// Whatever clients refuse about credentials and mirrors, each with its own message (contract 2.1, 3.1).
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        if bytes.len() > LARGEST {
+            return Err(Error::Large { limit: LARGEST });
+        }
+        let root = Section::parse(bytes)?;
+        let mut oci_credentials: Vec<OciCredentials> = Vec::new();
+        for block in root.blocks("oci_credentials", 1)? {
+            let read = OciCredentials::read(&block)?;
+            if oci_credentials.iter().any(|one| one.prefix == read.prefix) {
+                return Err(Error::Duplicate {
+                    label: read.prefix.to_string(),
+                });
+            }
+            oci_credentials.push(read);
+        }
+        let mut tokens = Vec::new();
+        for block in root.blocks("credentials", 1)? {
+            let token = block.body.text("token")?.map(Hidden::new);
+            let host = block.labels.first().copied().unwrap_or_default().to_owned();
+            tokens.extend(token.map(|token| HostToken { host, token }));
+        }
+        let defaults = only(&root, "oci_default_credentials")?;
+        let installation = only(&root, "provider_installation")?;
+        Ok(Self {
+            oci_credentials,
+            oci_defaults: defaults
+                .map(OciDefaults::read)
+                .transpose()?
+                .unwrap_or_default(),
+            tokens,
+            installation: installation.map(methods).transpose()?,
+        })
+    }
+}
+
+fn only<'a>(root: &'a Section, name: &'static str) -> Result<Option<&'a Section>, Error> {
+    let blocks = root.blocks(name, 0)?;
+    match blocks.as_slice() {
+        [] => Ok(None),
+        [block] => Ok(Some(block.body)),
+        _ => Err(Error::Several { name }),
+    }
+}
+
+impl OciCredentials {
+    fn read(block: &Block<'_>) -> Result<Self, Error> {
+        let label = block.labels.first().copied().unwrap_or_default();
+        let prefix = RepositoryPrefix::parse(label)?;
+        let label = || label.to_owned();
+        let pair = |first: &'static str, second: &'static str| {
+            let half = |given, missing| Error::HalfMeans {
+                label: label(),
+                given,
+                missing,
+            };
+            match (block.body.text(first)?, block.body.text(second)?) {
+                (None, None) => Ok(None),
+                (Some(a), Some(b)) => Ok(Some((a, b))),
+                (Some(_), None) => Err(half(first, second)),
+                (None, Some(_)) => Err(half(second, first)),
+            }
+        };
+        let password = pair("username", "password")?.map(|(username, password)| Means::Password {
+            username,
+            password: Hidden::new(password),
+        });
+        let tokens =
+            pair("access_token", "refresh_token")?.map(|(access, refresh)| Means::Tokens {
+                access: Hidden::new(access),
+                refresh: Hidden::new(refresh),
+            });
+        let helper = helper(block.body)?;
+        if helper.is_some() && prefix.depth() > 0 {
+            return Err(Error::HelperWithPath { label: label() });
+        }
+        let mut given = [password, tokens, helper.map(Means::Helper)]
+            .into_iter()
+            .flatten();
+        match (given.next(), given.next()) {
+            (Some(means), None) => Ok(Self { prefix, means }),
+            (None, _) => Err(Error::NoMeans { label: label() }),
+            (Some(_), Some(_)) => Err(Error::SeveralMeans { label: label() }),
+        }
+    }
+}
+
+impl OciDefaults {
+    fn read(body: &Section) -> Result<Self, Error> {
+        let discover = body.flag("discover_ambient_credentials")?.unwrap_or(true);
+        let files = body.texts("docker_style_config_files")?;
+        if !discover && files.is_some() {
+            return Err(Error::FilesWithoutDiscovery);
+        }
+        Ok(Self {
+            discover,
+            files,
+            helper: helper(body)?,
+        })
+    }
+}
+
+fn helper(body: &Section) -> Result<Option<HelperName>, Error> {
+    let name = body.text("docker_credentials_helper")?;
+    name.map(|name| HelperName::parse(&name)).transpose()
+}
+
+fn methods(body: &Section) -> Result<Vec<Method>, Error> {
+    let mut methods = Vec::new();
+    for block in body.all_blocks() {
+        if block.name != "dev_overrides" {
+            methods.push(Method::read(&block)?);
+        } else if !methods.is_empty() {
+            return Err(Error::LateOverrides);
+        }
+    }
+    Ok(methods)
+}
+
+impl Method {
+    fn read(block: &Block<'_>) -> Result<Self, Error> {
+        let body = block.body;
+        let kind = match block.name {
+            "oci_mirror" => MethodKind::OciMirror {
+                repository_template: body.text("repository_template")?.ok_or(Error::NoTemplate)?,
+            },
+            "direct" => MethodKind::Direct,
+            "filesystem_mirror" => MethodKind::FilesystemMirror {
+                path: body.text("path")?,
+            },
+            "network_mirror" => MethodKind::NetworkMirror {
+                url: body.text("url")?,
+            },
+            other => MethodKind::Other(other.to_owned()),
+        };
+        Ok(Self {
+            kind,
+            include: patterns(block, "include")?,
+            exclude: patterns(block, "exclude")?.unwrap_or_default(),
+        })
+    }
+}
+
+fn patterns(block: &Block<'_>, name: &'static str) -> Result<Option<Vec<ProviderPattern>>, Error> {
+    let host = Hostname::default_registry();
+    let pattern = |text: String| {
+        ProviderPattern::parse(&text, &host).map_err(|source| Error::Pattern {
+            name,
+            method: block.name.to_owned(),
+            source,
+        })
+    };
+    let texts = block.body.texts(name)?;
+    texts
+        .map(|texts| texts.into_iter().map(pattern).collect())
+        .transpose()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,310 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const HCL: &str = r#"
+plugin_cache_dir = "/var/cache"
+host "example.com" {
+  services = { "providers.v1" = "https://example.com/v1/" }
+}
+credentials "app.example.com" {
+  token = "t-o-k-e-n"
+}
+oci_credentials "example.com" {
+  username = "me"
+  password = "pa$$word"
+}
+oci_credentials "example.com/team/a" {
+  access_token  = "access"
+  refresh_token = "refresh"
+}
+oci_credentials "helped.example.com:5000" {
+  docker_credentials_helper = "pass"
+}
+oci_default_credentials {
+  discover_ambient_credentials = true
+  docker_style_config_files    = ["auth.json", "/etc/auth.json"]
+  docker_credentials_helper    = "osxkeychain"
+}
+provider_installation {
+  dev_overrides {
+    "acme/demo" = "/home/me/demo"
+  }
+  filesystem_mirror {
+    path = "/srv/mirror"
+  }
+  oci_mirror {
+    repository_template = "example.com/${hostname == "a" ? "b" : "c"}/${namespace}/${type}"
+    include             = ["example.com/*/*", "acme/demo"]
+  }
+  new_kind { y = 1 }
+  newer_kind "x" {}
+  direct {
+    exclude = ["*/*/*"]
+  }
+}
+"#;
+
+const JSON: &str = r#"{
+  "plugin_cache_dir": "/var/cache",
+  "credentials": {"app.example.com": {"token": "t-o-k-e-n"}},
+  "oci_credentials": [
+    {"example.com": {"username": "me", "password": "pa$$word"}},
+    {"example.com/team/a": [{"access_token": "access", "refresh_token": "refresh"}]}
+  ],
+  "oci_credentials": {"helped.example.com:5000": {"docker_credentials_helper": "pass"}},
+  "oci_default_credentials": {
+    "discover_ambient_credentials": true,
+    "docker_style_config_files": ["auth.json", "/etc/auth.json"],
+    "docker_credentials_helper": "osxkeychain"
+  },
+  "provider_installation": [{
+    "dev_overrides": {"acme/demo": "/home/me/demo"},
+    "filesystem_mirror": [{"path": "/srv/mirror"}],
+    "oci_mirror": [{
+      "repository_template": "example.com/${hostname == \"a\" ? \"b\" : \"c\"}/${namespace}/${type}",
+      "include": ["example.com/*/*", "acme/demo"]
+    }],
+    "new_kind": {"y": 1}, "newer": true,
+    "direct": {"exclude": ["*/*/*"]}
+  }]
+}"#;
+
+fn parse(text: &str) -> Result<CliConfig, Error> {
+    CliConfig::parse(text.as_bytes())
+}
+
+fn refusal(text: &str) -> String {
+    parse(text).unwrap_err().to_string()
+}
+
+fn pattern(text: &str) -> ProviderPattern {
+    ProviderPattern::parse(text, &Hostname::default_registry()).unwrap()
+}
+
+#[test]
+fn both_syntaxes_say_the_same() {
+    for text in [HCL, JSON] {
+        let config = parse(text).unwrap();
+        let labels: Vec<_> = config
+            .oci_credentials
+            .iter()
+            .map(|one| one.prefix.to_string())
+            .collect();
+        assert_eq!(
+            labels,
+            [
+                "example.com",
+                "example.com/team/a",
+                "helped.example.com:5000"
+            ]
+        );
+        let means: Vec<_> = config
+            .oci_credentials
+            .iter()
+            .map(|one| &one.means)
+            .collect();
+        assert!(
+            matches!(means[0], Means::Password { username, password } if username == "me" && password.reveal() == "pa$$word")
+        );
+        assert!(
+            matches!(means[1], Means::Tokens { access, refresh } if access.reveal() == "access" && refresh.reveal() == "refresh")
+        );
+        assert_eq!(*means[2], Means::Helper(HelperName::parse("pass").unwrap()));
+        let defaults = OciDefaults {
+            discover: true,
+            files: Some(vec!["auth.json".to_owned(), "/etc/auth.json".to_owned()]),
+            helper: Some(HelperName::parse("osxkeychain").unwrap()),
+        };
+        assert_eq!(config.oci_defaults, defaults);
+        assert_eq!(config.tokens[0].host, "app.example.com");
+        assert_eq!(config.tokens[0].token.reveal(), "t-o-k-e-n");
+    }
+}
+
+#[test]
+fn methods_keep_their_order_and_patterns() {
+    for text in [HCL, JSON] {
+        let methods = parse(text).unwrap().installation.unwrap();
+        let kinds: Vec<_> = methods.iter().map(|method| method.kind.clone()).collect();
+        assert_eq!(
+            kinds,
+            [
+                MethodKind::FilesystemMirror {
+                    path: Some("/srv/mirror".to_owned())
+                },
+                MethodKind::OciMirror {
+                    repository_template:
+                        r#"example.com/${hostname == "a" ? "b" : "c"}/${namespace}/${type}"#
+                            .to_owned()
+                },
+                MethodKind::Other("new_kind".to_owned()),
+                MethodKind::Direct,
+            ]
+        );
+        assert_eq!(methods[0].include, None);
+        assert_eq!(
+            methods[1].include,
+            Some(vec![pattern("example.com/*/*"), pattern("acme/demo")])
+        );
+        assert_eq!(methods[3].exclude, [pattern("*/*/*")]);
+    }
+}
+
+#[test]
+fn nothing_said_is_nothing_but_discovery() {
+    for text in ["", "{}", "\u{feff}", "provider {}", "# only this\n"] {
+        let config = parse(text).unwrap();
+        assert!(config.oci_credentials.is_empty() && config.installation.is_none());
+        assert!(config.oci_defaults.discover && config.oci_defaults.files.is_none());
+    }
+    assert_eq!(
+        parse("provider_installation {}").unwrap().installation,
+        Some(Vec::new())
+    );
+}
+
+#[test]
+fn a_template_is_as_it_was_written() {
+    let text =
+        r#"provider_installation { oci_mirror { repository_template = "example.com/$${x}" } }"#;
+    let methods = parse(text).unwrap().installation.unwrap();
+    let template = "example.com/$${x}".to_owned();
+    assert_eq!(
+        methods[0].kind,
+        MethodKind::OciMirror {
+            repository_template: template
+        }
+    );
+}
+
+#[test]
+fn every_mistake_about_credentials_has_its_message() {
+    let block = |label: &str, body: &str| format!("oci_credentials \"{label}\" {{\n{body}\n}}\n");
+    let password = "username = \"u\"\npassword = \"p\"";
+    let helper = "docker_credentials_helper = \"x\"";
+    for (text, wanted) in [
+        (block("example.com", ""), "has no credentials"),
+        (
+            block("example.com", &format!("{password}\n{helper}")),
+            "has several kinds of credentials",
+        ),
+        (
+            block("example.com", "username = \"u\""),
+            "has `username` without `password`",
+        ),
+        (
+            block("example.com", "refresh_token = \"u\""),
+            "has `refresh_token` without `access_token`",
+        ),
+        (
+            block("example.com/a", helper),
+            "has a path and `docker_credentials_helper`",
+        ),
+        (
+            block("example.com", "docker_credentials_helper = \"a/b\""),
+            "is not the name of a credential helper",
+        ),
+        (
+            block("example.com", "docker_credentials_helper = \"\""),
+            "is not the name of a credential helper",
+        ),
+        (
+            block("example.com", password).repeat(2),
+            "more than one `oci_credentials` block for `example.com`",
+        ),
+        (
+            block("https://example.com", password),
+            "is not a registry, or a part of one",
+        ),
+        (
+            block("example.com", "username = 1\npassword = \"p\""),
+            "the argument `username` is not text",
+        ),
+        (
+            format!("oci_credentials {{\n{password}\n}}"),
+            "`oci_credentials` is not a block with 1 label",
+        ),
+        (
+            "oci_default_credentials {}\n".repeat(2),
+            "more than one `oci_default_credentials` block",
+        ),
+        (
+            "oci_default_credentials {\ndiscover_ambient_credentials = false\ndocker_style_config_files = []\n}".to_owned(),
+            "`docker_style_config_files` is set while",
+        ),
+        (
+            "oci_default_credentials {\ndocker_style_config_files = \"a\"\n}".to_owned(),
+            "is not a list of text",
+        ),
+    ] {
+        let message = refusal(&text);
+        assert!(message.contains(wanted), "{text}\n{message}");
+    }
+}
+
+#[test]
+fn every_mistake_about_installation_has_its_message() {
+    let installation = |body: &str| format!("provider_installation {{\n{body}\n}}\n");
+    for (text, wanted) in [
+        (
+            installation("").repeat(2),
+            "more than one `provider_installation` block",
+        ),
+        (
+            installation("oci_mirror {}"),
+            "an `oci_mirror` block has no `repository_template`",
+        ),
+        (
+            installation("direct {}\ndev_overrides {}"),
+            "`dev_overrides` stands behind",
+        ),
+        (
+            installation("direct {\ninclude = [\"a/*/b\"]\n}"),
+            "`include` of a `direct` block has something that is no pattern",
+        ),
+    ] {
+        let message = refusal(&text);
+        assert!(message.contains(wanted), "{text}\n{message}");
+    }
+}
+
+#[test]
+fn messages_quote_no_secret() {
+    for text in [
+        "oci_credentials \"example.com\" {\n  password = \"hunter2\n}",
+        "oci_credentials \"example.com\" { username = \"hunter2\" }",
+        "{\"oci_credentials\": {\"example.com\": {\"password\": \"hunter2\"",
+        "{\"oci_credentials\": {\"example.com\": \"hunter2\"}}",
+    ] {
+        let error = parse(text).unwrap_err();
+        let shown = format!("{error}{error:?}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    let shown = format!("{:?}", parse(HCL).unwrap());
+    for secret in ["pa$$word", "t-o-k-e-n", "\"access\"", "\"refresh\""] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+fn size_and_depth_are_bounded() {
+    assert!(refusal(&" ".repeat(LARGEST + 1)).contains("more than 1048576 bytes"));
+    for open in ["[", "{\"a\":", "a = [", "a {\n", "a = ("] {
+        assert!(parse(&format!("a = {}", open.repeat(10_000))).is_err());
+        assert!(parse(&open.repeat(10_000)).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn anything_is_read_or_refused(text in "\\PC{0,200}", cut in 0..HCL.len()) {
+        let _ = parse(&text);
+        let half: String = HCL.chars().take(cut).collect();
+        let _ = parse(&half);
+        let half: String = JSON.chars().take(cut).collect();
+        let _ = parse(&half);
+    }
+}

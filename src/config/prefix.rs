@@ -1,0 +1,159 @@
+//! A registry, or a part of one: what credentials are for.
+
+use std::fmt;
+
+use url::Url;
+
+use super::Error;
+
+/// `DOMAIN` or `DOMAIN/PATH`. The path covers whole segments: `example.com/foo` is not about `foobar` (contract 3.3).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RepositoryPrefix {
+    domain: String,
+    path: Vec<String>,
+}
+
+impl RepositoryPrefix {
+    /// Reads a prefix in the grammar of repository addresses (contract 2.3), in which the path may be absent.
+    ///
+    /// # Errors
+    /// Whatever the grammar forbids: schemes, tags, capital letters in the path.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::Prefix {
+            text: text.to_owned(),
+        };
+        let (domain, path) = match text.split_once('/') {
+            None => (text, Vec::new()),
+            Some((domain, path)) => (domain, path.split('/').map(str::to_owned).collect()),
+        };
+        if is_domain(domain) && path.iter().all(|segment| is_component(segment)) {
+            Ok(Self {
+                domain: domain.to_owned(),
+                path,
+            })
+        } else {
+            Err(wrong())
+        }
+    }
+
+    /// The whole registry of a prefix, as it is written.
+    pub fn domain(&self) -> &str {
+        &self.domain
+    }
+
+    /// How many segments its path has.
+    pub fn depth(&self) -> usize {
+        self.path.len()
+    }
+
+    /// Whether a repository lies within. Compared byte by byte, as clients do: no folding, no default port.
+    pub fn covers(&self, domain: &str, repository: &str) -> bool {
+        let mut segments = repository.split('/');
+        self.domain == domain && self.path.iter().all(|part| segments.next() == Some(part))
+    }
+
+    /// The same path of another registry.
+    #[must_use]
+    pub fn at(self, domain: &str) -> Self {
+        Self {
+            domain: domain.to_owned(),
+            path: self.path,
+        }
+    }
+}
+
+impl fmt::Display for RepositoryPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.domain)?;
+        self.path
+            .iter()
+            .try_for_each(|segment| write!(f, "/{segment}"))
+    }
+}
+
+/// A host, with a port or without: it must survive as the whole host part of a URL.
+fn is_domain(text: &str) -> bool {
+    let url = Url::parse(&format!("https://{text}/"));
+    let whole = |url: &Url| {
+        url.path() == "/"
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+    };
+    let odd = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '@' | '?' | '#' | '%')
+    };
+    !text.is_empty() && !text.contains(odd) && url.as_ref().is_ok_and(whole)
+}
+
+/// Runs of lower case letters and digits, separated by `.`, `_`, `__` or dashes.
+fn is_component(text: &str) -> bool {
+    let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let ends = text.starts_with(alphanumeric) && text.ends_with(alphanumeric);
+    let separators = text.split(alphanumeric).filter(|part| !part.is_empty());
+    let mut separators = separators.map(|part| match part {
+        "." | "_" | "__" => true,
+        dashes => dashes.chars().all(|c| c == '-'),
+    });
+    ends && separators.all(|sound| sound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn prefixes_cover_whole_segments() {
+        let prefix = |text: &str| RepositoryPrefix::parse(text).unwrap();
+        assert!(prefix("example.com").covers("example.com", "foo/bar"));
+        assert!(prefix("example.com/foo").covers("example.com", "foo"));
+        assert!(prefix("example.com/foo").covers("example.com", "foo/bar"));
+        assert!(!prefix("example.com/foo").covers("example.com", "foobar"));
+        assert!(!prefix("example.com/foo").covers("example.com", ""));
+        assert!(!prefix("example.com/foo/bar").covers("example.com", "foo"));
+        assert!(!prefix("example.com").covers("example.com:443", "foo"));
+        assert!(!prefix("example.com").covers("Example.com", "foo"));
+    }
+
+    #[test]
+    fn the_grammar_is_that_of_repository_addresses() {
+        for good in [
+            "example.com",
+            "localhost:5000",
+            "[::1]:5000/a",
+            "EXAMPLE.com/a.b/c__d/e---f",
+        ] {
+            assert!(RepositoryPrefix::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "/",
+            "example.com/",
+            "example.com//a",
+            "https://example.com",
+            "example.com/A",
+            "example.com/a:1",
+            "example.com/a@sha256",
+            "example.com/a___b",
+            "example.com/a_-b",
+            "example.com/-a",
+            "user@example.com",
+            "exa mple.com",
+            "a:b:c",
+        ] {
+            assert!(RepositoryPrefix::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_prints_parses_back(text in "\\PC{0,40}|[a-z]{1,5}(:[0-9]{1,4})?(/[a-z_.-]{1,5}){0,3}") {
+            if let Ok(prefix) = RepositoryPrefix::parse(&text) {
+                prop_assert_eq!(prefix.to_string(), text);
+                prop_assert_eq!(RepositoryPrefix::parse(&prefix.to_string()).unwrap(), prefix);
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Credentials for registries: where they are found, which of them counts, and where they are kept.
+//!
+//! Sources are read once, in the order of contract 3.2: `--authfile` before all, `oci_credentials` of the CLI
+//! configuration, its helper, then the files of docker and podman. Whatever matches a repository more closely wins, and of
+//! equals the first ([`Credentials::find`]). A source that cannot be read hides no other: it is
+//! [considered](Credentials::considered) broken, and passed over. Clients are stricter: one bad file of the default places
+//! hides all of them from them.
+//!
+//! Secrets are never printed, nor is anything that a helper wrote.
+
+mod consideration;
+mod discover;
+mod docker;
+mod document;
+mod error;
+mod helper;
+mod hub;
+mod keeper;
+mod means;
+mod places;
+#[cfg(test)]
+mod tests;
+
+pub use consideration::{Consideration, State};
+pub use error::{Action, Error, Mistake};
+pub use keeper::{Keeper, Kept};
+pub use places::{Environment, Places};
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::config::RepositoryPrefix;
+use crate::http::Secret;
+use helper::Helpers;
+use means::Means;
+
+/// A way to say who we are, and where it was found. Its secrets are never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A name and password.
+    Basic {
+        /// The name.
+        username: String,
+        /// The password.
+        password: String,
+        /// Where it was found.
+        origin: String,
+    },
+    /// An identity token, which a token server turns into access tokens.
+    Identity {
+        /// The token.
+        token: String,
+        /// Where it was found.
+        origin: String,
+    },
+    /// An access token, sent as it is to a registry that wants a bearer.
+    Access {
+        /// The token.
+        token: String,
+        /// Where it was found.
+        origin: String,
+    },
+}
+
+impl Credential {
+    /// The name and password as a header, if that is what this is.
+    pub fn basic(&self) -> Option<Secret> {
+        match self {
+            Self::Basic {
+                username, password, ..
+            } => Some(Secret::basic(username, password)),
+            Self::Identity { .. } | Self::Access { .. } => None,
+        }
+    }
+
+    /// The access token as a header, if that is what this is.
+    pub fn access(&self) -> Option<Secret> {
+        match self {
+            Self::Access { token, .. } => Some(Secret::bearer(token)),
+            Self::Basic { .. } | Self::Identity { .. } => None,
+        }
+    }
+
+    /// Where it was found.
+    pub fn origin(&self) -> &str {
+        match self {
+            Self::Basic { origin, .. }
+            | Self::Identity { origin, .. }
+            | Self::Access { origin, .. } => origin,
+        }
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credential(from {})", self.origin())
+    }
+}
+
+/// All credentials that were found. Cloning shares them, and what helpers told.
+#[derive(Clone, Debug)]
+pub struct Credentials(Arc<Found>);
+
+#[derive(Debug)]
+struct Found {
+    sources: Vec<Consideration>,
+    candidates: Vec<Candidate>,
+    helpers: Helpers,
+    used: Mutex<BTreeSet<usize>>,
+}
+
+/// Something that may be the answer for some repositories.
+#[derive(Clone, Debug)]
+struct Candidate {
+    /// What it is for; `None` means everything.
+    prefix: Option<RepositoryPrefix>,
+    means: Result<Means, Mistake>,
+    /// As it is written in its source.
+    key: String,
+    /// Which source.
+    source: usize,
+}
+
+impl Candidate {
+    /// How closely it matches, if it does: a domain and segments before a domain before everything (contract 3.3).
+    fn closeness(&self, domain: &str, repository: &str) -> Option<usize> {
+        match &self.prefix {
+            None => Some(0),
+            Some(prefix) => prefix
+                .covers(domain, repository)
+                .then(|| 1 + prefix.depth()),
+        }
+    }
+}
+
+impl Credentials {
+    /// None at all.
+    pub fn none() -> Self {
+        Self(Arc::new(Found {
+            sources: Vec::new(),
+            candidates: Vec::new(),
+            helpers: Helpers::new(None, helper::PATIENCE),
+            used: Mutex::default(),
+        }))
+    }
+
+    /// Reads every source.
+    ///
+    /// # Errors
+    /// A file that the user named cannot be used: `--authfile`, `--cli-config`, or one of `docker_style_config_files`.
+    pub fn discover(places: &Places) -> Result<Self, Error> {
+        discover::discover(places, helper::PATIENCE)
+    }
+
+    /// The credential for a repository of a registry; `None` where there is none. The most specific source counts, of equals
+    /// the first; one that knows nothing, or fails, leaves the answer to the next.
+    ///
+    /// # Errors
+    /// Nothing answered, and something that might have cannot be used.
+    pub async fn find(&self, host: &str, repository: &str) -> Result<Option<Credential>, Error> {
+        let Found {
+            sources,
+            candidates,
+            helpers,
+            used,
+        } = &*self.0;
+        let domain = hub::canonical(host);
+        let mut matching: Vec<(usize, &Candidate)> = candidates
+            .iter()
+            .filter_map(|candidate| Some((candidate.closeness(domain, repository)?, candidate)))
+            .collect();
+        matching.sort_by_key(|(closeness, _)| std::cmp::Reverse(*closeness));
+        let mut failure = None;
+        for (_, candidate) in matching {
+            let path = sources
+                .get(candidate.source)
+                .map(|source| source.path.clone());
+            let path: PathBuf = path.unwrap_or_default();
+            let answer = match &candidate.means {
+                Ok(means) => {
+                    let origin = format!("{} ({})", path.display(), candidate.key);
+                    means.resolve(domain, &origin, helpers).await
+                }
+                Err(mistake) => Err(Error::Entry {
+                    key: candidate.key.clone(),
+                    path,
+                    mistake: *mistake,
+                }),
+            };
+            match answer {
+                Ok(None) => {}
+                Ok(Some(credential)) => {
+                    let mut used = used.lock().unwrap_or_else(PoisonError::into_inner);
+                    used.insert(candidate.source);
+                    return Ok(Some(credential));
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(None), Err)
+    }
+
+    /// Every source in its order, what was found there, and whether it has given a credential so far.
+    pub fn considered(&self) -> Vec<Consideration> {
+        let used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sources = self.0.sources.clone();
+        for (place, source) in sources.iter_mut().enumerate() {
+            source.used = used.contains(&place);
+        }
+        sources
+    }
+}

@@ -1,0 +1,250 @@
+//! Which source counts.
+
+use super::*;
+
+#[test]
+fn a_path_beats_a_domain_and_a_block_beats_a_file_and_a_file_the_next() {
+    let home = Home::new();
+    home.write(
+        ".tofurc",
+        r#"
+        oci_credentials "example.com" { username = "block", password = "1" }
+        oci_credentials "both.example.com/team" { username = "block", password = "2" }
+        "#,
+    );
+    home.write(
+        "run/containers/auth.json",
+        &file(&[
+            ("example.com", "first:3"),
+            ("example.com/team", "first:4"),
+            ("both.example.com/team", "first:5"),
+            ("files.example.com", "first:6"),
+        ]),
+    );
+    home.write(
+        ".docker/config.json",
+        &file(&[
+            ("files.example.com", "second:7"),
+            ("files.example.com/team/a", "second:8"),
+        ]),
+    );
+    let credentials = home.credentials();
+    for (repository, wanted) in [
+        ("example.com/any/thing", "block:1"),
+        ("example.com/team", "first:4"),
+        ("example.com/team/thing", "first:4"),
+        ("example.com/teammate", "block:1"),
+        ("both.example.com/team/x", "block:2"),
+        ("both.example.com/other", "nobody"),
+        ("files.example.com/team", "first:6"),
+        ("files.example.com/team/a/b", "second:8"),
+        ("files.example.com:443/team", "nobody"),
+        ("Files.example.com/team", "nobody"),
+    ] {
+        assert_eq!(told(&credentials, repository), wanted, "{repository}");
+    }
+}
+
+#[test]
+fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
+    let home = Home::new();
+    home.write("run/containers/auth.json", "{\"auths\": hunter2");
+    home.write(".docker/config.json", &file(&[("example.com", "me:good")]));
+    fs::create_dir_all(home.path(".dockercfg")).unwrap();
+    let credentials = home.credentials();
+    assert_eq!(told(&credentials, "example.com/x"), "me:good");
+    let lines: Vec<String> = credentials
+        .considered()
+        .iter()
+        .map(|one| {
+            one.to_string()
+                .replace(home.0.path().to_str().unwrap(), "~")
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "~/.tofurc: absent",
+            "~/.terraformrc: absent",
+            "~/.config/opentofu/tofurc: absent",
+            "~/run/containers/auth.json: cannot be used: ~/run/containers/auth.json is not a file of credentials, expected a JSON object, as docker and podman write it, at line 1, column 11",
+            "~/.config/containers/auth.json: absent",
+            "~/.docker/config.json: 1 entry, used",
+            "~/.dockercfg: cannot be used: ~/.dockercfg is not a regular file",
+        ]
+    );
+    home.write(
+        ".tofurc",
+        "oci_default_credentials { docker_style_config_files = [\"run/containers/auth.json\"] }",
+    );
+    let error = Credentials::discover(&home.places()).unwrap_err();
+    assert!(
+        error.to_string().contains("is not a file of credentials"),
+        "{error}"
+    );
+    for name in ["run/containers/auth.json", "none.json", ".dockercfg"] {
+        let places = Places {
+            authfile: Some(home.path(name)),
+            ..home.places()
+        };
+        assert!(Credentials::discover(&places).is_err(), "{name}");
+    }
+    let places = Places {
+        cli_config: Some(home.path("none.tofurc")),
+        ..home.places()
+    };
+    let error = Credentials::discover(&places).unwrap_err().to_string();
+    assert!(error.contains("none.tofurc"), "{error}");
+}
+
+#[test]
+fn a_malformed_default_configuration_hides_no_file() {
+    let home = Home::new();
+    home.write(".tofurc", "oci_credentials \"example.com\" {}");
+    home.write(".docker/config.json", &file(&[("example.com", "me:good")]));
+    let credentials = home.credentials();
+    assert_eq!(told(&credentials, "example.com/x"), "me:good");
+    assert!(matches!(
+        credentials.considered()[0].state,
+        State::Broken(Error::Config { .. })
+    ));
+}
+
+#[test]
+fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
+    let home = Home::new();
+    home.write(
+        ".docker/config.json",
+        r#"{"auths": {
+            "colon.example.com": {"auth": "aHVudGVyMg=="},
+            "base64.example.com": {"auth": "hunter2!"},
+            "shape.example.com": "hunter2",
+            "empty.example.com": {"auth": ""},
+            "null.example.com": null,
+            "object.example.com": {},
+            "nameless.example.com": {"auth": "Omh1bnRlcjI="},
+            "token.example.com": {"auth": "PHRva2VuPjo=", "identitytoken": "refresh"},
+            "bearer.example.com": {"registrytoken": "sent"},
+            "https://url.example.com/v1/": {"auth": "bWU6Z29vZA=="},
+            "good.example.com": {"auth": "bWU6Zzpvb2Q=", "email": 1},
+            "fallback.example.com/a": {"auth": "x"},
+            "fallback.example.com": {"auth": "bWU6Z29vZA=="}
+        }}"#,
+    );
+    let credentials = home.credentials();
+    for (host, wanted) in [
+        (
+            "colon.example.com",
+            "has no colon between name and password",
+        ),
+        ("base64.example.com", "is not base64 of text"),
+        (
+            "shape.example.com",
+            "is not an object whose members are text",
+        ),
+    ] {
+        let message = failure(&credentials, host);
+        assert!(
+            message.contains(wanted) && !message.contains("hunter2"),
+            "{message}"
+        );
+    }
+    for (host, wanted) in [
+        ("empty.example.com", "nobody"),
+        ("null.example.com", "nobody"),
+        ("object.example.com", "nobody"),
+        ("nameless.example.com", "nobody"),
+        ("url.example.com", "nobody"),
+        ("token.example.com", "identity refresh"),
+        ("bearer.example.com", "access sent"),
+        ("good.example.com", "me:g:ood"),
+        ("fallback.example.com/a/b", "me:good"),
+        ("unknown.example.com", "nobody"),
+    ] {
+        assert_eq!(told(&credentials, host), wanted, "{host}");
+    }
+    let lines: Vec<_> = credentials.considered();
+    let line = lines.iter().find(|one| one.used).unwrap().to_string();
+    assert!(
+        line.contains("`https://url.example.com/v1/` is no registry"),
+        "{line}"
+    );
+}
+
+#[test]
+fn docker_hub_is_one_place() {
+    for key in [
+        "docker.io",
+        "index.docker.io",
+        "https://index.docker.io/v1/",
+    ] {
+        let home = Home::new();
+        home.write(".docker/config.json", &file(&[(key, "me:hub")]));
+        let credentials = home.credentials();
+        for host in ["docker.io", "index.docker.io", "registry-1.docker.io"] {
+            assert_eq!(told(&credentials, host), "me:hub", "{key} {host}");
+        }
+    }
+}
+
+#[test]
+fn variables_are_considered_and_clients_are_said_to_ignore_them() {
+    let home = Home::new();
+    home.write("docker/config.json", &file(&[("example.com", "docker:1")]));
+    home.write("auth.json", &file(&[("example.com", "podman:2")]));
+    let mut places = home.places();
+    places.environment.docker_config = Some(home.path("docker"));
+    let credentials = Credentials::discover(&places).unwrap();
+    assert_eq!(told(&credentials, "example.com"), "docker:1");
+    let used = credentials.considered().into_iter().find(|one| one.used);
+    let line = used.unwrap().to_string();
+    assert!(
+        line.ends_with("docker/config.json: 1 entry, clients do not look there, used"),
+        "{line}"
+    );
+    places.environment.registry_auth_file = Some(home.path("auth.json"));
+    let credentials = Credentials::discover(&places).unwrap();
+    assert_eq!(told(&credentials, "example.com"), "podman:2");
+    places.authfile = Some(home.write("mine.json", &file(&[("example.com", "mine:3")])));
+    home.write(
+        ".tofurc",
+        "oci_credentials \"example.com\" { username = \"block\"\npassword = \"4\" }",
+    );
+    let credentials = Credentials::discover(&places).unwrap();
+    assert_eq!(told(&credentials, "example.com"), "mine:3");
+}
+
+#[test]
+fn discovery_can_be_switched_off_or_given_its_files() {
+    let home = Home::new();
+    home.write(".docker/config.json", &file(&[("example.com", "me:1")]));
+    home.write(
+        ".tofurc",
+        "oci_default_credentials { discover_ambient_credentials = false }",
+    );
+    let credentials = home.credentials();
+    assert_eq!(told(&credentials, "example.com"), "nobody");
+    let lines = credentials.considered();
+    assert!(matches!(lines.last().unwrap().state, State::SwitchedOff));
+    home.write("beside.json", &file(&[("example.com", "beside:2")]));
+    home.write(
+        ".tofurc",
+        "oci_default_credentials { docker_style_config_files = [\"beside.json\"] }",
+    );
+    assert_eq!(told(&home.credentials(), "example.com"), "beside:2");
+}
+
+#[test]
+fn tokens_of_the_configuration_are_sent_as_they_are() {
+    let home = Home::new();
+    home.write(
+        ".tofurc",
+        "oci_credentials \"a.example.com\" { access_token = \"a\", refresh_token = \"r\" }
+         oci_credentials \"b.example.com\" { access_token = \"\", refresh_token = \"r\" }
+         oci_credentials \"c.example.com\" { username = \"\", password = \"r\" }",
+    );
+    let credentials = home.credentials();
+    assert_eq!(told(&credentials, "a.example.com"), "access a");
+    assert_eq!(told(&credentials, "b.example.com"), "identity r");
+    assert_eq!(told(&credentials, "c.example.com"), "nobody");
+}

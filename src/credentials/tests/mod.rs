@@ -1,0 +1,145 @@
+//! Helpers are scripts here, and files have modes.
+#![cfg(unix)]
+
+mod choice;
+mod helpers;
+mod keeping;
+
+use std::fs;
+use std::process::Command;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::docker::DockerFile;
+use super::*;
+
+/// A home with files and helpers.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Written by another process: whoever forks while we write keeps the file busy, and it cannot be run.
+    fn helper(&self, name: &str, script: &str) {
+        let path = self.path(&format!("bin/docker-credential-{name}"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let wrote = Command::new("sh")
+            .args([
+                "-c",
+                "printf '%s' \"$2\" > \"$1\" && chmod 755 \"$1\"",
+                "sh",
+            ])
+            .arg(&path)
+            .arg(format!("#!/bin/sh\n{script}\n"))
+            .status();
+        assert!(wrote.unwrap().success());
+    }
+
+    fn places(&self) -> Places {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut directories = vec![self.path("bin")];
+        directories.extend(std::env::split_paths(&path));
+        Places {
+            environment: Environment {
+                home: Some(self.0.path().to_owned()),
+                xdg_runtime_dir: Some(self.path("run")),
+                path: Some(std::env::join_paths(directories).unwrap()),
+                ..Environment::default()
+            },
+            ..Places::default()
+        }
+    }
+
+    fn credentials(&self) -> Credentials {
+        Credentials::discover(&self.places()).unwrap()
+    }
+}
+
+fn auth(pair: &str) -> String {
+    use base64::Engine as _;
+    format!(
+        r#"{{"auth":"{}"}}"#,
+        base64::engine::general_purpose::STANDARD.encode(pair)
+    )
+}
+
+fn file(entries: &[(&str, &str)]) -> String {
+    let entries = entries
+        .iter()
+        .map(|(key, pair)| format!("\"{key}\":{}", auth(pair)));
+    format!(
+        r#"{{"auths":{{{}}}}}"#,
+        entries.collect::<Vec<_>>().join(",")
+    )
+}
+
+fn find(credentials: &Credentials, repository: &str) -> Result<Option<Credential>, Error> {
+    let (host, name) = repository.split_once('/').unwrap_or((repository, ""));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(credentials.find(host, name))
+}
+
+/// What counts for a repository: `NAME:PASSWORD`, or the token.
+fn told(credentials: &Credentials, repository: &str) -> String {
+    match find(credentials, repository).unwrap() {
+        None => "nobody".to_owned(),
+        Some(Credential::Basic {
+            username, password, ..
+        }) => format!("{username}:{password}"),
+        Some(Credential::Identity { token, .. }) => format!("identity {token}"),
+        Some(Credential::Access { token, .. }) => format!("access {token}"),
+    }
+}
+
+fn failure(credentials: &Credentials, repository: &str) -> String {
+    find(credentials, repository).unwrap_err().to_string()
+}
+
+#[test]
+fn secrets_are_not_printed() {
+    let home = Home::new();
+    home.write(
+        ".docker/config.json",
+        &file(&[("example.com", "me:hunter2")]),
+    );
+    home.write(
+        ".tofurc",
+        "oci_credentials \"b.example.com\" { username = \"me\", password = \"hunter2\" }",
+    );
+    let credentials = home.credentials();
+    let found = find(&credentials, "b.example.com").unwrap().unwrap();
+    let shown = format!("{credentials:?}{found:?}{:?}", credentials.considered());
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(!shown.contains("bWU6aHVudGVyMg"), "{shown}");
+}
+
+proptest! {
+    #[test]
+    fn any_file_is_read_or_refused_and_prints_to_the_same(
+        text in "\\PC{0,100}|\\{(\"(auths|credHelpers|credsStore|x)\": ?(\\{\"[a-z./]{0,8}\": ?(\\{\"auth\": ?\"[A-Za-z=]{0,8}\"\\}|null|1)\\}|\"[a-z]{0,3}\")(, )?){0,3}\\}"
+    ) {
+        if let Ok(document) = document::Document::parse(text.as_bytes()) {
+            let printed = document.print(0).unwrap();
+            let again = document::Document::parse(printed.as_bytes()).unwrap();
+            prop_assert_eq!(again.print(0).unwrap(), printed);
+            let _ = DockerFile::parse(text.as_bytes());
+        }
+    }
+}
