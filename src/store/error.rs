@@ -97,7 +97,7 @@ pub enum Error {
         answer: String,
     },
     /// A registry, or its token server, does not let us in.
-    #[error("{} does not let us in: {status}{}\n  tried {}", .host, said(.answer), .tried.as_deref().unwrap_or("no credentials: none were found"))]
+    #[error("the registry does not let us in\n  registry {host}\n  answered {status}{}\n  tried {}", said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
     Unauthorized {
         /// The registry.
         host: String,
