@@ -20,6 +20,9 @@ mod chaos;
 /// What unmodified clients and other OCI tools make of what we push and install.
 mod clients;
 
+/// Which sources of credentials were considered.
+mod credentials;
+
 /// What `--help` says, and that its examples work.
 mod help;
 
@@ -37,6 +40,10 @@ mod json;
 
 /// Every fixture of `testdata/layouts`: accepted and refused as clients do.
 mod layouts;
+
+/// Credentials for registries: checked, kept, forgotten.
+#[cfg(unix)]
+mod login;
 
 /// Every error that a person can be shown, word for word.
 mod messages;

@@ -55,7 +55,7 @@ pub(super) async fn run(
     if username.is_empty() || username.contains([':', '\r', '\n']) {
         return Err(Complaint::Username { username });
     }
-    let keeper = Keeper::new(&globals.places())?;
+    let keeper = Keeper::new(&globals.places(), &registry)?;
     let password = if password_stdin {
         let read = tokio::task::spawn_blocking(from_stdin).await;
         read.unwrap_or(Err(Complaint::NoPassword))?
@@ -69,7 +69,7 @@ pub(super) async fn run(
         .await
         .map_err(Problem::from)
         .map_err(Failure::from)?;
-    let kept = keeper.store(&registry, &username, &password).await?;
+    let kept = keeper.store(&username, &password).await?;
     printer.line(
         Tone::Done,
         "Stored",

@@ -35,7 +35,7 @@ pub(super) async fn run(
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
     let Arguments { registry } = arguments;
-    let erased = Keeper::new(&globals.places())?.erase(&registry).await?;
+    let erased = Keeper::new(&globals.places(), &registry)?.erase().await?;
     let status = match &erased {
         Some(kept) => {
             printer.line(

@@ -15,9 +15,10 @@ use super::{Credential, Error, Places, discover, hub};
 use crate::config::{HelperName, Hidden, RepositoryPrefix};
 use crate::disk::{self, staged};
 
-/// One who keeps credentials.
+/// Who keeps the credentials for one registry.
 #[derive(Debug)]
 pub struct Keeper {
+    domain: String,
     file: PathBuf,
     helpers: Helpers,
 }
@@ -35,40 +36,35 @@ impl Keeper {
     /// The keeper of `--authfile`, else of `REGISTRY_AUTH_FILE`, else of docker's configuration.
     ///
     /// # Errors
-    /// There is no such place, because there is no home directory.
-    pub fn new(places: &Places) -> Result<Self, Error> {
+    /// Text that is no registry; or there is no such place, because there is no home directory.
+    pub fn new(places: &Places, registry: &str) -> Result<Self, Error> {
         Ok(Self {
+            domain: domain(registry)?,
             file: places.kept().ok_or(Error::NoHome)?,
             helpers: Helpers::new(places.environment.path.clone(), PATIENCE),
         })
     }
 
-    /// Keeps a name and password for a registry, in the place of what was kept for it.
+    /// Keeps a name and password, in the place of what was kept.
     ///
     /// # Errors
     /// The file cannot be read or written, or the helper failed.
-    pub async fn store(
-        &self,
-        registry: &str,
-        username: &str,
-        secret: &Hidden,
-    ) -> Result<Kept, Error> {
-        let domain = domain(registry)?;
+    pub async fn store(&self, username: &str, secret: &Hidden) -> Result<Kept, Error> {
         let mut document = self.read()?.unwrap_or_default();
-        if let Some(helper) = self.helper(&document, &domain)? {
+        if let Some(helper) = self.helper(&document)? {
             self.helpers
-                .store(&helper, &domain, username, secret)
+                .store(&helper, &self.domain, username, secret)
                 .await?;
             // A password that stays in the file would count more than the helper's.
-            if self.forget(&mut document, &domain)? {
+            if self.forget(&mut document)? {
                 self.write(&document)?;
             }
             return Ok(Kept::Helper(helper));
         }
         let failed = |error| discover::malformed(&self.file, &error);
         let mut auths = document.object("auths").map_err(failed)?;
-        let key = hub::key(&domain);
-        auths.retain(|other, _| other == key || !is_for(other, &domain));
+        let key = hub::key(&self.domain);
+        auths.retain(|other, _| other == key || !is_for(other, &self.domain));
         let mut entry = Document::default();
         let auth = base64_pair(username, secret);
         entry.set("auth", raw(serde_json::to_string(&auth)).map_err(failed)?);
@@ -78,22 +74,21 @@ impl Keeper {
         Ok(Kept::File(self.file.clone()))
     }
 
-    /// Forgets a registry. `None`: nothing was kept for it.
+    /// Forgets. `None`: nothing was kept.
     ///
     /// # Errors
     /// The file cannot be read or written, or the helper failed.
-    pub async fn erase(&self, registry: &str) -> Result<Option<Kept>, Error> {
-        let domain = domain(registry)?;
+    pub async fn erase(&self) -> Result<Option<Kept>, Error> {
         let Some(mut document) = self.read()? else {
             return Ok(None);
         };
         let mut kept = None;
-        if self.forget(&mut document, &domain)? {
+        if self.forget(&mut document)? {
             self.write(&document)?;
             kept = Some(Kept::File(self.file.clone()));
         }
-        if let Some(helper) = self.helper(&document, &domain)?
-            && self.helpers.erase(&helper, &domain).await?
+        if let Some(helper) = self.helper(&document)?
+            && self.helpers.erase(&helper, &self.domain).await?
         {
             kept = Some(Kept::Helper(helper));
         }
@@ -101,11 +96,11 @@ impl Keeper {
     }
 
     /// Takes the registry out of `auths`. `false`: it was not there.
-    fn forget(&self, document: &mut Document, domain: &str) -> Result<bool, Error> {
+    fn forget(&self, document: &mut Document) -> Result<bool, Error> {
         let failed = |error| discover::malformed(&self.file, &error);
         let mut auths = document.object("auths").map_err(failed)?;
         let before = auths.members().count();
-        auths.retain(|key, _| !is_for(key, domain));
+        auths.retain(|key, _| !is_for(key, &self.domain));
         if auths.members().count() == before {
             return Ok(false);
         }
@@ -113,15 +108,15 @@ impl Keeper {
         Ok(true)
     }
 
-    /// The helper that the file names for a registry.
-    fn helper(&self, document: &Document, domain: &str) -> Result<Option<HelperName>, Error> {
+    /// The helper that the file names for the registry.
+    fn helper(&self, document: &Document) -> Result<Option<HelperName>, Error> {
         let failed = |error| discover::malformed(&self.file, &error);
         let file = DockerFile::read(document).map_err(failed)?;
         let own = file
             .entries
             .into_iter()
             .find_map(|entry| match entry.means {
-                Ok(Means::Helper(helper)) if entry.prefix.covers(domain, "") => Some(helper),
+                Ok(Means::Helper(helper)) if entry.prefix.covers(&self.domain, "") => Some(helper),
                 _ => None,
             });
         Ok(own.or_else(|| file.store.and_then(Result::ok)))

@@ -15,21 +15,21 @@ case "$1" in
 esac"#;
 
 fn keep(home: &Home, host: &str) -> Result<Kept, Error> {
-    let keeper = Keeper::new(&home.places()).unwrap();
+    let keeper = Keeper::new(&home.places(), host)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(keeper.store(host, "me", &Hidden::new("hunter2")))
+    runtime.block_on(keeper.store("me", &Hidden::new("hunter2")))
 }
 
 fn forget(home: &Home, host: &str) -> Result<Option<Kept>, Error> {
-    let keeper = Keeper::new(&home.places()).unwrap();
+    let keeper = Keeper::new(&home.places(), host)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(keeper.erase(host))
+    runtime.block_on(keeper.erase())
 }
 
 fn mode(path: &Path) -> u32 {

@@ -1,0 +1,315 @@
+//! `tfoci login` and `tfoci logout`.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use crate::support::scene::{Run, Scene};
+
+/// `me:hunter2` and what it becomes.
+const SECRETS: [&str; 3] = ["hunter2", "bWU6aHVudGVyMg", "access-token"];
+
+/// How a registry asks who we are.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    /// For a name and password.
+    Basic,
+    /// For a token, of its own token server.
+    Bearer,
+    /// Not at all, unless something is sent.
+    Open,
+    /// It is no registry.
+    Nothing,
+}
+
+/// A registry that knows `me` by the password `hunter2`.
+struct Door {
+    host: String,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Door {
+    fn open(manner: Manner) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (name, lines) = (host.clone(), Arc::clone(&heard));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                answer(stream.unwrap(), manner, &name, &lines);
+            }
+        });
+        Self { host, heard }
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+fn answer(mut stream: TcpStream, manner: Manner, host: &str, heard: &Mutex<Vec<String>>) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let request = lines.next().unwrap().unwrap();
+    let secret = lines
+        .map_while(Result::ok)
+        .take_while(|line| !line.is_empty())
+        .find_map(|line| line.strip_prefix("authorization: ").map(str::to_owned))
+        .unwrap_or_default();
+    let path = request.split(' ').nth(1).unwrap();
+    heard.lock().unwrap().push(format!("{path} {secret}"));
+    let known = secret == "Basic bWU6aHVudGVyMg==";
+    let realm = format!("Bearer realm=\"http://{host}/token\",service=\"s\"");
+    let (status, challenge, body) = match (manner, path) {
+        (Manner::Nothing, _) => (404, String::new(), "<html>hunter2</html>"),
+        (Manner::Open, _) if secret.is_empty() => (200, String::new(), "{}"),
+        (Manner::Basic | Manner::Open, _) if known => (200, String::new(), "{}"),
+        (Manner::Basic | Manner::Open, _) => (401, "Basic realm=\"r\"".to_owned(), ""),
+        (Manner::Bearer, "/v2/") if secret == "Bearer access-token" => (200, String::new(), "{}"),
+        (Manner::Bearer, "/v2/") => (401, realm, ""),
+        (Manner::Bearer, _) if known => (200, String::new(), r#"{"token":"access-token"}"#),
+        (Manner::Bearer, _) => (401, String::new(), ""),
+    };
+    let challenge = match challenge.as_str() {
+        "" => String::new(),
+        challenge => format!("WWW-Authenticate: {challenge}\r\n"),
+    };
+    let length = body.len();
+    let _gone = write!(
+        stream,
+        "HTTP/1.1 {status} X\r\n{challenge}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    );
+}
+
+/// Logs in with a password on standard input. Whatever happens, no secret is printed.
+fn login(scene: &Scene, host: &str, password: &str, more: &[&str]) -> Run {
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command
+        .args(["login", host, "--username", "me", "--password-stdin"])
+        .args(["--plain-http", host])
+        .args(more)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let _early = child.stdin.take().unwrap().write_all(password.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let tidy = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).unwrap();
+        let text = text.replace(
+            scene.path("").to_str().unwrap().trim_end_matches('/'),
+            "[TMP]",
+        );
+        text.replace(host, "[HOST]")
+    };
+    let run = Run {
+        status: output.status.code(),
+        stdout: tidy(output.stdout),
+        stderr: tidy(output.stderr),
+    };
+    for secret in SECRETS {
+        assert!(!run.stdout.contains(secret), "{}", run.stdout);
+        assert!(!run.stderr.contains(secret), "{}", run.stderr);
+    }
+    run
+}
+
+#[test]
+fn credentials_are_checked_and_then_kept_for_their_owner_alone() {
+    for manner in [Manner::Basic, Manner::Bearer, Manner::Open] {
+        let (scene, door) = (Scene::new(), Door::open(manner));
+        let run = login(&scene, &door.host, "hunter2\n", &[]).succeeds();
+        assert_eq!(run.stdout, "");
+        assert_eq!(
+            run.stderr,
+            "    Stored [HOST] in [TMP]/.docker/config.json\n"
+        );
+        let path = scene.path(".docker/config.json");
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            format!(
+                "{{\n\t\"auths\": {{\n\t\t\"{}\": {{\n\t\t\t\"auth\": \"bWU6aHVudGVyMg==\"\n\t\t}}\n\t}}\n}}\n",
+                door.host
+            )
+        );
+        let names: Vec<_> = fs::read_dir(scene.path(".docker")).unwrap().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+    }
+}
+
+#[test]
+fn what_the_registry_refuses_is_not_kept() {
+    for manner in [Manner::Basic, Manner::Bearer, Manner::Open] {
+        let (scene, door) = (Scene::new(), Door::open(manner));
+        let run = login(&scene, &door.host, "wrong", &[]).exits(1);
+        assert_eq!(
+            run.stderr,
+            "error: [HOST] does not let us in: 401\n  tried the command line\n"
+        );
+        assert!(!scene.path(".docker").exists());
+        assert!(!door.heard().is_empty());
+    }
+}
+
+#[test]
+fn a_host_that_is_no_registry_is_no_place_to_log_in() {
+    let (scene, door) = (Scene::new(), Door::open(Manner::Nothing));
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args(["login", &door.host, "-u", "me", "--password-stdin"]);
+    command
+        .args(["--plain-http", &door.host])
+        .stdin(Stdio::piped());
+    command.stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"x").unwrap();
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(said.contains("the registry answered 404"), "{said}");
+    assert!(!scene.path(".docker").exists());
+}
+
+#[test]
+fn the_password_goes_to_nobody_who_did_not_ask() {
+    let (scene, door) = (Scene::new(), Door::open(Manner::Bearer));
+    login(&scene, &door.host, "hunter2", &[]).succeeds();
+    assert_eq!(
+        door.heard(),
+        [
+            "/v2/ ",
+            "/token?service=s Basic bWU6aHVudGVyMg==",
+            "/v2/ Bearer access-token"
+        ]
+    );
+}
+
+#[test]
+fn results_are_documents() {
+    let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
+    let run = login(&scene, &door.host, "hunter2", &["--format", "json", "-q"]).succeeds();
+    assert_eq!(
+        run.stdout,
+        "{\n  \"schema\": 1,\n  \"registry\": \"[HOST]\",\n  \"status\": \"stored\",\n  \"file\": \"[TMP]/.docker/config.json\"\n}\n"
+    );
+    assert_eq!(run.stderr, "");
+    let logout = ["logout", &door.host, "--format", "json", "-q"];
+    let run = scene.tfoci(logout).succeeds();
+    assert!(
+        run.stdout.contains("\"status\": \"erased\""),
+        "{}",
+        run.stdout
+    );
+    let run = scene.tfoci(logout).succeeds();
+    assert_eq!(
+        run.stdout.replace(&door.host, "[HOST]"),
+        "{\n  \"schema\": 1,\n  \"registry\": \"[HOST]\",\n  \"status\": \"absent\"\n}\n"
+    );
+}
+
+#[test]
+fn the_file_is_the_one_that_the_user_or_the_environment_names() {
+    let door = Door::open(Manner::Basic);
+    let scene = Scene::new()
+        .env("DOCKER_CONFIG", "docker")
+        .env("REGISTRY_AUTH_FILE", "podman.json");
+    login(&scene, &door.host, "hunter2", &["--authfile", "mine.json"]).succeeds();
+    assert!(scene.path("mine.json").exists() && !scene.path("podman.json").exists());
+    login(&scene, &door.host, "hunter2", &[]).succeeds();
+    assert!(scene.path("podman.json").exists() && !scene.path("docker").exists());
+    let scene = Scene::new().env("DOCKER_CONFIG", "docker");
+    login(&scene, &door.host, "hunter2", &[]).succeeds();
+    assert!(scene.path("docker/config.json").exists() && !scene.path(".docker").exists());
+}
+
+#[test]
+fn a_helper_of_the_file_keeps_the_password() {
+    let door = Door::open(Manner::Basic);
+    let scene = Scene::new();
+    let bin = scene.path("bin");
+    let path = std::env::var("PATH").unwrap();
+    let scene = scene.env("PATH", &format!("{}:{path}", bin.display()));
+    scene.write(".docker/config.json", "{\"credsStore\": \"test\"}");
+    let script = "#!/bin/sh\necho hunter2 >&2\ncase $1 in store) cat > \"$HOME/kept\" ;; get) cat \"$HOME/kept\" || { echo credentials not found in native keychain; exit 1; } ;; erase) rm \"$HOME/kept\" ;; esac\n";
+    scene.write("bin/script", script);
+    // By another process: whoever forks while a file is written keeps it busy, and it cannot be run.
+    let install =
+        "cp bin/script bin/docker-credential-test && chmod 755 bin/docker-credential-test";
+    scene.run("sh", ["-c", install]).succeeds();
+    let run = login(&scene, &door.host, "hunter2", &[]).succeeds();
+    assert_eq!(run.stderr, "    Stored [HOST] in docker-credential-test\n");
+    let kept = fs::read_to_string(scene.path("kept")).unwrap();
+    assert!(kept.contains("\"Secret\":\"hunter2\""), "{kept}");
+    assert_eq!(
+        fs::read_to_string(scene.path(".docker/config.json")).unwrap(),
+        "{\"credsStore\": \"test\"}"
+    );
+    let run = scene.tfoci(["logout", &door.host]).succeeds();
+    assert_eq!(
+        run.stderr.replace(&door.host, "[HOST]"),
+        "    Erased [HOST] from docker-credential-test\n"
+    );
+    assert!(!scene.path("kept").exists());
+}
+
+#[test]
+fn what_counts_before_and_what_remains_is_said() {
+    let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
+    let other = format!("{{\"auths\":{{\"{}\":{{\"auth\":\"YTpi\"}}}}}}", door.host);
+    scene.write(".config/containers/auth.json", other);
+    let run = login(&scene, &door.host, "hunter2", &[]).succeeds();
+    assert_eq!(
+        run.stderr,
+        "    Stored [HOST] in [TMP]/.docker/config.json\n      Note [TMP]/.config/containers/auth.json ([HOST]) counts before what was stored\n"
+    );
+    let run = scene.tfoci(["logout", &door.host]).succeeds();
+    assert_eq!(
+        run.stderr.replace(&door.host, "[HOST]"),
+        "    Erased [HOST] from [TMP]/.docker/config.json\n      Note [TMP]/.config/containers/auth.json ([HOST]) still has credentials for [HOST]\n"
+    );
+}
+
+#[test]
+fn arguments_that_cannot_be_meant() {
+    let scene = Scene::new();
+    let check = |arguments: &[&str], wanted: &str| {
+        let run = scene.tfoci(arguments).exits(2);
+        assert!(run.stderr.contains(wanted), "{}", run.stderr);
+    };
+    check(
+        &["login", "example.com", "-u", "me"],
+        "error: there is no terminal to ask for the password\n\nhint: `--password-stdin` reads it from standard input\n",
+    );
+    check(
+        &["login", "example.com", "-u", "me", "--password-stdin"],
+        "error: no password was given\n  expected one line of text, at most 65536 bytes\n",
+    );
+    check(
+        &["login", "example.com", "-u", "a:b", "--password-stdin"],
+        "error: `a:b` cannot be the name of a user\n",
+    );
+    check(
+        &["login", "example.com", "-u", "me", "--password", "hunter2"],
+        "unexpected argument '--password'",
+    );
+    check(
+        &["logout", "https://example.com"],
+        "error: `https://example.com` is not a registry\n  expected HOST or HOST:PORT\n",
+    );
+    let run = login(&scene, "example.com/path", "x", &[]).exits(2);
+    assert!(run.stderr.contains("is not a registry"), "{}", run.stderr);
+    let run = login(&scene, "127.0.0.1:1", &"x".repeat(65537), &[]).exits(2);
+    assert!(
+        run.stderr.contains("no password was given"),
+        "{}",
+        run.stderr
+    );
+}
