@@ -9,7 +9,7 @@ use tfoci::credentials::{Credentials, Environment, Places};
 
 use super::printer::Printer;
 
-/// Where to look for credentials.
+/// Where to look for credentials. The short help, which has to fit a screen, leaves these to the long one.
 #[derive(Args)]
 pub(super) struct Access {
     /// The only file of registry credentials to use [otherwise those of docker and podman]
@@ -17,6 +17,7 @@ pub(super) struct Access {
         long,
         value_name = "FILE",
         global = true,
+        hide_short_help = true,
         help_heading = "Network options"
     )]
     authfile: Option<PathBuf>,
@@ -25,6 +26,7 @@ pub(super) struct Access {
         long,
         value_name = "FILE",
         global = true,
+        hide_short_help = true,
         help_heading = "Network options"
     )]
     cli_config: Option<PathBuf>,
