@@ -43,6 +43,18 @@ impl Repository {
         repository.provider().map(|_| repository)
     }
 
+    /// `HOST/NAME`: a repository of a registry, if the name is in the grammar of the OCI distribution specification.
+    pub fn of_registry(host: &str, name: &str) -> Option<Self> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let sound = |part: &str| {
+            part.starts_with(plain)
+                && part.ends_with(plain)
+                && part.chars().all(|c| plain(c) || "._-".contains(c))
+        };
+        let named = !host.is_empty() && !host.contains('/') && name.split('/').all(sound);
+        named.then(|| Self(format!("{host}/{name}")))
+    }
+
     /// The provider whose layout directory this is, if it is one.
     pub fn provider(&self) -> Option<ProviderAddr> {
         let (host, rest) = self.0.split_once('/')?;
