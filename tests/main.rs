@@ -47,6 +47,9 @@ mod mutations;
 /// From a release folder into a store.
 mod push;
 
+/// The registry double itself, against the specification, an independent client and an independent registry.
+mod registry_double;
+
 /// What the README shows, and that it is true.
 mod readme;
 

@@ -45,8 +45,8 @@ impl Answer {
 
     pub fn json(status: u16, document: &serde_json::Value) -> Self {
         Self::new(status)
-            .header("content-type", "application/json")
-            .body(document.to_string())
+            .header("content-type", "application/json; charset=utf-8")
+            .body(format!("{document}\n"))
     }
 
     /// Sets a header, in the place of an earlier one of that name.

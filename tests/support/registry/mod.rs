@@ -22,10 +22,10 @@ pub mod seen;
 mod server;
 mod uploads;
 
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -91,11 +91,7 @@ impl Setup {
 
     /// Starts it.
     pub fn start(self) -> Registry {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let open = || runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let open = || TcpListener::bind("127.0.0.1:0").unwrap();
         let listeners = [
             (Door::Registry, open()),
             (Door::Elsewhere, open()),
@@ -120,7 +116,10 @@ impl Setup {
         let desk = Arc::clone(&server.desk);
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            runtime.block_on(async move {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime.unwrap().block_on(async move {
                 for (door, listener) in listeners {
                     tokio::spawn(server.clone().listen(door, listener));
                 }

@@ -46,7 +46,9 @@ struct Line {
 
 impl Server {
     /// Takes connections at a door until the runtime ends.
-    pub async fn listen(self, door: Door, listener: TcpListener) {
+    pub async fn listen(self, door: Door, listener: std::net::TcpListener) {
+        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 continue;
