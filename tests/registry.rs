@@ -76,7 +76,8 @@ impl User {
             .package("linux_amd64", &[(&executable, &noise)])
             .write(&folder.path().join("release"));
         let mut settings = Settings::default();
-        settings.plain.insert(host.to_owned());
+        // Whatever the port: the token server and the storage of a double have their own.
+        settings.plain.insert("127.0.0.1".to_owned());
         Self {
             folder,
             settings,
@@ -111,12 +112,16 @@ impl User {
     }
 
     async fn push(&self) -> Result<Published, Failure> {
+        self.push_by(rule()).await
+    }
+
+    async fn push_by(&self, rule: Rule) -> Result<Published, Failure> {
         let request = push::Request {
             directory: self.path("release"),
             provider: provider(),
             version: None,
             platforms: Vec::new(),
-            rule: rule(),
+            rule,
         };
         let options = publish::Options {
             existing: Existing::Merge,

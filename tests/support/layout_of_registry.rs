@@ -80,3 +80,15 @@ pub fn import(layout: &Path, registry: &Registry, name: &str) {
     }
     registry.repository(name, |repository| *repository = held);
 }
+
+#[test]
+fn a_layout_survives_the_way_into_a_registry_and_out_again() {
+    let layout = super::testdata("layouts/good-empty-config");
+    let registry = Registry::plain();
+    import(&layout, &registry, "acme/demo");
+    let directory = tempfile::TempDir::new().unwrap();
+    export(&registry, "acme/demo", directory.path());
+    let installs = super::judge::installs(directory.path());
+    assert_eq!(installs, super::judge::installs(&layout));
+    assert!(!installs.is_empty());
+}

@@ -103,3 +103,22 @@ impl Identity {
         builder.with_single_cert(vec![certificate], key).unwrap()
     }
 }
+
+#[test]
+fn certificates_and_keys_are_files_in_a_scene() {
+    let scene = Scene::new();
+    let authority = Authority::new("tests");
+    let ca = authority.write(&scene, "ca.pem");
+    let (certificate, key) = authority.client("robot").write(&scene, "robot");
+    for (path, kind) in [
+        (ca, "CERTIFICATE"),
+        (certificate, "CERTIFICATE"),
+        (key, "PRIVATE KEY"),
+    ] {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(
+            text.starts_with(&format!("-----BEGIN {kind}-----")),
+            "{text}"
+        );
+    }
+}
