@@ -248,6 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn a_repository_of_a_registry_has_a_name_that_registries_take() {
+        let found = Repository::of_registry("localhost:5000", "acme/a-b_c.d");
+        assert_eq!(found.unwrap().as_str(), "localhost:5000/acme/a-b_c.d");
+        for name in ["", "/a", "a/", "a//b", "A", "-a", "a.", "a b", "../a", "ä"] {
+            assert_eq!(Repository::of_registry("host", name), None, "{name}");
+        }
+        assert_eq!(Repository::of_registry("", "a"), None);
+        assert_eq!(Repository::of_registry("a/b", "c"), None);
+    }
+
+    #[test]
     fn rows_1_to_6_of_the_conformance_list() {
         assert_eq!(seen("1.0.2_foo.1"), Ok("1.0.2+foo.1".to_owned()));
         for tag in [
