@@ -54,6 +54,12 @@ mod mutations;
 /// From a release folder into a store.
 mod push;
 
+/// Registries, of every kind and in every mood: from a release folder into them and out again.
+mod registry;
+
+/// The registry double itself, against the specification, an independent client and an independent registry.
+mod registry_double;
+
 /// What the README shows, and that it is true.
 mod readme;
 

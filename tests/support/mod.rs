@@ -1,15 +1,19 @@
 //! What tests stand on: a judge, a signer, a maker of releases, a scene to run the program in.
 
 pub mod author;
+pub mod docker_registry;
 pub mod expected;
 pub mod foreign;
 pub mod hostile;
 pub mod judge;
 pub mod layout;
+pub mod layout_of_registry;
+pub mod registry;
 pub mod release;
 pub mod scene;
 pub mod shape;
 pub mod signer;
+pub mod tls;
 pub mod tofu_client;
 pub mod zipfile;
 

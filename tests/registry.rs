@@ -1,0 +1,252 @@
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tempfile::TempDir;
+use tfoci::address::ProviderAddr;
+use tfoci::authentication::Anchor;
+use tfoci::credentials::Credential;
+use tfoci::event::Reporter;
+use tfoci::examine::{Belief, Platforms, Shelf};
+use tfoci::http::{Http, Settings};
+use tfoci::install::{self, Form, Installed};
+use tfoci::oci::Repository;
+use tfoci::outcome::{Failure, Published};
+use tfoci::publish::{self, Destination, Existing};
+use tfoci::push;
+use tfoci::release::KeyRing;
+use tfoci::store::Registry;
+use tfoci::trust::{Policy, Rule};
+
+use crate::support::judge;
+use crate::support::layout_of_registry::export;
+use crate::support::registry::access::{IDENTITY, PASSWORD};
+use crate::support::registry::{self as double, Personality, Setup};
+use crate::support::release::ReleaseFolder;
+use crate::support::signer::Signer;
+
+/// Certificates, and hosts that are not the registry.
+mod hosts;
+
+/// Every kind of registry: what goes in comes out.
+mod personalities;
+
+/// What goes wrong while a release is read.
+mod reading;
+
+/// What goes wrong while a release is written.
+mod writing;
+
+const VERSION: &str = "1.0.0";
+/// Larger than what the registry double of Azure takes in one piece.
+const LARGE: usize = 100 << 10;
+
+/// A release, and somebody who pushes it and installs it.
+struct User {
+    folder: TempDir,
+    settings: Settings,
+    credential: Option<Credential>,
+    host: String,
+    name: String,
+}
+
+impl User {
+    /// Somebody who knows the password of a registry, and may use a repository.
+    fn of(registry: &double::Registry, name: &str) -> Self {
+        let credential = registry.user().map(|user| Credential::Basic {
+            username: user.to_owned(),
+            password: PASSWORD.to_owned(),
+            origin: "the test".to_owned(),
+        });
+        Self {
+            credential,
+            ..Self::at(registry.host(), name)
+        }
+    }
+
+    /// Somebody who knows no password.
+    fn at(host: &str, name: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let noise = noise(LARGE);
+        let executable = format!("terraform-provider-demo_v{VERSION}");
+        ReleaseFolder::new("demo", VERSION)
+            .platform("darwin_arm64")
+            .package("linux_amd64", &[(&executable, &noise)])
+            .write(&folder.path().join("release"));
+        let mut settings = Settings::default();
+        // Whatever the port: the token server and the storage of a double have their own.
+        settings.plain.insert("127.0.0.1".to_owned());
+        Self {
+            folder,
+            settings,
+            credential: None,
+            host: host.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    fn identity(mut self) -> Self {
+        self.credential = Some(Credential::Identity {
+            token: IDENTITY.to_owned(),
+            origin: "the test".to_owned(),
+        });
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn destination(&self) -> Destination<Registry> {
+        let credential = self
+            .credential
+            .clone()
+            .map(|found| (self.host.clone(), found));
+        let credentials: HashMap<_, _> = credential.into_iter().collect();
+        Destination {
+            store: Registry::new(Http::new(self.settings.clone()), credentials),
+            repository: Repository::of_registry(&self.host, &self.name).unwrap(),
+        }
+    }
+
+    async fn push(&self) -> Result<Published, Failure> {
+        self.push_by(rule()).await
+    }
+
+    async fn push_by(&self, rule: Rule) -> Result<Published, Failure> {
+        let request = push::Request {
+            directory: self.path("release"),
+            provider: provider(),
+            version: None,
+            platforms: Vec::new(),
+            rule,
+        };
+        let options = publish::Options {
+            existing: Existing::Merge,
+            annotations: Default::default(),
+            dry_run: false,
+            jobs: 2,
+            now: SystemTime::now(),
+        };
+        push::push(&request, &self.destination(), &options, &quiet()).await
+    }
+
+    /// Installs every platform into `mirror`.
+    async fn install(&self) -> Result<Installed, Failure> {
+        let Destination { store, repository } = self.destination();
+        let shelf = Shelf {
+            store,
+            provider: provider(),
+            repository,
+            place: format!("{}/{}", self.host, self.name),
+        };
+        let request = install::Request {
+            into: self.path("mirror"),
+            platforms: Platforms::All,
+            form: Form::Packed,
+            belief: Belief {
+                policy: Policy::default(),
+                require_pinned: false,
+                now: SystemTime::now(),
+            },
+            dry_run: false,
+            jobs: 2,
+        };
+        install::install(&shelf, &VERSION.parse().unwrap(), &request, &quiet()).await
+    }
+
+    /// What was installed is what was released.
+    #[track_caller]
+    fn assert_installed(&self) {
+        let mirror = self.path("mirror/registry.example.net/acme/demo");
+        for name in zips(&self.path("release")) {
+            let (released, installed) = (self.path("release").join(&name), mirror.join(&name));
+            assert_eq!(
+                judge::sha256(&released),
+                judge::sha256(&installed),
+                "{name}"
+            );
+        }
+    }
+
+    /// An independent client installs what the registry holds, and it is what was released.
+    #[track_caller]
+    fn assert_pushed(&self, registry: &double::Registry) {
+        let layout = self.path("exported");
+        export(registry, &self.name, &layout);
+        let installs = judge::installs(&layout);
+        assert_eq!(installs.len(), 2, "{installs:?}");
+        for name in zips(&self.path("release")) {
+            let hash = format!("zh:{}", judge::sha256(&self.path("release").join(&name)));
+            assert!(
+                installs.iter().any(|line| line.ends_with(&hash)),
+                "{name}: {installs:?}"
+            );
+        }
+        let tags: Vec<String> = registry
+            .tags(&self.name)
+            .into_iter()
+            .map(|(tag, _)| tag)
+            .collect();
+        assert_eq!(tags, [VERSION, "evidence-1.0.0"]);
+    }
+}
+
+fn provider() -> ProviderAddr {
+    "registry.example.net/acme/demo".parse().unwrap()
+}
+
+fn rule() -> Rule {
+    let ring = KeyRing {
+        name: "the test".to_owned(),
+        bytes: Signer::acme().public_armored().into_bytes(),
+        anchor: Anchor::Pinned,
+    };
+    Rule {
+        keys: vec![ring],
+        ..Rule::default()
+    }
+}
+
+fn quiet() -> Arc<dyn Reporter> {
+    Arc::new(())
+}
+
+/// Bytes that no compression makes smaller.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[0]
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+fn zips(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    names.filter(|name| name.ends_with(".zip")).collect()
+}
+
+/// A registry of a kind as people have it, with the levels that have to be there.
+fn start(personality: Personality) -> double::Registry {
+    Setup::of(personality)
+        .create("acme")
+        .create("acme/demo")
+        .create("acme/demo/demo")
+        .start()
+}
+
+/// A repository that a kind of registry admits, below what [`start`] creates.
+fn name_at(personality: Personality) -> &'static str {
+    match personality {
+        Personality::Gar => "acme/demo/demo",
+        _ => "acme/demo",
+    }
+}

@@ -1,0 +1,161 @@
+use tfoci::credentials::Credential;
+
+use super::{User, start};
+use crate::support::docker_registry::{self, Foreign, Options, Program};
+use crate::support::registry::{Door, Fault, Personality, Setup, matching};
+use crate::support::tls::Authority;
+
+/// A user of a registry that speaks TLS, who knows its authority.
+fn trusting(user: User, authority: &Authority) -> User {
+    let mut user = user;
+    user.settings.plain.clear();
+    user.settings
+        .authorities
+        .push(authority.pem.clone().into_bytes());
+    user
+}
+
+#[tokio::test]
+async fn an_authority_of_ones_own_is_enough_and_necessary() {
+    let authority = Authority::new("tests");
+    let setup = Setup::of(Personality::Quay).tls(authority.server().serve(None));
+    let registry = setup.start();
+    let user = trusting(User::of(&registry, "acme/demo"), &authority);
+    user.push().await.unwrap();
+    user.install().await.unwrap();
+    user.assert_installed();
+    registry.assert_no_leaks();
+
+    registry.forget();
+    let stranger = Authority::new("somebody else");
+    let user = trusting(User::of(&registry, "acme/demo"), &stranger);
+    assert!(user.install().await.is_err());
+    assert_eq!(registry.seen().len(), 0);
+    let mut user = trusting(User::of(&registry, "acme/demo"), &stranger);
+    user.settings.insecure.insert("127.0.0.1".to_owned());
+    user.install().await.unwrap();
+}
+
+#[tokio::test]
+async fn blobs_come_from_elsewhere_without_the_secret_and_never_out_of_tls() {
+    let authority = Authority::new("tests");
+    let setup = Setup::of(Personality::Harbor)
+        .create("acme")
+        .tls(authority.server().serve(None));
+    let registry = setup.start();
+    let user = trusting(User::of(&registry, "acme/demo"), &authority);
+    user.push().await.unwrap();
+    registry.always(
+        matching("GET", "/v2/acme/demo/blobs/"),
+        Fault::RedirectElsewhere,
+    );
+    user.install().await.unwrap();
+    user.assert_installed();
+    assert_ne!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
+    registry.assert_no_leaks();
+}
+
+#[tokio::test]
+async fn a_way_out_of_tls_or_in_circles_is_not_followed() {
+    for (fault, says) in [
+        (Fault::RedirectPlain, "refusing to use http"),
+        (Fault::RedirectLoop, "redirects"),
+    ] {
+        let authority = Authority::new("tests");
+        let setup = Setup::of(Personality::Quay)
+            .quirks(|quirks| quirks.blobs_elsewhere = false)
+            .tls(authority.server().serve(None));
+        let registry = setup.start();
+        let user = trusting(User::of(&registry, "acme/demo"), &authority);
+        user.push().await.unwrap();
+        registry.always(matching("GET", "/v2/acme/demo/blobs/"), fault);
+        let error = user.install().await.unwrap_err();
+        let mut text = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            text += &format!(" {error}");
+            cause = error.source();
+        }
+        assert!(text.contains(says), "{text}");
+        assert_eq!(registry.count(|seen| seen.door == Door::Plain), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_realm_without_tls_never_sees_the_password() {
+    let authority = Authority::new("tests");
+    let setup = Setup::of(Personality::Quay).tls(authority.server().serve(None));
+    let registry = setup.start();
+    let header = "Bearer realm=\"http://127.0.0.1:1/token\",service=\"registry\"";
+    let refusal =
+        crate::support::registry::answer::Answer::new(401).header("www-authenticate", header);
+    registry.always(matching("GET", "/v2/"), Fault::Answer(refusal.clone()));
+    registry.always(matching("HEAD", "/v2/"), Fault::Answer(refusal));
+    let user = trusting(User::of(&registry, "acme/demo"), &authority);
+    let error = user.push().await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("token server that cannot be used"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+#[ignore = "a handshake with a server that speaks no TLS is repeated for twenty seconds"]
+async fn plain_http_is_only_spoken_where_it_was_allowed() {
+    let registry = start(Personality::Plain);
+    let mut user = User::of(&registry, "acme/demo");
+    user.settings.plain.clear();
+    assert!(user.push().await.is_err());
+    assert_eq!(registry.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn plain_http_is_allowed_for_one_port_and_no_other() {
+    let registry = Setup::of(Personality::Plain)
+        .quirks(|quirks| quirks.blobs_elsewhere = true)
+        .start();
+    let mut user = User::of(&registry, "acme/demo");
+    user.settings.plain = [registry.host().to_owned()].into();
+    user.push().await.unwrap();
+    assert!(user.install().await.is_err());
+    assert_eq!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
+}
+
+/// Pushes to a registry that is not ours, and installs from it.
+async fn round_trip(foreign: &Foreign, password: bool, authority: Option<&Authority>) {
+    let mut user = User::at(&foreign.host(), "acme/demo");
+    user.credential = password.then(|| Credential::Basic {
+        username: docker_registry::USER.to_owned(),
+        password: docker_registry::PASSWORD.to_owned(),
+        origin: "the test".to_owned(),
+    });
+    if let Some(authority) = authority {
+        user = trusting(user, authority);
+    }
+    user.push().await.unwrap();
+    assert!(foreign.storage().is_dir());
+    user.install().await.unwrap();
+    user.assert_installed();
+    let again = user.push().await.unwrap();
+    assert_eq!(again.status, tfoci::outcome::Change::Present);
+}
+
+#[tokio::test]
+async fn others_take_and_give_what_we_push() {
+    for program in [Program::DockerRegistry, Program::Zot] {
+        let authority = Authority::new("tests");
+        let identity = authority.server();
+        for (tls, password) in [(false, false), (true, true)] {
+            let options = Options {
+                tls: tls.then_some(&identity),
+                password,
+            };
+            let Some(foreign) = program.start(&options) else {
+                continue;
+            };
+            round_trip(&foreign, password, tls.then_some(&authority)).await;
+        }
+    }
+}

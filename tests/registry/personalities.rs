@@ -1,0 +1,256 @@
+use tfoci::error::Category;
+use tfoci::store::ReadStore as _;
+
+use super::{User, name_at, start};
+use crate::support::registry::access::Tokens;
+use crate::support::registry::quirks::{GITLAB_OLD, Location};
+use crate::support::registry::{Access, Door, Personality, Seen, Setup, matching};
+
+/// Pushes, judges, installs, compares, and pushes again: nothing more is written.
+async fn round_trip(user: User, registry: &crate::support::registry::Registry) {
+    user.push().await.unwrap();
+    user.assert_pushed(registry);
+    user.install().await.unwrap();
+    user.assert_installed();
+    let writes = |seen: &Seen| ["PUT", "PATCH"].contains(&seen.method.as_str());
+    registry.forget();
+    user.push().await.unwrap();
+    assert_eq!(registry.count(writes), 0, "the second push writes nothing");
+    registry.assert_no_leaks();
+}
+
+macro_rules! each_kind {
+    ($($(#[$attribute:meta])* $test:ident: $personality:ident,)*) => {$(
+        #[tokio::test]
+        $(#[$attribute])*
+        async fn $test() {
+            let personality = Personality::$personality;
+            let registry = start(personality);
+            round_trip(User::of(&registry, name_at(personality)), &registry).await;
+        }
+    )*};
+}
+
+each_kind! {
+    the_specification: Plain,
+    ghcr: Ghcr,
+    ecr: Ecr,
+    #[ignore = "uploads do not fall back to chunks"]
+    acr: Acr,
+    gar: Gar,
+    hub: Hub,
+    harbor: Harbor,
+    #[ignore = "evidence that a registry refuses stops the whole push"]
+    gitlab: Gitlab,
+    quay: Quay,
+    distribution_2: Distribution2,
+    distribution_3: Distribution3,
+    zot: Zot,
+}
+
+#[tokio::test]
+async fn an_identity_token_is_enough_where_the_token_server_takes_it() {
+    let registry = Setup::of(Personality::Acr)
+        .quirks(|quirks| quirks.largest_put = None)
+        .start();
+    round_trip(User::of(&registry, "acme/demo").identity(), &registry).await;
+}
+
+#[tokio::test]
+async fn what_is_public_needs_no_password() {
+    let registry = start(Personality::Ghcr);
+    User::of(&registry, "acme/demo").push().await.unwrap();
+    let stranger = User::at(registry.host(), "acme/demo");
+    stranger.install().await.unwrap();
+    let error = User::at(registry.host(), "acme/other")
+        .push()
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("does not let us in: 401"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn every_form_of_location_is_understood() {
+    for location in [Location::Absolute, Location::Path, Location::Relative] {
+        for state in [true, false] {
+            let registry = Setup::of(Personality::Plain)
+                .quirks(|quirks| (quirks.location, quirks.upload_state) = (location, state))
+                .start();
+            let user = User::of(&registry, "acme/demo");
+            user.push().await.unwrap();
+            user.assert_pushed(&registry);
+        }
+    }
+}
+
+#[tokio::test]
+async fn bytes_go_elsewhere_without_the_secret() {
+    let registry = Setup::of(Personality::Quay)
+        .quirks(|quirks| quirks.uploads_elsewhere = true)
+        .start();
+    round_trip(User::of(&registry, "acme/demo"), &registry).await;
+    assert_ne!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
+}
+
+#[tokio::test]
+#[ignore = "a PUT of an upload learns nothing from 401"]
+async fn tokens_that_end_are_renewed() {
+    for alter in [
+        (|tokens| tokens.uses = Some(3)) as fn(&mut Tokens),
+        |tokens| tokens.expires_in = None,
+        |tokens| tokens.expires_in = Some(1),
+        |tokens| tokens.fields = &["access_token"],
+    ] {
+        let access = Access::of(Personality::Quay);
+        let registry = Setup::of(Personality::Plain)
+            .access(access)
+            .tokens(alter)
+            .start();
+        let user = User::of(&registry, "acme/demo");
+        user.push().await.unwrap();
+        user.assert_pushed(&registry);
+    }
+}
+
+#[tokio::test]
+async fn one_token_is_fetched_for_all_who_want_the_same() {
+    let registry = start(Personality::Quay);
+    User::of(&registry, "acme/demo").push().await.unwrap();
+    // One to read, one to write.
+    assert_eq!(registry.count(matching("GET", "/token")), 2);
+    // What it wants has to be learned once only.
+    assert_eq!(registry.count(|seen| seen.status == Some(401)), 1);
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_as_such_and_tried_once() {
+    for personality in [Personality::Ecr, Personality::Harbor, Personality::Hub] {
+        let registry = start(personality);
+        let mut user = User::of(&registry, "acme/demo");
+        user.credential = Some(tfoci::credentials::Credential::Basic {
+            username: registry.user().unwrap().to_owned(),
+            password: "a wrong one".to_owned(),
+            origin: "the test".to_owned(),
+        });
+        let error = user.push().await.unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("does not let us in: 401"), "{text}");
+        assert!(text.contains("tried the test"), "{text}");
+        assert!(registry.count(|seen| seen.authorization().is_some()) <= 2);
+        registry.assert_no_leaks();
+    }
+}
+
+#[tokio::test]
+async fn a_repository_that_must_be_created_beforehand_is_named() {
+    for (personality, name) in [
+        (Personality::Ecr, "acme/other"),
+        (Personality::Harbor, "other/demo"),
+        (Personality::Gar, "acme/other/demo"),
+    ] {
+        let registry = start(personality);
+        let error = User::of(&registry, name).push().await.unwrap_err();
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        let text = format!("{error} {source:?}");
+        assert!(
+            text.contains("404") && text.contains(name),
+            "{personality:?}: {text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_registry_that_does_not_know_the_types_says_which() {
+    let registry = Setup::of(Personality::Gitlab)
+        .quirks(|quirks| quirks.types = Some(GITLAB_OLD))
+        .start();
+    let error = User::of(&registry, "acme/demo")
+        .push()
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("unknown media type: application/vnd.opentofu"),
+        "{error}"
+    );
+    assert_eq!(registry.tags("acme/demo"), []);
+}
+
+#[tokio::test]
+async fn three_levels_at_docker_hub_are_an_error_that_names_the_answer() {
+    let registry = start(Personality::Hub);
+    let error = User::of(&registry, "acme/demo/demo")
+        .push()
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("401"), "{error}");
+}
+
+#[tokio::test]
+async fn an_immutable_tag_that_stands_where_it_should_is_no_obstacle() {
+    let registry = Setup::of(Personality::Ecr)
+        .create("acme/demo")
+        .quirks(|quirks| quirks.immutable = true)
+        .start();
+    round_trip(User::of(&registry, "acme/demo"), &registry).await;
+}
+
+#[tokio::test]
+async fn all_pages_of_tags_are_read() {
+    for personality in Personality::ALL {
+        let registry = Setup::of(personality)
+            .create("acme")
+            .create("acme/demo")
+            .quirks(|quirks| quirks.page = 2)
+            .start();
+        let user = User::of(&registry, name_at(personality));
+        let tags: Vec<String> = (0..7).map(|patch| format!("1.0.{patch}")).collect();
+        registry.repository(&user.name, |repository| {
+            let manifest = crate::support::registry::content::Manifest {
+                media_type: "text/plain".to_owned(),
+                bytes: (&b"x"[..]).into(),
+            };
+            repository
+                .manifests
+                .insert("sha256:00".to_owned(), manifest);
+            tags.iter()
+                .rev()
+                .for_each(|tag| repository.tag(tag, "sha256:00"));
+        });
+        let destination = user.destination();
+        let found = destination
+            .store
+            .tags(&destination.repository)
+            .await
+            .unwrap();
+        assert_eq!(found, Some(tags), "{personality:?}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "a 404 with another code is no category NotFound"]
+async fn a_repository_without_tags_is_told_from_none() {
+    for personality in Personality::ALL {
+        let registry = Setup::of(personality)
+            .create("acme")
+            .create("acme/demo")
+            .quirks(|quirks| quirks.largest_put = None)
+            .start();
+        let user = User::of(&registry, name_at(personality));
+        let destination = user.destination();
+        let found = destination.store.tags(&destination.repository).await;
+        // Some have a code of their own, on which clients stop (contract 1.7).
+        match found {
+            Ok(found) => assert_eq!(found, None, "{personality:?}"),
+            Err(error) => assert_eq!(error.category(), Category::NotFound, "{error}"),
+        }
+        user.push().await.unwrap();
+        registry.repository(&user.name, |repository| repository.tags.clear());
+        let found = destination.store.tags(&destination.repository).await;
+        assert_eq!(found.unwrap(), Some(Vec::new()), "{personality:?}");
+    }
+}

@@ -1,0 +1,221 @@
+use tfoci::store::ReadStore as _;
+
+use super::{User, start};
+use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
+
+/// The zip of `linux_amd64`, which is the only blob that is as large.
+fn large(registry: &Registry, user: &User) -> (String, Vec<u8>) {
+    registry.repository(&user.name, |repository| {
+        let largest = repository
+            .blobs
+            .iter()
+            .max_by_key(|(_, bytes)| bytes.len())
+            .unwrap();
+        (largest.0.clone(), largest.1.to_vec())
+    })
+}
+
+/// A registry that wants tokens, with a release in it.
+async fn pushed() -> (Registry, User) {
+    let registry = Setup::of(Personality::Plain)
+        .access(Access::of(Personality::Quay))
+        .start();
+    let user = User::of(&registry, "acme/demo");
+    user.push().await.unwrap();
+    registry.forget();
+    (registry, user)
+}
+
+/// The first request of all is refused, and tells what is wanted.
+fn let_in(sort: impl Fn(&Seen) -> bool + Send + 'static) -> impl Fn(&Seen) -> bool + Send {
+    move |seen| sort(seen) && seen.authorization().is_some()
+}
+
+async fn survives(sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
+    let (registry, user) = pushed().await;
+    registry.fault(1, let_in(sort), fault);
+    user.install().await.unwrap();
+    user.assert_installed();
+    registry.assert_no_leaks();
+}
+
+/// Cuts the download of the large zip, and does something to the request for the rest.
+async fn resumes(second: impl FnOnce(&[u8]) -> Option<Fault>) {
+    let (registry, user) = pushed().await;
+    let (digest, bytes) = large(&registry, &user);
+    registry.fault(1, matching("GET", &digest), Fault::cut_body(40_000));
+    if let Some(fault) = second(&bytes) {
+        registry.fault(2, matching("GET", &digest), fault);
+    }
+    user.install().await.unwrap();
+    user.assert_installed();
+    let second = registry
+        .seen()
+        .into_iter()
+        .filter(matching("GET", &digest))
+        .nth(1)
+        .unwrap();
+    let range = second.header("range").unwrap_or_default();
+    assert!(
+        range.starts_with("bytes=") && range != "bytes=0-",
+        "{range}"
+    );
+}
+
+macro_rules! tests {
+    ($with:ident: $($(#[$attribute:meta])* $test:ident: $($argument:expr),*;)*) => {$(
+        #[tokio::test]
+        $(#[$attribute])*
+        async fn $test() {
+            $with($($argument),*).await;
+        }
+    )*};
+}
+
+tests! {
+    survives:
+    a_throttled_manifest: matching("GET", "/manifests/"), Fault::too_many_requests("0");
+    a_throttled_blob: matching("GET", "/blobs/"), Fault::too_many_requests("0");
+    #[ignore = "a secondary limit is not told from a refusal"]
+    githubs_way_to_throttle: matching("GET", "/blobs/"), Fault::secondary_limit();
+    a_manifest_that_fails: matching("GET", "/manifests/"), Fault::status(500);
+    a_blob_that_fails: matching("GET", "/blobs/"), Fault::status(503);
+    a_reset_manifest: matching("GET", "/manifests/"), Fault::Reset;
+    a_reset_blob: matching("GET", "/blobs/"), Fault::Reset;
+    #[ignore = "a body that is cut is not asked for again"]
+    a_manifest_that_is_cut: matching("GET", "/manifests/"), Fault::cut_body(10);
+    #[ignore = "a body that is cut is not asked for again"]
+    a_small_blob_that_is_cut: matching("GET", "/blobs/"), Fault::cut_body(1);
+    a_token_that_ends_before_a_blob: matching("GET", "/blobs/"), Fault::ExpiredToken;
+    a_token_that_ends_before_a_manifest: matching("GET", "/manifests/"), Fault::ExpiredToken;
+    #[ignore = "a body that is cut is not asked for again"]
+    a_token_that_is_cut: matching("GET", "/token"), Fault::cut_body(5);
+}
+
+tests! {
+    resumes:
+    #[ignore = "downloads do not go on where they were cut"]
+    a_cut_download_goes_on: |_| None;
+    #[ignore = "downloads do not go on where they were cut"]
+    a_cut_download_is_cut_again: |_| Some(Fault::cut_body(1000));
+    #[ignore = "downloads do not go on where they were cut"]
+    the_rest_fails_first: |_| Some(Fault::status(503));
+    #[ignore = "downloads do not go on where they were cut"]
+    the_rest_is_everything: |bytes| Some(Fault::range_ignored(bytes));
+    #[ignore = "downloads do not go on where they were cut"]
+    the_rest_is_another_part: |bytes| Some(Fault::range_elsewhere(bytes));
+    #[ignore = "downloads do not go on where they were cut"]
+    the_rest_is_refused: |_| Some(Fault::range_refused());
+    #[ignore = "downloads do not go on where they were cut"]
+    the_rest_is_not_named: |_| Some(Fault::without("content-range"));
+    #[ignore = "downloads do not go on where they were cut"]
+    the_token_has_ended_by_then: |_| Some(Fault::ExpiredToken);
+}
+
+/// What installs despite nothing, and says why.
+async fn refuses(sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault, says: &str) {
+    let (registry, user) = pushed().await;
+    registry.always(let_in(sort), fault);
+    let error = user.install().await.unwrap_err();
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        text += &format!(" {error}");
+        cause = error.source();
+    }
+    assert!(text.contains(says), "{text}");
+}
+
+#[tokio::test]
+async fn wrong_bytes_are_never_installed() {
+    let large = |seen: &Seen| seen.path.contains("/blobs/");
+    refuses(large, Fault::wrong_bytes(), "do not match their digest").await;
+    refuses(large, Fault::longer_body(), "more bytes than expected").await;
+    refuses(large, Fault::shorter_body(), "fewer bytes than expected").await;
+    refuses(
+        matching("GET", "/manifests/sha256:"),
+        Fault::wrong_bytes(),
+        "match",
+    )
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "the digest in the header of a manifest is not compared"]
+async fn a_digest_in_a_header_must_be_that_of_the_bytes() {
+    let other = format!("sha256:{}", "0".repeat(64));
+    let fault = Fault::with("docker-content-digest", other);
+    refuses(matching("GET", "/manifests/1.0.0"), fault, "match").await;
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_from_what_is_forbidden() {
+    let (registry, user) = pushed().await;
+    registry.always(matching("GET", "/manifests/"), Fault::denied());
+    let error = user.install().await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("does not let us in: 403 (DENIED"),
+        "{error}"
+    );
+    let registry = start(Personality::Plain);
+    let error = User::of(&registry, "acme/demo")
+        .install()
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.category(),
+        tfoci::error::Category::NotFound,
+        "{error}"
+    );
+    for personality in [Personality::Harbor, Personality::Ecr, Personality::Quay] {
+        let registry = start(personality);
+        let error = User::of(&registry, "acme/demo")
+            .install()
+            .await
+            .unwrap_err();
+        assert_eq!(
+            error.category(),
+            tfoci::error::Category::NotFound,
+            "{personality:?} {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
+    for (link, says) in [
+        (
+            "<https://elsewhere.example/v2/x/tags/list>; rel=\"next\"",
+            "another host",
+        ),
+        ("</v2/acme/demo/tags/list>; rel=\"next\"", "in circles"),
+    ] {
+        let (registry, user) = pushed().await;
+        registry.always(matching("GET", "/tags/list"), Fault::with("link", link));
+        let destination = user.destination();
+        let error = destination
+            .store
+            .tags(&destination.repository)
+            .await
+            .unwrap_err();
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_json_or_far_too_large_is_an_error() {
+    let long = format!("{{\"tags\":[\"{}\"]}}", "x".repeat(5 << 20));
+    for (body, says) in [("x", "not valid JSON"), (&long, "too large")] {
+        let (registry, user) = pushed().await;
+        registry.always(matching("GET", "/tags/list"), Fault::body(body.to_owned()));
+        let destination = user.destination();
+        let error = destination
+            .store
+            .tags(&destination.repository)
+            .await
+            .unwrap_err();
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}

@@ -1,0 +1,173 @@
+use tfoci::trust::Rule;
+use tfoci::trust::rule::Unsigned;
+
+use super::{User, VERSION, start};
+use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
+
+/// A registry that wants tokens, and has no other quirks.
+fn tokens() -> Registry {
+    Setup::of(Personality::Plain)
+        .access(Access::of(Personality::Quay))
+        .start()
+}
+
+fn by_tag(seen: &Seen) -> bool {
+    seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0")
+}
+
+fn upload(seen: &Seen) -> bool {
+    seen.method == "PUT" && seen.path.contains("/uploads/")
+}
+
+/// A push that meets one fault gets through all the same.
+async fn survives(sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
+    let registry = tokens();
+    registry.fault(1, sort, fault);
+    let user = User::of(&registry, "acme/demo");
+    user.push().await.unwrap();
+    user.assert_pushed(&registry);
+    registry.assert_no_leaks();
+}
+
+macro_rules! survives {
+    ($($(#[$attribute:meta])* $test:ident: $sort:expr, $fault:expr;)*) => {$(
+        #[tokio::test]
+        $(#[$attribute])*
+        async fn $test() {
+            survives($sort, $fault).await;
+        }
+    )*};
+}
+
+survives! {
+    a_throttled_head: matching("HEAD", "/blobs/"), Fault::too_many_requests("0");
+    a_throttled_post: matching("POST", "/uploads/"), Fault::too_many_requests("0");
+    #[ignore = "a PUT of an upload that is throttled is not repeated"]
+    a_throttled_put: upload, Fault::too_many_requests("0");
+    a_throttled_manifest: matching("PUT", "/manifests/"), Fault::too_many_requests("0");
+    a_throttled_token: matching("GET", "/token"), Fault::too_many_requests("0");
+    #[ignore = "a secondary limit is not told from a refusal"]
+    githubs_way_to_throttle_a_post: matching("POST", "/uploads/"), Fault::secondary_limit();
+    #[ignore = "a secondary limit is not told from a refusal"]
+    githubs_way_to_throttle_a_put: upload, Fault::secondary_limit();
+    #[ignore = "a secondary limit is not told from a refusal"]
+    githubs_way_to_throttle_a_manifest: matching("PUT", "/manifests/"), Fault::secondary_limit();
+    a_post_that_fails: matching("POST", "/uploads/"), Fault::status(500);
+    a_put_that_fails: upload, Fault::status(502);
+    a_manifest_that_fails: matching("PUT", "/manifests/"), Fault::status(503);
+    a_token_that_fails: matching("GET", "/token"), Fault::status(500);
+    a_head_that_fails: matching("HEAD", "/blobs/"), Fault::status(503);
+    a_reset_post: matching("POST", "/uploads/"), Fault::Reset;
+    a_reset_put: upload, Fault::Reset;
+    a_reset_manifest: matching("PUT", "/manifests/"), Fault::Reset;
+    a_reset_tag: by_tag, Fault::Reset;
+    an_upload_that_is_cut: upload, Fault::CutRequest(1000);
+    a_lost_answer_to_a_post: matching("POST", "/uploads/"), Fault::LostAnswer;
+    a_lost_answer_to_an_upload: upload, Fault::LostAnswer;
+    a_lost_answer_to_a_manifest: matching("PUT", "/manifests/sha256:"), Fault::LostAnswer;
+    a_lost_answer_to_the_tag: by_tag, Fault::LostAnswer;
+    #[ignore = "a token that another task has renewed counts as refused"]
+    a_token_that_ends_before_a_post: matching("POST", "/uploads/"), Fault::ExpiredToken;
+    #[ignore = "a PUT of an upload learns nothing from 401"]
+    a_token_that_ends_before_an_upload: upload, Fault::ExpiredToken;
+    a_token_that_ends_before_a_manifest: matching("PUT", "/manifests/"), Fault::ExpiredToken;
+    #[ignore = "an upload that is gone is not begun again"]
+    an_upload_that_is_forgotten: upload, Fault::Answer(
+        crate::support::registry::answer::Answer::error(404, "BLOB_UPLOAD_UNKNOWN", "gone")
+    );
+    a_manifest_without_its_digest: matching("PUT", "/manifests/"), Fault::without("docker-content-digest");
+    a_head_without_its_digest: matching("HEAD", "/manifests/"), Fault::without("docker-content-digest");
+}
+
+#[tokio::test]
+async fn a_refusal_for_good_is_not_repeated_and_moves_no_tag() {
+    for (sort, path) in [
+        ("POST", "/uploads/"),
+        ("PUT", "/uploads/"),
+        ("PUT", "/manifests/"),
+    ] {
+        for fault in [Fault::denied(), Fault::status(400)] {
+            let registry = start(Personality::Plain);
+            registry.always(matching(sort, path), fault);
+            let user = User::of(&registry, "acme/demo");
+            assert!(user.push().await.is_err());
+            // Two packages go up at once, and each is refused at most once.
+            assert!(registry.count(matching(sort, path)) <= 2, "{sort} {path}");
+            assert_eq!(registry.tags("acme/demo"), []);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_upload_without_location_is_an_error_that_says_so() {
+    let registry = start(Personality::Plain);
+    registry.always(matching("POST", "/uploads/"), Fault::without("location"));
+    let error = User::of(&registry, "acme/demo").push().await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("does not say where to upload to"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_registry_that_asks_for_more_patience_than_we_have_is_left_alone() {
+    let registry = start(Personality::Plain);
+    registry.always(
+        matching("HEAD", "/manifests/"),
+        Fault::too_many_requests("7200"),
+    );
+    registry.always(
+        matching("GET", "/manifests/"),
+        Fault::too_many_requests("7200"),
+    );
+    let error = User::of(&registry, "acme/demo").push().await.unwrap_err();
+    assert!(error.to_string().contains("429"), "{error}");
+    let mut lines: Vec<String> = registry.seen().iter().map(ToString::to_string).collect();
+    let count = lines.len();
+    lines.dedup();
+    assert_eq!(lines.len(), count, "{lines:?}");
+}
+
+#[tokio::test]
+async fn the_tag_comes_last() {
+    let registry = start(Personality::Plain);
+    User::of(&registry, "acme/demo").push().await.unwrap();
+    let seen = registry.seen();
+    let last = seen.iter().rfind(|seen| seen.method == "PUT").unwrap();
+    assert_eq!(last.path, "/v2/acme/demo/manifests/1.0.0");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_in_vain() {
+    let registry = start(Personality::Plain);
+    User::of(&registry, "acme/demo").push().await.unwrap();
+    let count = |method: &str, path: &str| registry.count(matching(method, path));
+    // Two packages, the empty config, and three documents of evidence.
+    assert_eq!(count("POST", "/uploads/"), 6);
+    assert_eq!(count("PUT", "/uploads/"), 6);
+    // Two platforms, the evidence and the index by digest; these two by tag.
+    assert_eq!(count("PUT", "/manifests/"), 6);
+    assert_eq!(count("GET", "/v2/"), count("GET", "/manifests/"));
+}
+
+#[tokio::test]
+#[ignore = "evidence that cannot be had for the moment counts as damaged, and is replaced"]
+async fn evidence_that_cannot_be_read_now_is_not_replaced_by_weaker_evidence() {
+    for fault in [Fault::denied(), Fault::status(400)] {
+        let registry = start(Personality::Plain);
+        let user = User::of(&registry, "acme/demo");
+        user.push().await.unwrap();
+        let before = registry.tags("acme/demo");
+        let name = format!("release/terraform-provider-demo_{VERSION}_SHA256SUMS.sig");
+        std::fs::remove_file(user.path(&name)).unwrap();
+        registry.always(matching("GET", "/blobs/"), fault);
+        let unsigned = Rule {
+            unsigned: Unsigned::Allow,
+            ..Rule::default()
+        };
+        assert!(user.push_by(unsigned).await.is_err());
+        assert_eq!(registry.tags("acme/demo"), before);
+    }
+}

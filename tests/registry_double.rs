@@ -1,0 +1,201 @@
+use bytes::Bytes;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Method, redirect};
+use serde_json::Value;
+
+use crate::support::layout::digest;
+use crate::support::registry::{Access, Personality, Quirks, Registry, Setup};
+
+/// Who may do what, and who gives tokens.
+mod access;
+
+/// What goes wrong on demand.
+mod faults;
+
+/// Others who speak the protocol: an independent client, an independent registry.
+mod peers;
+
+/// What each kind of registry does in its own way.
+mod quirks;
+
+/// What the specification says.
+mod specification;
+
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+
+/// A client that knows nothing: one request, one answer.
+struct Raw {
+    client: Client,
+    base: String,
+}
+
+/// An answer.
+struct Said {
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Raw {
+    fn at(base: impl Into<String>) -> Self {
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none());
+        Self {
+            client: client.build().unwrap(),
+            base: base.into(),
+        }
+    }
+
+    fn of(registry: &Registry) -> Self {
+        Self::at(registry.url(""))
+    }
+
+    /// Sends `METHOD PATH`, or `METHOD URL`.
+    async fn try_send(
+        &self,
+        line: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> reqwest::Result<Said> {
+        let (method, target) = line.split_once(' ').unwrap();
+        let url = reqwest::Url::parse(&self.base)
+            .unwrap()
+            .join(target)
+            .unwrap();
+        let method: Method = method.parse().unwrap();
+        let body = body.into();
+        let mut request = self.client.request(method, url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if !body.is_empty() {
+            request = request.body(body);
+        }
+        let response = request.send().await?;
+        Ok(Said {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            body: response.bytes().await?,
+        })
+    }
+
+    async fn send(&self, line: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Said {
+        self.try_send(line, headers, body).await.expect(line)
+    }
+
+    async fn ask(&self, line: &str) -> Said {
+        self.send(line, &[], Bytes::new()).await
+    }
+
+    /// Begins an upload, and gives its URL.
+    async fn begin(&self, name: &str) -> String {
+        let said = self.ask(&format!("POST /v2/{name}/blobs/uploads/")).await;
+        assert_eq!(said.status, 202, "{}", said.text());
+        said.header("location").to_owned()
+    }
+
+    /// Uploads a blob by POST and PUT.
+    async fn push_blob(&self, name: &str, bytes: &'static [u8]) -> Said {
+        let location = self.begin(name).await;
+        self.finish(&location, &digest(bytes), bytes).await
+    }
+
+    async fn finish(&self, location: &str, digest: &str, bytes: &'static [u8]) -> Said {
+        let between = if location.contains('?') { '&' } else { '?' };
+        self.send(
+            &format!("PUT {location}{between}digest={digest}"),
+            &[],
+            bytes,
+        )
+        .await
+    }
+
+    async fn push_manifest(&self, name: &str, at: &str, media_type: &str, text: &str) -> Said {
+        let line = format!("PUT /v2/{name}/manifests/{at}");
+        self.send(&line, &[("content-type", media_type)], text.to_owned())
+            .await
+    }
+}
+
+impl Said {
+    fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// The status, and the code of the first error.
+    fn error(&self) -> String {
+        let document: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        let code = document["errors"][0]["code"].as_str().unwrap_or_default();
+        format!("{} {code}", self.status)
+    }
+}
+
+/// A registry with the quirks of a kind, where nobody is asked who they are.
+fn open(personality: Personality) -> Setup {
+    Setup::of(personality).access(Access::Open)
+}
+
+/// A manifest with one layer and no more.
+fn manifest(layer: &[u8]) -> String {
+    let (digest, size) = (digest(layer), layer.len());
+    format!(
+        r#"{{"schemaVersion":2,"mediaType":"{MANIFEST}","artifactType":"application/vnd.opentofu.provider-target","config":{{"mediaType":"application/vnd.oci.empty.v1+json","digest":"{digest}","size":{size}}},"layers":[{{"mediaType":"archive/zip","digest":"{digest}","size":{size}}}]}}"#
+    )
+}
+
+/// An index of one manifest.
+fn index(manifest: &str) -> String {
+    let (digest, size) = (digest(manifest.as_bytes()), manifest.len());
+    format!(
+        r#"{{"schemaVersion":2,"mediaType":"{INDEX}","manifests":[{{"mediaType":"{MANIFEST}","digest":"{digest}","size":{size}}}]}}"#
+    )
+}
+
+/// Pushes a blob, a manifest and its index by tag, as specified.
+async fn push_index(raw: &Raw, name: &str, tag: &str) -> String {
+    assert_eq!(raw.push_blob(name, b"{}").await.status, 201);
+    let manifest = manifest(b"{}");
+    let at = digest(manifest.as_bytes());
+    assert_eq!(
+        raw.push_manifest(name, &at, MANIFEST, &manifest)
+            .await
+            .status,
+        201
+    );
+    let index = index(&manifest);
+    assert_eq!(
+        raw.push_manifest(name, tag, INDEX, &index).await.status,
+        201
+    );
+    index
+}
+
+#[test]
+fn every_personality_differs_from_every_other_one() {
+    let texts = Personality::ALL.map(|personality| {
+        format!(
+            "{:?} {:?}",
+            Quirks::of(personality),
+            Access::of(personality)
+        )
+    });
+    for (place, text) in texts.iter().enumerate() {
+        assert!(
+            !texts[..place].contains(text),
+            "{:?}",
+            Personality::ALL[place]
+        );
+    }
+}

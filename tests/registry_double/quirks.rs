@@ -1,0 +1,309 @@
+use super::{INDEX, MANIFEST, Raw, manifest, open, push_index};
+use crate::support::layout::digest;
+use crate::support::registry::quirks::{GITLAB_OLD, Location};
+use crate::support::registry::{Door, Personality, Registry};
+
+/// Uploads by PATCHes and one empty PUT.
+async fn push_chunks(raw: &Raw, name: &str, chunks: &[&'static [u8]]) -> Vec<u16> {
+    let mut location = raw.begin(name).await;
+    let mut statuses = Vec::new();
+    let mut all = Vec::new();
+    for chunk in chunks {
+        let said = raw.send(&format!("PATCH {location}"), &[], *chunk).await;
+        statuses.push(said.status);
+        if said.status != 202 {
+            return statuses;
+        }
+        said.header("location").clone_into(&mut location);
+        all.extend_from_slice(chunk);
+    }
+    statuses.push(raw.finish(&location, &digest(&all), b"").await.status);
+    statuses
+}
+
+fn start(personality: Personality) -> (Registry, Raw) {
+    let registry = open(personality)
+        .create("p")
+        .create("p/q")
+        .create("p/q/r")
+        .start();
+    let raw = Raw::of(&registry);
+    (registry, raw)
+}
+
+#[tokio::test]
+async fn ghcr_keeps_the_last_chunk_only_and_takes_none_above_four_mebibytes() {
+    let (_registry, raw) = start(Personality::Ghcr);
+    assert_eq!(push_chunks(&raw, "a/b", &[b"one"]).await, [202, 201]);
+    assert_eq!(
+        push_chunks(&raw, "a/b", &[b"one", b"two"]).await,
+        [202, 202, 400]
+    );
+    static LARGE: [u8; (4 << 20) + 1] = [0; (4 << 20) + 1];
+    assert_eq!(push_chunks(&raw, "a/b", &[&LARGE[1..]]).await, [202, 201]);
+    assert_eq!(push_chunks(&raw, "a/b", &[&LARGE]).await, [416]);
+    assert_eq!(raw.push_blob("a/b", &LARGE).await.status, 201);
+    assert_eq!(raw.ask("GET /v2/a/b/referrers/sha256:00").await.status, 404);
+}
+
+#[tokio::test]
+async fn ecr_wants_a_repository_beforehand_and_no_subject_and_says_no_location() {
+    let (_registry, raw) = start(Personality::Ecr);
+    let said = raw.ask("POST /v2/other/blobs/uploads/").await;
+    assert_eq!(said.error(), "404 NAME_UNKNOWN");
+    push_index(&raw, "p", "1.0.0").await;
+    let plain = manifest(b"{}");
+    let at = digest(plain.as_bytes());
+    let said = raw.push_manifest("p", &at, MANIFEST, &plain).await;
+    assert_eq!((said.status, said.header("location")), (201, ""));
+    let subject = plain.replacen('{', r#"{"subject":{},"#, 1);
+    let said = raw.push_manifest("p", "x", MANIFEST, &subject).await;
+    assert_eq!(said.error(), "405 UNSUPPORTED");
+    let typed = format!("{MANIFEST}; charset=utf-8");
+    assert_eq!(
+        raw.push_manifest("p", "x", &typed, &plain).await.status,
+        400
+    );
+
+    let location = raw.begin("p").await;
+    let line = format!("PATCH {location}");
+    for (range, status) in [("0-2", 202), ("0-2", 416), ("3-5", 202)] {
+        let said = raw.send(&line, &[("content-range", range)], "one").await;
+        assert_eq!(said.status, status);
+    }
+}
+
+#[tokio::test]
+async fn a_tag_can_be_immutable() {
+    let registry = open(Personality::Ecr)
+        .create("p")
+        .quirks(|quirks| quirks.immutable = true)
+        .start();
+    let raw = Raw::of(&registry);
+    let index = push_index(&raw, "p", "1.0.0").await;
+    let said = raw.push_manifest("p", "1.0.0", INDEX, &index).await;
+    assert_eq!(said.error(), "400 TAG_INVALID");
+    assert!(said.text().contains("already exists"), "{}", said.text());
+    assert_eq!(
+        raw.push_manifest("p", "1.0.1", INDEX, &index).await.status,
+        201
+    );
+}
+
+#[tokio::test]
+async fn acr_cuts_long_uploads_in_one_piece_and_wants_the_last_state() {
+    let (_registry, raw) = start(Personality::Acr);
+    static LONG: [u8; 80 << 10] = [0; 80 << 10];
+    let location = raw.begin("a").await;
+    let line = format!("PUT {location}&digest={}", digest(&LONG));
+    assert!(raw.try_send(&line, &[], &LONG[..]).await.is_err());
+    let (one, two) = LONG.split_at(70 << 10);
+    assert_eq!(push_chunks(&raw, "a", &[one, two]).await, [202, 202, 201]);
+    let location = raw.begin("a").await;
+    assert_eq!(
+        raw.send(&format!("PATCH {location}"), &[], "one")
+            .await
+            .status,
+        202
+    );
+    let said = raw.send(&format!("PATCH {location}"), &[], "two").await;
+    assert_eq!(said.error(), "400 BLOB_UPLOAD_INVALID");
+}
+
+#[tokio::test]
+async fn gar_takes_no_chunks_and_lives_below_a_project_and_a_repository() {
+    let (_registry, raw) = start(Personality::Gar);
+    assert_eq!(push_chunks(&raw, "p/q/a", &[b"one"]).await, [405]);
+    assert_eq!(raw.push_blob("p/q/a", b"one").await.status, 201);
+    for name in ["p/q", "p/x/a"] {
+        let said = raw.ask(&format!("POST /v2/{name}/blobs/uploads/")).await;
+        assert_eq!(said.status, 404, "{name}");
+    }
+    let blob = digest(b"one");
+    let mount = format!("POST /v2/p/q/b/blobs/uploads/?mount={blob}&from=p/q/a");
+    assert_eq!(raw.ask(&mount).await.status, 202);
+}
+
+#[tokio::test]
+async fn hub_counts_what_is_read() {
+    let registry = open(Personality::Hub)
+        .quirks(|quirks| quirks.rate = Some(1))
+        .start();
+    let raw = Raw::of(&registry);
+    push_index(&raw, "a/b", "1.0.0").await;
+    for _ in 0..3 {
+        assert_eq!(raw.ask("HEAD /v2/a/b/manifests/1.0.0").await.status, 200);
+    }
+    let said = raw.ask("GET /v2/a/b/manifests/1.0.0").await;
+    assert_eq!(
+        (said.status, said.header("ratelimit-remaining")),
+        (200, "0;w=21600")
+    );
+    let said = raw.ask("GET /v2/a/b/manifests/1.0.0").await;
+    assert_eq!(said.error(), "429 TOOMANYREQUESTS");
+}
+
+#[tokio::test]
+async fn harbor_wants_a_project_and_has_a_code_of_its_own() {
+    let (_registry, raw) = start(Personality::Harbor);
+    assert_eq!(
+        raw.ask("POST /v2/x/a/blobs/uploads/").await.error(),
+        "404 NOT_FOUND"
+    );
+    assert_eq!(
+        raw.ask("GET /v2/p/a/tags/list").await.error(),
+        "404 NOT_FOUND"
+    );
+    push_index(&raw, "p/a", "1.0.0").await;
+    assert_eq!(
+        raw.ask("GET /v2/p/a/manifests/2").await.error(),
+        "404 NOT_FOUND"
+    );
+}
+
+#[tokio::test]
+async fn gitlab_takes_the_types_that_it_knows() {
+    let (_registry, raw) = start(Personality::Gitlab);
+    push_index(&raw, "a/b", "1.0.0").await;
+    let unknown = manifest(b"{}").replace("archive/zip", "text/plain");
+    let said = raw.push_manifest("a/b", "x", MANIFEST, &unknown).await;
+    assert_eq!(said.error(), "400 MANIFEST_INVALID");
+    assert!(said.text().contains("unknown media type: text/plain"));
+    let old = open(Personality::Gitlab)
+        .quirks(|quirks| quirks.types = Some(GITLAB_OLD))
+        .start();
+    let raw = Raw::of(&old);
+    raw.push_blob("a/b", b"{}").await;
+    let said = raw
+        .push_manifest("a/b", "x", MANIFEST, &manifest(b"{}"))
+        .await;
+    assert!(
+        said.text()
+            .contains("application/vnd.opentofu.provider-target")
+    );
+}
+
+#[tokio::test]
+async fn quay_and_gar_name_the_next_page_in_their_own_ways() {
+    for (personality, name) in [(Personality::Quay, "a"), (Personality::Gar, "p/q/a")] {
+        let registry = open(personality)
+            .create("p/q")
+            .quirks(|quirks| quirks.page = 2)
+            .start();
+        let raw = Raw::of(&registry);
+        for tag in ["1.0.1", "1.0.2", "1.0.3", "1.0.4", "1.0.5"] {
+            push_index(&raw, name, tag).await;
+        }
+        let mut found = Vec::new();
+        let mut next = Some(format!("/v2/{name}/tags/list"));
+        while let Some(url) = next {
+            let said = raw.ask(&format!("GET {url}")).await;
+            found.push(said.json()["tags"].as_array().unwrap().len());
+            let link = said.header("link");
+            assert_eq!(
+                personality == Personality::Quay && !link.is_empty(),
+                link.contains("next_page=")
+            );
+            assert_eq!(
+                personality == Personality::Gar && !link.is_empty(),
+                link.contains("http://")
+            );
+            next = link.split(['<', '>']).nth(1).map(str::to_owned);
+        }
+        assert_eq!(found, [2, 2, 1]);
+    }
+    let (_registry, raw) = start(Personality::Quay);
+    push_index(&raw, "a", "1.0.0").await;
+    let said = raw.ask("GET /v2/a/tags/list?last=1.0.0").await;
+    assert_eq!(said.json()["tags"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn locations_have_three_forms() {
+    for (location, wanted) in [
+        (Location::Absolute, "http://127.0.0.1:"),
+        (Location::Path, "/v2/a/b/blobs/uploads/upload-"),
+        (
+            Location::Relative,
+            "../../../../../v2/a/b/blobs/uploads/upload-",
+        ),
+    ] {
+        let registry = open(Personality::Plain)
+            .quirks(|quirks| quirks.location = location)
+            .start();
+        let raw = Raw::of(&registry);
+        let said = raw.begin("a/b").await;
+        assert!(said.starts_with(wanted), "{said}");
+        let url = reqwest::Url::parse(&registry.url("/v2/a/b/blobs/uploads/")).unwrap();
+        let url = url.join(&said).unwrap();
+        assert_eq!(
+            raw.finish(url.as_str(), &digest(b"x"), b"x").await.status,
+            201
+        );
+    }
+}
+
+#[tokio::test]
+async fn bytes_can_go_to_another_host_and_come_from_there() {
+    let registry = open(Personality::Quay)
+        .quirks(|quirks| quirks.uploads_elsewhere = true)
+        .start();
+    let raw = Raw::of(&registry);
+    assert_eq!(raw.push_blob("a", b"one").await.status, 201);
+    let line = format!("GET /v2/a/blobs/{}", digest(b"one"));
+    let said = raw.ask(&line).await;
+    assert_eq!(said.status, 307);
+    let target = said.header("location");
+    assert_eq!(raw.ask(&format!("GET {target}")).await.text(), "one");
+    let bare = target.split('?').next().unwrap();
+    assert_eq!(raw.ask(&format!("GET {bare}")).await.status, 403);
+    let secret = [("authorization", "Bearer token-1")];
+    assert_eq!(
+        raw.send(&format!("GET {target}"), &secret, "").await.status,
+        400
+    );
+    let doors: Vec<Door> = registry.seen().iter().map(|seen| seen.door).collect();
+    let (here, there) = (Door::Registry, Door::Elsewhere);
+    assert_eq!(doors, [here, there, here, there, there, there]);
+    assert_eq!(registry.count(crate::support::registry::Seen::leaks), 1);
+}
+
+#[tokio::test]
+async fn chunks_can_have_a_least_length_but_for_the_last() {
+    let registry = open(Personality::Plain)
+        .quirks(|quirks| quirks.smallest_chunk = Some(3))
+        .start();
+    let raw = Raw::of(&registry);
+    let said = raw.ask("POST /v2/a/blobs/uploads/").await;
+    assert_eq!(said.header("oci-chunk-min-length"), "3");
+    assert_eq!(
+        push_chunks(&raw, "a", &[b"one", b"2"]).await,
+        [202, 202, 201]
+    );
+    assert_eq!(push_chunks(&raw, "a", &[b"1", b"two"]).await, [202, 416]);
+}
+
+#[tokio::test]
+async fn referrers_are_listed_where_the_registry_can() {
+    let (_registry, raw) = start(Personality::Zot);
+    let index = push_index(&raw, "a", "1.0.0").await;
+    let subject = digest(index.as_bytes());
+    let path = format!("GET /v2/a/referrers/{subject}");
+    assert_eq!(
+        raw.ask(&path).await.json()["manifests"],
+        serde_json::json!([])
+    );
+    let referrer =
+        manifest(b"{}").replacen('{', &format!(r#"{{"subject":{{"digest":"{subject}"}},"#), 1);
+    assert_eq!(
+        raw.push_manifest("a", "x", MANIFEST, &referrer)
+            .await
+            .status,
+        201
+    );
+    let listed = raw.ask(&path).await.json();
+    assert_eq!(
+        listed["manifests"][0]["digest"],
+        digest(referrer.as_bytes())
+    );
+}

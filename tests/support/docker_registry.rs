@@ -1,0 +1,192 @@
+//! Registries that are not ours, as programs: Debian's `docker-registry` (distribution 2.8), and `zot`.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::tls::Identity;
+
+/// The name and password that are accepted where they are asked for.
+pub const USER: &str = "robot";
+pub const PASSWORD: &str = "correct-horse";
+/// Their line of an htpasswd file, with the least work that bcrypt allows.
+const HTPASSWD: &str = "robot:$2y$05$abcdefghijklmnopqrstuuZ0Fx87Pb/Aqb0E90lfvCwzXnaFKUHpS\n";
+
+/// How long a program may take to listen.
+const START: Duration = Duration::from_secs(30);
+/// How often a free port may be taken by somebody else before the program has it.
+const ATTEMPTS: usize = 5;
+
+/// Which program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    DockerRegistry,
+    Zot,
+}
+
+/// How it shall be set up.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Speaks TLS as this.
+    pub tls: Option<&'a Identity>,
+    /// Asks for [`USER`] and [`PASSWORD`].
+    pub password: bool,
+}
+
+/// A program that runs until it is dropped, with a storage of its own.
+pub struct Foreign {
+    child: Child,
+    port: u16,
+    directory: TempDir,
+}
+
+impl Program {
+    fn name(self) -> &'static str {
+        match self {
+            Self::DockerRegistry => "docker-registry",
+            Self::Zot => "zot",
+        }
+    }
+
+    /// Starts it, or says on stderr that it is not there.
+    pub fn start(self, options: &Options<'_>) -> Option<Foreign> {
+        let Some(program) = on_path(self.name()) else {
+            eprintln!("skipped: no {} on PATH", self.name());
+            return None;
+        };
+        for _ in 0..ATTEMPTS {
+            if let Some(running) = self.attempt(&program, options) {
+                return Some(running);
+            }
+        }
+        panic!("{} does not start", self.name());
+    }
+
+    fn attempt(self, program: &Path, options: &Options<'_>) -> Option<Foreign> {
+        let directory = TempDir::new().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let config = directory.path().join("config.json");
+        fs::write(&config, self.config(directory.path(), port, options)).unwrap();
+        fs::write(directory.path().join("htpasswd"), HTPASSWD).unwrap();
+        if let Some(identity) = options.tls {
+            fs::write(directory.path().join("server.crt"), &identity.certificate).unwrap();
+            fs::write(directory.path().join("server.key"), &identity.key).unwrap();
+        }
+        let log = File::create(directory.path().join("log")).unwrap();
+        let mut child = Command::new(program)
+            .arg("serve")
+            .arg(&config)
+            .env_clear()
+            .env("HOME", directory.path())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let patience = Instant::now() + START;
+        while Instant::now() < patience && child.try_wait().unwrap().is_none() {
+            if answers(port, options.tls.is_some()) {
+                return Some(Foreign {
+                    child,
+                    port,
+                    directory,
+                });
+            }
+            std::thread::yield_now();
+        }
+        let _gone = child.kill();
+        let _status = child.wait();
+        None
+    }
+
+    fn config(self, directory: &Path, port: u16, options: &Options<'_>) -> String {
+        let path = |name: &str| directory.join(name).display().to_string();
+        let mut config = match self {
+            // YAML, of which JSON is a part.
+            Self::DockerRegistry => serde_json::json!({
+                "version": "0.1",
+                "log": { "level": "error", "accesslog": { "disabled": true } },
+                "storage": {
+                    "filesystem": { "rootdirectory": path("storage") },
+                    "delete": { "enabled": true },
+                },
+                "http": { "addr": format!("127.0.0.1:{port}"), "secret": "a secret" },
+            }),
+            Self::Zot => serde_json::json!({
+                "distSpecVersion": "1.1.0",
+                "storage": { "rootDirectory": path("storage"), "gc": false },
+                "http": { "address": "127.0.0.1", "port": port.to_string() },
+                "log": { "level": "error" },
+            }),
+        };
+        if options.tls.is_some() {
+            let names = match self {
+                Self::DockerRegistry => ("certificate", "key"),
+                Self::Zot => ("cert", "key"),
+            };
+            let tls = &mut config["http"]["tls"];
+            tls[names.0] = path("server.crt").into();
+            tls[names.1] = path("server.key").into();
+        }
+        if options.password {
+            let file = path("htpasswd");
+            match self {
+                Self::DockerRegistry => {
+                    config["auth"] =
+                        serde_json::json!({ "htpasswd": { "realm": "tests", "path": file } });
+                }
+                Self::Zot => config["http"]["auth"]["htpasswd"]["path"] = file.into(),
+            }
+        }
+        config.to_string()
+    }
+}
+
+impl Foreign {
+    /// `127.0.0.1:PORT`
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Where it keeps what it holds.
+    pub fn storage(&self) -> PathBuf {
+        self.directory.path().join("storage")
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+/// Whether it takes requests: whoever speaks TLS answers plain text with something too.
+fn answers(port: u16, tls: bool) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
+        return false;
+    };
+    if tls {
+        return true;
+    }
+    stream.set_read_timeout(Some(START)).unwrap();
+    let sent = stream.write_all(b"GET /v2/ HTTP/1.0\r\n\r\n");
+    let mut answer = [0; 5];
+    sent.is_ok() && stream.read_exact(&mut answer).is_ok() && &answer == b"HTTP/"
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|file| file.is_file())
+}

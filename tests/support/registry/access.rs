@@ -1,0 +1,299 @@
+//! Who may do what: nobody is asked, or a password is, or a token for which a password is.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+
+use super::answer::Answer;
+use super::desk::Desk;
+use super::quirks::Personality;
+use super::route::Route;
+use super::seen::Seen;
+
+/// The password that is accepted.
+pub const PASSWORD: &str = "correct horse: battery";
+/// The identity token that is accepted.
+pub const IDENTITY: &str = "identity-of-the-robot";
+
+/// How a registry wants to be spoken to.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// Nobody is asked.
+    Open,
+    /// A name and [`PASSWORD`] with every request.
+    Basic { user: &'static str },
+    /// A token with every request.
+    Bearer(Tokens),
+}
+
+/// Who gives tokens, and how.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    /// The name that goes with [`PASSWORD`].
+    pub user: &'static str,
+    pub service: &'static str,
+    /// Whether the token server is another host.
+    pub elsewhere: bool,
+    /// The names under which the answer gives the token.
+    pub fields: &'static [&'static str],
+    /// For how many seconds a token holds; 60, and nothing is said about it, if `None`.
+    pub expires_in: Option<u64>,
+    /// How many requests a token is good for.
+    pub uses: Option<u32>,
+    /// Whether everybody may read.
+    pub public: bool,
+    /// Whether [`IDENTITY`] is accepted by POST.
+    pub identity: bool,
+    /// Whether a token without a repository is worth anything.
+    pub empty: bool,
+}
+
+/// The tokens that were given.
+#[derive(Debug, Default)]
+pub struct Issued(BTreeMap<String, Token>);
+
+#[derive(Debug)]
+struct Token {
+    /// `REPOSITORY:ACTION`
+    grants: Vec<String>,
+    until: Instant,
+    uses: Option<u32>,
+}
+
+impl Access {
+    /// How a kind of registry is usually set up.
+    pub fn of(personality: Personality) -> Self {
+        let tokens = Tokens {
+            user: "robot",
+            service: "registry",
+            elsewhere: false,
+            fields: &["token"],
+            expires_in: Some(300),
+            uses: None,
+            public: false,
+            identity: false,
+            empty: true,
+        };
+        Self::Bearer(match personality {
+            Personality::Plain
+            | Personality::Distribution2
+            | Personality::Distribution3
+            | Personality::Zot => return Self::Open,
+            Personality::Ecr => return Self::Basic { user: "AWS" },
+            Personality::Ghcr => Tokens {
+                service: "ghcr.io",
+                expires_in: None,
+                public: true,
+                ..tokens
+            },
+            Personality::Acr => Tokens {
+                fields: &["access_token"],
+                expires_in: None,
+                identity: true,
+                ..tokens
+            },
+            Personality::Gar => Tokens {
+                user: "oauth2accesstoken",
+                ..tokens
+            },
+            Personality::Hub => Tokens {
+                service: "registry.docker.io",
+                elsewhere: true,
+                fields: &["token", "access_token"],
+                public: true,
+                identity: true,
+                ..tokens
+            },
+            Personality::Harbor => Tokens {
+                service: "harbor-registry",
+                empty: false,
+                ..tokens
+            },
+            Personality::Gitlab => Tokens {
+                service: "container_registry",
+                elsewhere: true,
+                ..tokens
+            },
+            Personality::Quay => tokens,
+        })
+    }
+
+    /// The name that goes with [`PASSWORD`].
+    pub fn user(&self) -> Option<&'static str> {
+        match self {
+            Self::Open => None,
+            Self::Basic { user } => Some(user),
+            Self::Bearer(tokens) => Some(tokens.user),
+        }
+    }
+}
+
+impl Desk {
+    /// Lets a request in, or says why not.
+    pub(super) fn admit(&mut self, seen: &Seen, route: &Route) -> Option<Answer> {
+        let wanted = wanted(seen, route);
+        match self.access.clone() {
+            Access::Open => None,
+            Access::Basic { user } => {
+                let good = seen.authorization() == Some(&basic(user));
+                (!good).then(|| self.challenge(&wanted, "UNAUTHORIZED"))
+            }
+            Access::Bearer(tokens) => {
+                let token = seen
+                    .authorization()
+                    .and_then(|text| text.strip_prefix("Bearer "));
+                let Some(token) = token.and_then(|token| self.issued.0.get_mut(token)) else {
+                    return Some(self.challenge(&wanted, "UNAUTHORIZED"));
+                };
+                let spent = token.uses == Some(0) || token.until <= Instant::now();
+                token.uses = token.uses.map(|left| left.saturating_sub(1));
+                let worthless = !tokens.empty && token.grants.is_empty();
+                let granted = wanted.iter().all(|want| token.grants.contains(want));
+                let levels = self.has_good_levels(route);
+                (spent || worthless || !granted || !levels)
+                    .then(|| self.challenge(&wanted, "DENIED"))
+            }
+        }
+    }
+
+    /// The token of a request is good no more.
+    pub(super) fn revoke(&mut self, seen: &Seen) {
+        let token = seen
+            .authorization()
+            .and_then(|text| text.strip_prefix("Bearer "));
+        if let Some(token) = token {
+            self.issued.0.remove(token);
+        }
+    }
+
+    /// Says what is wanted.
+    pub(super) fn challenge(&self, wanted: &[String], code: &str) -> Answer {
+        let answer = Answer::error(401, code, "authentication required");
+        let header = match &self.access {
+            Access::Open | Access::Basic { .. } => {
+                "Basic realm=\"the registry\",charset=\"UTF-8\"".to_owned()
+            }
+            Access::Bearer(tokens) => {
+                let door = if tokens.elsewhere {
+                    &self.doors.elsewhere
+                } else {
+                    &self.doors.registry
+                };
+                let service = tokens.service;
+                let scope: Vec<_> = scopes(wanted).collect();
+                let scope = match scope.is_empty() {
+                    true => String::new(),
+                    false => format!(",scope=\"{}\"", scope.join(" ")),
+                };
+                format!("Bearer realm=\"{door}/token\",service=\"{service}\"{scope}")
+            }
+        };
+        answer.header("www-authenticate", &header)
+    }
+
+    /// The token server.
+    pub(super) fn give_token(&mut self, seen: &Seen, body: &[u8]) -> Answer {
+        let Access::Bearer(tokens) = self.access.clone() else {
+            return Answer::new(404);
+        };
+        let form: Vec<(String, String)> = url::form_urlencoded::parse(body).into_owned().collect();
+        let asked = if seen.method == "POST" {
+            &form
+        } else {
+            &seen.query
+        };
+        let said = |name: &'static str| {
+            let found = asked.iter().filter(move |(key, _)| key == name);
+            found.map(|(_, value)| value.as_str())
+        };
+        let known = match (seen.method.as_str(), seen.authorization()) {
+            ("GET", Some(secret)) if secret == basic(tokens.user) => true,
+            ("GET", None) => false,
+            ("POST", None) if tokens.identity => {
+                let refresh = said("grant_type").eq(["refresh_token"]);
+                if !refresh || !said("refresh_token").eq([IDENTITY]) {
+                    return Answer::error(401, "UNAUTHORIZED", "the identity token is not good");
+                }
+                true
+            }
+            ("POST", _) => return Answer::new(405),
+            _ => return Answer::error(401, "UNAUTHORIZED", "incorrect username or password"),
+        };
+        if !said("service").eq([tokens.service]) {
+            return Answer::error(400, "UNSUPPORTED", "another service");
+        }
+        let mut grants = Vec::new();
+        for scope in said("scope").flat_map(|text| text.split(' ')) {
+            let scope = scope.strip_prefix("repository:").unwrap_or_default();
+            let Some((name, actions)) = scope.rsplit_once(':') else {
+                continue;
+            };
+            let may = |action: &&str| known || (tokens.public && *action == "pull");
+            let actions = actions.split(',').filter(may);
+            grants.extend(actions.map(|action| format!("{name}:{action}")));
+        }
+        if !known && grants.is_empty() && said("scope").next().is_some() {
+            return Answer::error(401, "UNAUTHORIZED", "authentication required");
+        }
+        self.issue(&tokens, grants)
+    }
+
+    fn issue(&mut self, tokens: &Tokens, grants: Vec<String>) -> Answer {
+        let text = format!("token-{}", self.number());
+        let life = Duration::from_secs(tokens.expires_in.unwrap_or(60));
+        let token = Token {
+            grants,
+            until: Instant::now() + life,
+            uses: tokens.uses,
+        };
+        self.issued.0.insert(text.clone(), token);
+        let mut answer = serde_json::Map::new();
+        for field in tokens.fields {
+            answer.insert((*field).to_owned(), text.clone().into());
+        }
+        if let Some(seconds) = tokens.expires_in {
+            answer.insert("expires_in".to_owned(), seconds.into());
+        }
+        Answer::json(200, &answer.into())
+    }
+}
+
+/// `Authorization` for a name and [`PASSWORD`].
+pub fn basic(user: &str) -> String {
+    let pair = format!("{user}:{PASSWORD}");
+    format!(
+        "Basic {}",
+        base64::engine::general_purpose::STANDARD.encode(pair)
+    )
+}
+
+/// What a request needs, as `REPOSITORY:ACTION`.
+fn wanted(seen: &Seen, route: &Route) -> Vec<String> {
+    let Some(name) = route.name() else {
+        return Vec::new();
+    };
+    let mut wanted = vec![format!("{name}:pull")];
+    if seen.method != "GET" && seen.method != "HEAD" {
+        wanted.push(format!("{name}:push"));
+    }
+    // Whoever mounts reads the other repository.
+    if let (Route::Uploads(_), Some(from)) = (route, seen.parameter("from")) {
+        wanted.push(format!("{from}:pull"));
+    }
+    wanted
+}
+
+/// The same as a challenge says it.
+fn scopes(wanted: &[String]) -> impl Iterator<Item = String> {
+    let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, action) in wanted.iter().filter_map(|want| want.rsplit_once(':')) {
+        match names.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, actions)) => actions.push(action),
+            None => names.push((name, vec![action])),
+        }
+    }
+    let text =
+        |(name, actions): (&str, Vec<&str>)| format!("repository:{name}:{}", actions.join(","));
+    names.into_iter().map(text).collect::<Vec<_>>().into_iter()
+}

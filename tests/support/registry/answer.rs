@@ -1,0 +1,142 @@
+//! Answers, whole or cut short.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::Response;
+use hyper::body::{Body, Frame};
+
+/// What a registry answers.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Bytes,
+    pub end: End,
+}
+
+/// How a body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// As it should.
+    Whole,
+    /// After so many bytes the connection is cut.
+    Cut(usize),
+    /// After so many bytes nothing comes any more.
+    Stall(usize),
+}
+
+impl Answer {
+    pub fn new(status: u16) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: Bytes::new(),
+            end: End::Whole,
+        }
+    }
+
+    /// An answer in the form that the specification gives to errors.
+    pub fn error(status: u16, code: &str, message: &str) -> Self {
+        let item = serde_json::json!({ "code": code, "message": message });
+        Self::json(status, &serde_json::json!({ "errors": [item] }))
+    }
+
+    pub fn json(status: u16, document: &serde_json::Value) -> Self {
+        Self::new(status)
+            .header("content-type", "application/json; charset=utf-8")
+            .body(format!("{document}\n"))
+    }
+
+    /// Sets a header, in the place of an earlier one of that name.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.remove(name);
+        self.headers.push((name.to_owned(), value.to_owned()));
+    }
+
+    pub fn remove(&mut self, name: &str) {
+        self.headers
+            .retain(|(key, _)| !key.eq_ignore_ascii_case(name));
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(key, _)| key == name)?;
+        Some(&found.1)
+    }
+
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// The answer as it goes out: to a HEAD without its body.
+    pub(super) fn response(mut self, head: bool) -> Response<Flow> {
+        if self.get("content-length").is_none() && self.status != 204 {
+            let length = self.body.len().to_string();
+            self.set("content-length", &length);
+        }
+        if head {
+            self.body = Bytes::new();
+        }
+        let mut response = Response::builder().status(self.status);
+        for (name, value) in &self.headers {
+            response = response.header(name, value);
+        }
+        response.body(Flow::new(self.body, self.end)).unwrap()
+    }
+}
+
+/// A body on its way out.
+pub struct Flow {
+    bytes: Bytes,
+    end: End,
+    /// How often the connection gets a chance to send what it has before it is cut.
+    flushes: u8,
+}
+
+impl Flow {
+    fn new(mut bytes: Bytes, end: End) -> Self {
+        if let End::Cut(after) | End::Stall(after) = end {
+            bytes.truncate(after);
+        }
+        Self {
+            bytes,
+            end,
+            flushes: 3,
+        }
+    }
+}
+
+impl Body for Flow {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        if !self.bytes.is_empty() {
+            let length = self.bytes.len().min(16 << 10);
+            let piece = self.bytes.split_to(length);
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        match self.end {
+            End::Whole => Poll::Ready(None),
+            End::Stall(_) => Poll::Pending,
+            End::Cut(_) if self.flushes > 0 => {
+                self.flushes -= 1;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            End::Cut(_) => Poll::Ready(Some(Err(std::io::Error::other("cut on purpose")))),
+        }
+    }
+}

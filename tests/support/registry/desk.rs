@@ -1,0 +1,163 @@
+//! The desk of a registry: everything that it knows, and who answers what.
+
+use bytes::Bytes;
+
+use super::access::{Access, Issued};
+use super::answer::Answer;
+use super::content::Content;
+use super::fault::{Fault, Rule};
+use super::quirks::{Creation, Location, Quirks};
+use super::route::Route;
+use super::seen::{Door, Seen};
+
+/// The base URLs of a registry's doors, without a slash at the end.
+#[derive(Clone, Debug)]
+pub struct Doors {
+    pub registry: String,
+    pub elsewhere: String,
+    pub plain: String,
+}
+
+/// Everything that a registry knows.
+pub struct Desk {
+    pub quirks: Quirks,
+    pub access: Access,
+    pub doors: Doors,
+    pub content: Content,
+    /// The repositories that were created beforehand, or their first levels.
+    pub created: Vec<String>,
+    pub seen: Vec<Seen>,
+    pub rules: Vec<Rule>,
+    pub(super) issued: Issued,
+    numbers: u64,
+}
+
+impl Desk {
+    pub fn new(quirks: Quirks, access: Access, doors: Doors) -> Self {
+        Self {
+            quirks,
+            access,
+            doors,
+            content: Content::default(),
+            created: Vec::new(),
+            seen: Vec::new(),
+            rules: Vec::new(),
+            issued: Issued::default(),
+            numbers: 0,
+        }
+    }
+
+    /// A number that was not used before.
+    pub(super) fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// Notes a request, and gives its place in the list and what shall go wrong with it.
+    pub fn arrive(&mut self, seen: Seen) -> (usize, Option<Fault>) {
+        let faults: Vec<_> = self
+            .rules
+            .iter_mut()
+            .filter_map(|rule| rule.meet(&seen))
+            .collect();
+        self.seen.push(seen);
+        (self.seen.len() - 1, faults.into_iter().next())
+    }
+
+    /// Lets a request in, or refuses it before its body is read.
+    pub fn receive(&mut self, seen: &Seen, route: &Route) -> Option<Answer> {
+        match (seen.door, route) {
+            (_, Route::Token) => None,
+            // As the storage of the clouds, which wants one signature and no more.
+            (_, Route::Storage(..)) => seen
+                .authorization()
+                .map(|_| Answer::new(400).body("only one way to authenticate is allowed")),
+            (Door::Registry, _) => self.admit(seen, route),
+            (Door::Elsewhere, Route::Upload(..)) if self.quirks.uploads_elsewhere => None,
+            _ => Some(Answer::new(404)),
+        }
+    }
+
+    /// Answers a request that was let in.
+    pub fn answer(&mut self, seen: &Seen, route: &Route, body: Bytes) -> Answer {
+        if let Some(refusal) = self.refuse_name(seen, route) {
+            return refusal;
+        }
+        match (seen.method.as_str(), route) {
+            ("GET" | "POST", Route::Token) => self.give_token(seen, &body),
+            ("GET" | "HEAD", Route::Ping) => Answer::json(200, &serde_json::json!({}))
+                .header("docker-distribution-api-version", "registry/2.0"),
+            ("GET", Route::Tags(name)) => self.list_tags(seen, name),
+            ("GET" | "HEAD", Route::Manifest(name, at)) => self.get_manifest(seen, name, at),
+            ("PUT", Route::Manifest(name, at)) => self.put_manifest(seen, name, at, body),
+            ("GET" | "HEAD", Route::Blob(name, digest)) => self.get_blob(seen, name, digest),
+            ("GET", Route::Storage(name, digest)) => self.get_stored(seen, name, digest),
+            ("POST", Route::Uploads(name)) => self.begin_upload(seen, name, body),
+            ("PATCH", Route::Upload(name, id)) => self.patch_upload(seen, name, id, &body),
+            ("PUT", Route::Upload(name, id)) => self.finish_upload(seen, name, id, &body),
+            ("GET", Route::Upload(name, id)) => self.upload_status(seen, name, id),
+            ("DELETE", Route::Upload(name, id)) => self.cancel_upload(name, id),
+            ("GET", Route::Referrers(name, digest)) => self.list_referrers(name, digest),
+            (_, Route::Unknown | Route::Storage(..)) => Answer::new(404),
+            _ => Answer::error(405, "UNSUPPORTED", "the operation is unsupported"),
+        }
+    }
+
+    /// Whether the name has as many levels as it must have.
+    pub(super) fn has_good_levels(&self, route: &Route) -> bool {
+        let levels = |name: &str| name.split('/').count();
+        match (self.quirks.levels, route.name()) {
+            (Some(wanted), Some(name)) => levels(name) == wanted,
+            _ => true,
+        }
+    }
+
+    /// Refuses a repository that cannot be there, or cannot come to be.
+    fn refuse_name(&self, seen: &Seen, route: &Route) -> Option<Answer> {
+        let name = route.name()?;
+        let read = seen.method == "GET" || seen.method == "HEAD";
+        let known = match self.quirks.creation {
+            Creation::ByPush => true,
+            Creation::Whole => self.created.iter().any(|created| created == name),
+            Creation::Levels(count) => {
+                let first: Vec<&str> = name.split('/').take(count).collect();
+                self.created.contains(&first.join("/")) && name.split('/').count() > count
+            }
+        };
+        let sound = name.split('/').all(is_component);
+        match (sound, known, read) {
+            (false, _, _) => Some(Answer::error(
+                400,
+                "NAME_INVALID",
+                "invalid repository name",
+            )),
+            (_, false, _) => Some(self.unknown_name(name)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn unknown_name(&self, name: &str) -> Answer {
+        let message = format!("repository {name} not found");
+        Answer::error(404, self.quirks.unknown, &message)
+    }
+
+    /// A URL of this registry as its `Location` headers have it, for a request of the path `asked`.
+    pub(super) fn location(&self, asked: &str, path: &str) -> String {
+        match self.quirks.location {
+            Location::Absolute => format!("{}{path}", self.doors.registry),
+            Location::Path => path.to_owned(),
+            Location::Relative => {
+                let up = asked.matches('/').count() - 1;
+                format!("{}{}", "../".repeat(up), &path[1..])
+            }
+        }
+    }
+}
+
+/// Whether a text is one level of a repository's name.
+fn is_component(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.starts_with(plain)
+        && text.ends_with(plain)
+        && text.chars().all(|c| plain(c) || "._-".contains(c))
+}

@@ -1,0 +1,230 @@
+//! Manifests and tags.
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::content::{Manifest, digest_like, parts};
+use super::desk::Desk;
+use super::quirks::Pages;
+use super::seen::Seen;
+
+/// The largest manifest that is taken, in bytes.
+const LARGEST: usize = 4 << 20;
+
+impl Desk {
+    pub(super) fn get_manifest(&mut self, seen: &Seen, name: &str, reference: &str) -> Answer {
+        let unknown = |message: &str| Answer::error(404, "MANIFEST_UNKNOWN", message);
+        if let Some(refusal) = self.spend(seen) {
+            return refusal;
+        }
+        let Some(repository) = self.content.repositories.get(name) else {
+            return self.unknown_name(name);
+        };
+        let found = repository.resolve(reference).and_then(|digest| {
+            let manifest = repository.manifests.get(&digest)?;
+            Some((digest, manifest))
+        });
+        let Some((digest, manifest)) = found else {
+            let code = if self.quirks.unknown == "NAME_UNKNOWN" {
+                "MANIFEST_UNKNOWN"
+            } else {
+                self.quirks.unknown
+            };
+            return Answer::error(404, code, "manifest unknown");
+        };
+        let mut accepted = seen.headers.iter().filter(|(name, _)| name == "accept");
+        if self.quirks.needs_accept
+            && !accepted.any(|(_, text)| text.contains(&manifest.media_type))
+        {
+            return unknown("OCI index found, but accept header does not support OCI indexes");
+        }
+        let answer = Answer::new(200)
+            .header("content-type", &manifest.media_type)
+            .header("docker-content-digest", &digest)
+            .body(manifest.bytes.clone());
+        match self.quirks.rate {
+            Some(left) => answer
+                .header("ratelimit-limit", "100;w=21600")
+                .header("ratelimit-remaining", &format!("{left};w=21600")),
+            None => answer,
+        }
+    }
+
+    /// A GET of a manifest costs one of what is free; a HEAD nothing.
+    fn spend(&mut self, seen: &Seen) -> Option<Answer> {
+        let left = self.quirks.rate.filter(|_| seen.method == "GET")?;
+        self.quirks.rate = Some(left.saturating_sub(1));
+        let message = "You have reached your pull rate limit.";
+        (left == 0).then(|| Answer::error(429, "TOOMANYREQUESTS", message))
+    }
+
+    pub(super) fn put_manifest(
+        &mut self,
+        seen: &Seen,
+        name: &str,
+        reference: &str,
+        bytes: Bytes,
+    ) -> Answer {
+        let media_type = seen.header("content-type").unwrap_or_default();
+        let by_digest = reference.contains(':');
+        let digest = digest_like(if by_digest { reference } else { "" }, &bytes);
+        if let Some(refusal) = self.refuse_manifest(name, media_type, &bytes) {
+            return refusal;
+        }
+        if by_digest && digest != reference {
+            return Answer::error(
+                400,
+                "DIGEST_INVALID",
+                "provided digest did not match uploaded content",
+            );
+        }
+        let immutable = self.quirks.immutable;
+        let repository = self.content.repository(name);
+        if immutable && !by_digest && repository.resolve(reference).is_some() {
+            let message = format!(
+                "The image tag '{reference}' already exists in the '{name}' repository and cannot be overwritten because the repository is immutable."
+            );
+            return Answer::error(400, "TAG_INVALID", &message);
+        }
+        let manifest = Manifest {
+            media_type: media_type.to_owned(),
+            bytes,
+        };
+        repository.manifests.insert(digest.clone(), manifest);
+        if !by_digest {
+            repository.tag(reference, &digest);
+        }
+        let answer = Answer::new(201).header("docker-content-digest", &digest);
+        if by_digest && !self.quirks.manifest_location {
+            return answer;
+        }
+        let path = format!("/v2/{name}/manifests/{digest}");
+        answer.header("location", &self.location(&seen.path, &path))
+    }
+
+    /// Refuses a manifest that is none, or that this registry does not want.
+    fn refuse_manifest(&self, name: &str, media_type: &str, bytes: &[u8]) -> Option<Answer> {
+        let invalid = |message: &str| Some(Answer::error(400, "MANIFEST_INVALID", message));
+        if bytes.len() > LARGEST {
+            return Some(Answer::error(
+                413,
+                "SIZE_INVALID",
+                "the manifest is too large",
+            ));
+        }
+        let Ok(document) = serde_json::from_slice::<Value>(bytes) else {
+            return invalid("manifest invalid");
+        };
+        let own = document["mediaType"].as_str();
+        if own.is_some_and(|own| own != media_type) || media_type.contains(';') {
+            return invalid("the media type is not that of the request");
+        }
+        if !self.quirks.subjects && document.get("subject").is_some() {
+            return Some(Answer::error(
+                405,
+                "UNSUPPORTED",
+                "Invalid parameter at 'ImageManifest'",
+            ));
+        }
+        if let Some(unknown) = self.unknown_type(&document) {
+            return invalid(&format!("unknown media type: {unknown}"));
+        }
+        let (blobs, children) = parts(&document);
+        let repository = self.content.repositories.get(name);
+        let has_blob = |digest: &String| repository.is_some_and(|r| r.blobs.contains_key(digest));
+        let has_child =
+            |digest: &String| repository.is_some_and(|r| r.manifests.contains_key(digest));
+        if !blobs.iter().all(has_blob) || !children.iter().all(has_child) {
+            let message = "blob unknown to registry";
+            return Some(Answer::error(
+                self.quirks.missing_part,
+                "MANIFEST_BLOB_UNKNOWN",
+                message,
+            ));
+        }
+        None
+    }
+
+    /// The first media type that is not on this registry's list, if it has one.
+    fn unknown_type(&self, document: &Value) -> Option<String> {
+        let known = self.quirks.types?;
+        let list = |name: &str| document[name].as_array().cloned().unwrap_or_default();
+        let mut used = vec![
+            document["artifactType"].clone(),
+            document["config"]["mediaType"].clone(),
+        ];
+        used.extend(
+            list("layers")
+                .iter()
+                .map(|layer| layer["mediaType"].clone()),
+        );
+        used.extend(
+            list("manifests")
+                .iter()
+                .map(|entry| entry["mediaType"].clone()),
+        );
+        let mut used = used.iter().filter_map(Value::as_str);
+        used.find(|used| !known.contains(used)).map(str::to_owned)
+    }
+
+    pub(super) fn list_tags(&mut self, seen: &Seen, name: &str) -> Answer {
+        let old = self.quirks.pages == Pages::AllAtOnce;
+        let Some(repository) = self.content.repositories.get(name) else {
+            return self.unknown_name(name);
+        };
+        if repository.manifests.is_empty() || (old && !repository.was_tagged) {
+            return self.unknown_name(name);
+        }
+        let mut tags: Vec<String> = repository
+            .tags
+            .iter()
+            .rev()
+            .map(|(tag, _)| tag.clone())
+            .collect();
+        if old {
+            let tags = if tags.is_empty() {
+                Value::Null
+            } else {
+                tags.into()
+            };
+            return Answer::json(200, &serde_json::json!({ "name": name, "tags": tags }));
+        }
+        tags.sort();
+        let page = seen
+            .parameter("n")
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(self.quirks.page);
+        let page = page.min(self.quirks.page);
+        let token = seen
+            .parameter("next_page")
+            .map(|token| token.chars().rev().collect::<String>());
+        let last = seen
+            .parameter("last")
+            .map(str::to_owned)
+            .filter(|_| self.quirks.pages != Pages::Token);
+        let after = token.or(last).unwrap_or_default();
+        let rest: Vec<String> = tags.into_iter().filter(|tag| *tag > after).collect();
+        let more = rest.len() > page;
+        let tags: Vec<String> = rest.into_iter().take(page).collect();
+        let answer = Answer::json(200, &serde_json::json!({ "name": name, "tags": tags }));
+        match tags.last().filter(|_| more) {
+            Some(last) => answer.header("link", &self.next_page(name, last, page)),
+            None => answer,
+        }
+    }
+
+    fn next_page(&self, name: &str, last: &str, n: usize) -> String {
+        let path = format!("/v2/{name}/tags/list");
+        let url = match self.quirks.pages {
+            // A token that nobody can guess the next one from.
+            Pages::Token => {
+                let token: String = last.chars().rev().collect();
+                format!("{path}?n={n}&next_page={token}")
+            }
+            Pages::Absolute => format!("{}{path}?n={n}&last={last}", self.doors.registry),
+            Pages::Path | Pages::AllAtOnce => format!("{path}?last={last}&n={n}"),
+        };
+        format!("<{url}>; rel=\"next\"")
+    }
+}
