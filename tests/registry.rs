@@ -1,13 +1,13 @@
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use base64::Engine as _;
 use tempfile::TempDir;
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
-use tfoci::credentials::Credential;
+use tfoci::credentials::{Credential, Credentials, Places};
 use tfoci::event::Reporter;
 use tfoci::examine::{Belief, Platforms, Shelf};
 use tfoci::http::{Http, Settings};
@@ -99,15 +99,35 @@ impl User {
         self.folder.path().join(name)
     }
 
+    /// The credential as docker keeps it.
+    fn authfile(&self) -> String {
+        let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+        let entry = match &self.credential {
+            None => return "{}".to_owned(),
+            Some(Credential::Basic {
+                username, password, ..
+            }) => {
+                serde_json::json!({"auth": encode(&format!("{username}:{password}"))})
+            }
+            Some(Credential::Identity { token, .. }) => {
+                serde_json::json!({"auth": encode("user:"), "identitytoken": token})
+            }
+            Some(other) => panic!("docker keeps no {other:?}"),
+        };
+        serde_json::json!({"auths": {&self.host: entry}}).to_string()
+    }
+
     fn destination(&self) -> Destination<Registry> {
-        let credential = self
-            .credential
-            .clone()
-            .map(|found| (self.host.clone(), found));
-        let credentials: HashMap<_, _> = credential.into_iter().collect();
+        let authfile = self.path("auth.json");
+        fs::write(&authfile, self.authfile()).unwrap();
+        let places = Places {
+            authfile: Some(authfile),
+            ..Places::default()
+        };
+        let credentials = Credentials::discover(&places).unwrap();
         Destination {
             store: Registry::new(Http::new(self.settings.clone()), credentials),
-            repository: Repository::of_registry(&self.host, &self.name).unwrap(),
+            repository: Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap(),
         }
     }
 

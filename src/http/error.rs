@@ -4,6 +4,7 @@ use std::fmt;
 
 use url::Url;
 
+use super::guard::PrivateAddress;
 use crate::error::{Category, printable};
 
 /// A URL that can be shown: without its query, which may hold a token, and without a user's name or password.
@@ -143,17 +144,23 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Silent { .. } => true,
-            // A certificate does not get better by asking again.
-            Self::Transport { source, .. } => !source.is_builder() && !is_certificate(source),
+            // Neither a certificate nor a server that speaks no TLS gets better by asking again.
+            Self::Transport { source, .. } => !source.is_builder() && !is_final(source),
             _ => false,
         }
     }
 }
 
-fn is_certificate(error: &dyn std::error::Error) -> bool {
+fn is_final(error: &dyn std::error::Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
-        if error.to_string().contains("certificate") || error.is::<super::guard::PrivateAddress>() {
+        let inner = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        if error.is::<rustls::Error>()
+            || error.is::<PrivateAddress>()
+            || inner.is_some_and(|inner| inner.is::<rustls::Error>())
+        {
             return true;
         }
         cause = error.source();

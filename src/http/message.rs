@@ -78,6 +78,8 @@ pub struct Request {
     pub(super) headers: HeaderMap,
     pub(super) secret: Option<Secret>,
     pub(super) payload: Option<Payload>,
+    /// How much of the answer's body is read at once; `None` leaves it to flow.
+    pub(super) whole: Option<u64>,
 }
 
 impl Request {
@@ -90,6 +92,7 @@ impl Request {
             headers: HeaderMap::new(),
             secret: None,
             payload: None,
+            whole: None,
         }
     }
 
@@ -109,6 +112,14 @@ impl Request {
         self
     }
 
+    /// Wants the answer's body at once, of at most `limit` bytes: an answer that is cut in the middle is none then, and can
+    /// be asked for again.
+    #[must_use]
+    pub fn whole(mut self, limit: u64) -> Self {
+        self.whole = Some(limit);
+        self
+    }
+
     /// Adds a body.
     #[must_use]
     pub fn payload(mut self, payload: Payload) -> Self {
@@ -124,6 +135,7 @@ impl Request {
             headers: self.headers.clone(),
             secret: self.secret.clone(),
             payload: None,
+            whole: self.whole,
         }
     }
 
@@ -136,40 +148,51 @@ impl Request {
     }
 }
 
-/// What a server answered. The body is yet to be read.
+/// What a server answered.
 #[derive(Debug)]
 pub struct Answer {
-    response: Response,
+    status: StatusCode,
+    headers: HeaderMap,
+    url: Url,
+    body: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// Yet to be read.
+    Coming(Response),
+    /// Read whole.
+    Read(Vec<u8>),
 }
 
 impl Answer {
     pub(super) fn new(response: Response) -> Self {
-        Self { response }
+        Self {
+            status: response.status(),
+            headers: response.headers().clone(),
+            url: response.url().clone(),
+            body: Content::Coming(response),
+        }
     }
 
     /// The status.
     pub fn status(&self) -> StatusCode {
-        self.response.status()
+        self.status
     }
 
     /// Where the answer came from, after redirects.
     pub fn url(&self) -> &Url {
-        self.response.url()
+        &self.url
     }
 
     /// A header, if it is there and is text.
     pub fn header(&self, name: HeaderName) -> Option<String> {
-        self.response
-            .headers()
-            .get(name)?
-            .to_str()
-            .ok()
-            .map(str::to_owned)
+        self.headers.get(name)?.to_str().ok().map(str::to_owned)
     }
 
     /// Every value of a header that is text.
     pub fn headers(&self, name: HeaderName) -> Vec<String> {
-        let values = self.response.headers().get_all(name).iter();
+        let values = self.headers.get_all(name).iter();
         values
             .filter_map(|value| value.to_str().ok().map(str::to_owned))
             .collect()
@@ -180,52 +203,89 @@ impl Answer {
         self.header(reqwest::header::CONTENT_LENGTH)?.parse().ok()
     }
 
+    /// Reads the body now, so that whoever sends again can do so when it is cut.
+    pub(super) async fn read(self, limit: u64) -> Result<Self, Error> {
+        let Self {
+            status,
+            headers,
+            url,
+            body,
+        } = self;
+        let bytes = whole(body, &url, limit).await?;
+        Ok(Self {
+            status,
+            headers,
+            url,
+            body: Content::Read(bytes),
+        })
+    }
+
+    /// What was read of the body so far.
+    pub(super) fn seen(&self) -> &[u8] {
+        match &self.body {
+            Content::Coming(_) => &[],
+            Content::Read(bytes) => bytes,
+        }
+    }
+
     /// The whole body, of at most `limit` bytes.
     ///
     /// # Errors
     /// The network's, or more bytes than that.
     pub async fn bytes(self, limit: u64) -> Result<Vec<u8>, Error> {
-        let url = self.url().clone();
-        let mut chunks = Box::pin(self.chunks());
-        let mut all = Vec::new();
-        while let Some(chunk) = chunks.next().await {
-            all.extend_from_slice(&chunk?);
-            if all.len() as u64 > limit {
-                return Err(Error::Large {
-                    url: url.into(),
-                    limit,
-                });
-            }
-        }
-        Ok(all)
+        whole(self.body, &self.url, limit).await
     }
 
     /// The body as it comes.
     pub fn chunks(self) -> impl futures_util::Stream<Item = Result<Bytes, Error>> + Send + 'static {
-        let url = self.url().clone();
-        futures_util::stream::unfold(Some(self.response), move |response| {
-            let url = url.clone();
-            async move {
-                let mut response = response?;
-                match tokio::time::timeout(STALL, response.chunk()).await {
-                    Ok(Ok(Some(chunk))) => Some((Ok(chunk), Some(response))),
-                    Ok(Ok(None)) => None,
-                    Ok(Err(source)) => Some((
-                        Err(Error::Transport {
-                            url: url.into(),
-                            source,
-                        }),
-                        None,
-                    )),
-                    Err(_) => Some((
-                        Err(Error::Silent {
-                            url: url.into(),
-                            seconds: STALL.as_secs(),
-                        }),
-                        None,
-                    )),
-                }
-            }
-        })
+        flow(self.body, self.url)
     }
+}
+
+async fn whole(body: Content, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
+    let mut chunks = Box::pin(flow(body, url.clone()));
+    let mut all = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        all.extend_from_slice(&chunk?);
+        if all.len() as u64 > limit {
+            return Err(Error::Large {
+                url: url.clone().into(),
+                limit,
+            });
+        }
+    }
+    Ok(all)
+}
+
+fn flow(
+    body: Content,
+    url: Url,
+) -> impl futures_util::Stream<Item = Result<Bytes, Error>> + Send + 'static {
+    futures_util::stream::unfold(Some(body), move |body| {
+        let url = url.clone();
+        async move {
+            let mut response = match body? {
+                Content::Read(bytes) => return Some((Ok(bytes.into()), None)),
+                Content::Coming(response) => response,
+            };
+            match tokio::time::timeout(STALL, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => Some((Ok(chunk), Some(Content::Coming(response)))),
+                Ok(Ok(None)) => None,
+                Ok(Err(source)) => Some((
+                    Err(Error::Transport {
+                        url: url.into(),
+                        source,
+                    }),
+                    None,
+                )),
+                Err(_) => Some((
+                    Err(Error::Silent {
+                        url: url.into(),
+                        seconds: STALL.as_secs(),
+                    }),
+                    None,
+                )),
+            }
+        }
+    })
 }

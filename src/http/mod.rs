@@ -19,7 +19,7 @@ mod retry;
 
 pub use error::{Error, Shown};
 pub use message::{Answer, Payload, Request, Secret};
-pub use retry::{Patience, retrying};
+pub use retry::{Patience, pause, retrying, wish};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,6 +35,9 @@ use clients::{Clients, Kind};
 const MOST_REDIRECTS: usize = 10;
 /// How long a server may think before it answers, once it has the whole request.
 const ANSWER: Duration = Duration::from_secs(60);
+
+/// The longest explanation of a refusal that is read.
+const LARGEST_REFUSAL: u64 = 64 << 10;
 
 /// What the user said about hosts and certificates. Hosts are `HOST` or `HOST:PORT`, in lower case.
 #[derive(Clone, Debug, Default)]
@@ -120,6 +123,7 @@ impl Http {
         if let Some(secret) = &request.secret {
             builder = builder.header(AUTHORIZATION, secret.header()?);
         }
+        let whole = request.whole;
         let streams = matches!(request.payload, Some(Payload::Stream { .. }));
         if let Some(payload) = request.payload {
             builder = payload.attach(builder);
@@ -141,7 +145,13 @@ impl Http {
                 .map_err(silent)?
                 .map_err(failed)?
         };
-        Ok(Answer::new(response))
+        let answer = Answer::new(response);
+        match whole {
+            Some(limit) if answer.status().is_success() => answer.read(limit).await,
+            // What a refusal says decides whether it is one for good.
+            _ if answer.status() == StatusCode::FORBIDDEN => answer.read(LARGEST_REFUSAL).await,
+            _ => Ok(answer),
+        }
     }
 
     /// Which connections a URL may use, given the host that the user named.

@@ -55,19 +55,43 @@ where
 }
 
 /// How long the server wants to be left alone; `None` if it does not.
-fn wish(answer: &Answer, patience: Patience) -> Option<Duration> {
-    let throttled = answer.status() == StatusCode::TOO_MANY_REQUESTS;
-    let failing = matches!(answer.status().as_u16(), 408 | 500 | 502 | 503 | 504);
-    let is_worth_it = throttled || (failing && patience == Patience::Repeatable);
+pub fn wish(answer: &Answer, patience: Patience) -> Option<Duration> {
+    let is_failing = matches!(answer.status().as_u16(), 408 | 500 | 502 | 503 | 504);
+    let is_worth_it = is_throttled(answer) || (is_failing && patience == Patience::Repeatable);
     if !is_worth_it {
         return None;
     }
-    Some(
-        answer
-            .header(RETRY_AFTER)
-            .and_then(|text| after(&text, SystemTime::now()))
-            .unwrap_or_default(),
-    )
+    let asked = answer
+        .header(RETRY_AFTER)
+        .and_then(|text| after(&text, SystemTime::now()));
+    Some(asked.unwrap_or_default())
+}
+
+/// Waits before something is tried again, or says that it is not worth waiting for.
+pub async fn pause(attempt: u32, wish: Duration) -> bool {
+    let pauses = ExponentialBuilder::default()
+        .with_jitter()
+        .with_min_delay(Duration::from_millis(250));
+    let pause = pauses
+        .with_max_delay(Duration::from_secs(20))
+        .build()
+        .nth(attempt as usize)
+        .unwrap_or_default();
+    let is_worth_it = wish <= LONGEST;
+    if is_worth_it {
+        tokio::time::sleep(pause.max(wish)).await;
+    }
+    is_worth_it
+}
+
+/// GitHub throttles by refusing, and only the text tells that from a refusal for good.
+fn is_throttled(answer: &Answer) -> bool {
+    let says_so = || {
+        let text = String::from_utf8_lossy(answer.seen()).to_lowercase();
+        text.contains("secondary rate limit") || text.contains("rate limit exceeded")
+    };
+    answer.status() == StatusCode::TOO_MANY_REQUESTS
+        || (answer.status() == StatusCode::FORBIDDEN && says_so())
 }
 
 /// Reads `Retry-After`: seconds, or a date.

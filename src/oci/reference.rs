@@ -52,18 +52,6 @@ impl Repository {
         repository.provider().map(|_| repository)
     }
 
-    /// `HOST/NAME`: a repository of a registry, if the name is in the grammar of the OCI distribution specification.
-    pub fn of_registry(host: &str, name: &str) -> Option<Self> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let sound = |part: &str| {
-            part.starts_with(plain)
-                && part.ends_with(plain)
-                && part.chars().all(|c| plain(c) || "._-".contains(c))
-        };
-        let named = !host.is_empty() && !host.contains('/') && name.split('/').all(sound);
-        named.then(|| Self(format!("{host}/{name}")))
-    }
-
     /// The provider whose layout directory this is, if it is one.
     pub fn provider(&self) -> Option<ProviderAddr> {
         let (host, rest) = self.0.split_once('/')?;
@@ -254,17 +242,6 @@ mod tests {
 
     fn seen(name: &str) -> Result<String, Ignored> {
         version_of(name).map(|version| version.to_string())
-    }
-
-    #[test]
-    fn a_repository_of_a_registry_has_a_name_that_registries_take() {
-        let found = Repository::of_registry("localhost:5000", "acme/a-b_c.d");
-        assert_eq!(found.unwrap().as_str(), "localhost:5000/acme/a-b_c.d");
-        for name in ["", "/a", "a/", "a//b", "A", "-a", "a.", "a b", "../a", "ä"] {
-            assert_eq!(Repository::of_registry("host", name), None, "{name}");
-        }
-        assert_eq!(Repository::of_registry("", "a"), None);
-        assert_eq!(Repository::of_registry("a/b", "c"), None);
     }
 
     #[test]

@@ -51,8 +51,13 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
         false => (None, None),
         // Evidence that cannot be read proves nothing; where its tag stands matters all the same.
         true => {
-            let stored = graph::evidence(store, repository, &tag).await;
-            (store.digest(repository, &tag).await?, stored.ok().flatten())
+            let stored = match graph::evidence(store, repository, &tag).await {
+                Ok(stored) => stored,
+                Err(error) if error.is_damage() => None,
+                // What cannot be read just now may prove more than this release does.
+                Err(error) => return Err(error.into()),
+            };
+            (store.digest(repository, &tag).await?, stored)
         }
     };
     let intact = readable.as_ref().map(|stored| stored.raw.expected.digest);

@@ -136,6 +136,7 @@ async fn find<S: WriteStore>(
             stored,
             damage: None,
         },
+        Err(error) if !error.is_damage() => return Err(error.into()),
         Err(error) => Found {
             stored: None,
             was: store.digest(repository, tag).await?,

@@ -172,6 +172,14 @@ impl Error {
         }
     }
 
+    /// Whether what is in the store is at fault, not the way to it: only then may it be judged, and written anew.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Refusal(_) | Self::Missing { .. } | Self::TooLarge { .. }
+        ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
+    }
+
     /// A short, stable name for what is wrong with the artifact, `PART-WHAT`; `None` where it is not the artifact's fault.
     pub fn code(&self) -> Option<String> {
         let (what, fault) = match self {
@@ -200,7 +208,11 @@ impl Error {
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Unauthorized { .. } => Category::Unauthorized,
-            Self::Registry { status: 500.., .. } => Category::Unreachable,
+            Self::Registry { status: 404, .. } => Category::NotFound,
+            Self::Registry {
+                status: 429 | 500..,
+                ..
+            } => Category::Unreachable,
             Self::Registry { .. } => Category::Unsupported,
             Self::Realm { .. }
             | Self::ForeignPage { .. }

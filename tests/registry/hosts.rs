@@ -102,7 +102,6 @@ async fn a_realm_without_tls_never_sees_the_password() {
 }
 
 #[tokio::test]
-#[ignore = "a handshake with a server that speaks no TLS is repeated for twenty seconds"]
 async fn plain_http_is_only_spoken_where_it_was_allowed() {
     let registry = start(Personality::Plain);
     let mut user = User::of(&registry, "acme/demo");

@@ -66,10 +66,7 @@ async fn what_is_public_needs_no_password() {
         .push()
         .await
         .unwrap_err();
-    assert!(
-        error.to_string().contains("does not let us in: 401"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("answered 401"), "{error}");
 }
 
 #[tokio::test]
@@ -91,12 +88,15 @@ async fn bytes_go_elsewhere_without_the_secret() {
     let registry = Setup::of(Personality::Quay)
         .quirks(|quirks| quirks.uploads_elsewhere = true)
         .start();
-    round_trip(User::of(&registry, "acme/demo"), &registry).await;
+    let user = User::of(&registry, "acme/demo");
+    user.push().await.unwrap();
     assert_ne!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
+    user.install().await.unwrap();
+    user.assert_installed();
+    registry.assert_no_leaks();
 }
 
 #[tokio::test]
-#[ignore = "a PUT of an upload learns nothing from 401"]
 async fn tokens_that_end_are_renewed() {
     for alter in [
         (|tokens| tokens.uses = Some(3)) as fn(&mut Tokens),
@@ -137,8 +137,8 @@ async fn a_wrong_password_is_told_as_such_and_tried_once() {
         });
         let error = user.push().await.unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("does not let us in: 401"), "{text}");
-        assert!(text.contains("tried the test"), "{text}");
+        assert!(text.contains("answered 401"), "{text}");
+        assert!(text.contains("auth.json"), "{text}");
         assert!(registry.count(|seen| seen.authorization().is_some()) <= 2);
         registry.assert_no_leaks();
     }
@@ -232,7 +232,6 @@ async fn all_pages_of_tags_are_read() {
 }
 
 #[tokio::test]
-#[ignore = "a 404 with another code is no category NotFound"]
 async fn a_repository_without_tags_is_told_from_none() {
     for personality in Personality::ALL {
         let registry = Setup::of(personality)

@@ -46,15 +46,13 @@ pub(super) async fn failure(what: &'static str, answer: Answer) -> Error {
     }
 }
 
-/// Whether a refusal of a tag list means that the repository is not there (contract 1.7): a plain 404, or an error
-/// list with one of these codes at any status.
-pub(super) fn says_unknown(status: u16, body: &[u8]) -> bool {
+/// Whether a registry says that there is no such repository, at whatever status (contract 1.7). Clients also look at the
+/// codes of a 404, on some of which they stop; to us a repository that is not found is not there.
+pub(super) fn says_unknown(body: &[u8]) -> bool {
     let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
-    let named = list
-        .errors
+    list.errors
         .iter()
-        .any(|item| item.code == "NAME_UNKNOWN" || item.code == "NAME_INVALID");
-    named || (status == 404 && list.errors.is_empty())
+        .any(|item| item.code == "NAME_UNKNOWN" || item.code == "NAME_INVALID")
 }
 
 /// The media type, without parameters.

@@ -135,15 +135,15 @@ impl Auth {
                     .and_then(Credential::basic)
                     .is_some()),
             Some(Scheme::Bearer { .. }) => {
-                // A token may have been withdrawn before its time; a fresh one that is refused is the answer.
+                // A token may end before its time. One that is not known any more was renewed by somebody else meanwhile.
                 let mut tokens = self.tokens.lock().await;
-                let stale = tokens
+                if tokens
                     .get(scope)
-                    .is_some_and(|token| Some(&token.secret) == used);
-                if stale {
+                    .is_some_and(|token| Some(&token.secret) == used)
+                {
                     tokens.remove(scope);
                 }
-                Ok(used.is_none() || stale)
+                Ok(true)
             }
         }
     }
@@ -236,6 +236,7 @@ impl Auth {
                 .append_pair("scope", &scope.0.join(" "));
             form.extend_pairs(service.map(|service| ("service", service)));
             return Request::new(Method::POST, realm.clone(), &self.base)
+                .whole(LARGEST_TOKEN)
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .payload(Payload::Bytes(form.finish().into_bytes().into()));
         }
@@ -244,7 +245,9 @@ impl Auth {
             .extend_pairs(service.map(|service| ("service", service)))
             .extend_pairs(scope.0.iter().map(|scope| ("scope", scope.as_str())));
         let basic = self.credential.as_ref().and_then(Credential::basic);
-        Request::new(Method::GET, url, &self.base).secret(basic, realm)
+        Request::new(Method::GET, url, &self.base)
+            .whole(LARGEST_TOKEN)
+            .secret(basic, realm)
     }
 
     /// The registry, or its token server, does not let us in.

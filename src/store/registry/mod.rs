@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::TryStreamExt as _;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, RANGE};
+use reqwest::header::{ACCEPT, CONTENT_RANGE, CONTENT_TYPE, HeaderName, RANGE};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
@@ -256,6 +256,7 @@ impl ReadStore for Registry {
             let request = || {
                 host.request(Method::GET, url.clone())
                     .header(ACCEPT, "application/json")
+                    .whole(LARGEST_PAGE)
             };
             let answer = self
                 .send(&host, &scope, Patience::Repeatable, request)
@@ -268,7 +269,7 @@ impl ReadStore for Registry {
             let shown = answer.url().clone();
             let body = answer.bytes(LARGEST_PAGE).await?;
             if !status.is_success() {
-                if answer::says_unknown(status.as_u16(), &body) {
+                if status == StatusCode::NOT_FOUND || answer::says_unknown(&body) {
                     host.seen().empty.insert(name.to_owned());
                     return Ok(None);
                 }
@@ -323,8 +324,21 @@ impl ReadStore for Registry {
         let media_type = answer::media_type(&answer);
         let (bytes, expected) = match expected {
             None => {
+                let said: Option<Digest> = answer
+                    .header(CONTENT_DIGEST)
+                    .and_then(|text| text.parse().ok());
                 let bytes = answer.bytes(LARGEST_READ).await?;
                 let expected = Expected::of(&bytes);
+                // Only SHA-256 is compared: what clients resolve tags to.
+                if let Some(said) =
+                    said.filter(|said| said.sha256().is_some() && *said != expected.digest)
+                {
+                    let source = blob::Error::Digest {
+                        expected: said,
+                        received: expected.digest,
+                    };
+                    return Err(Error::reading(what, said, source));
+                }
                 (bytes, expected)
             }
             Some(expected) if expected.size > LARGEST_READ => {
@@ -482,6 +496,7 @@ impl Registry {
         let request = || {
             host.request(method.clone(), url.clone())
                 .header(ACCEPT, accept)
+                .whole(LARGEST_READ)
         };
         let answer = self
             .send(&host, &Scope::pull(name), Patience::Repeatable, request)
@@ -569,6 +584,12 @@ impl RegistryBlob {
             .registry
             .send(&host, &Scope::pull(name), Patience::Repeatable, request)
             .await?;
+        let elsewhere =
+            answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(&answer) != Some(from);
+        if from > 0 && (elsewhere || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
+            // Not the bytes that were asked for: all of them, then.
+            return Box::pin(self.ask(0)).await;
+        }
         match answer.status() {
             StatusCode::NOT_FOUND => Err(Error::Missing {
                 what: Part::Blob,
@@ -592,6 +613,19 @@ fn api_host(host: &str) -> &str {
         "docker.io" | "index.docker.io" => "registry-1.docker.io",
         host => host,
     }
+}
+
+/// Where the bytes of a partial answer begin.
+fn begins_at(answer: &Answer) -> Option<u64> {
+    let range = answer.header(CONTENT_RANGE)?;
+    range
+        .trim()
+        .strip_prefix("bytes")?
+        .trim()
+        .split('-')
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// The digest in an upload's URL.

@@ -1,5 +1,7 @@
 //! Uploading a blob: one POST, one PUT of known length.
 
+use std::time::Duration;
+
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::{Method, StatusCode};
 use url::Url;
@@ -7,7 +9,7 @@ use url::Url;
 use super::auth::Scope;
 use super::{Error, Registry, Session, with_digest};
 use crate::blob::{BlobSource, proven};
-use crate::http::{Patience, Payload};
+use crate::http::{Patience, Payload, pause, wish};
 use crate::oci::Part;
 use crate::store::Put;
 
@@ -22,16 +24,27 @@ pub(super) async fn put<B: BlobSource>(
     blob: &B,
     from: Option<&str>,
 ) -> Result<Put, Error> {
-    let mut attempt = 1;
+    let mut attempt = 0;
     loop {
-        match once(registry, host, name, blob, from).await {
-            Err(Error::Http(error)) if error.is_passing() && attempt < ATTEMPTS => attempt += 1,
-            Err(Error::Registry {
-                status: 500..=504, ..
-            }) if attempt < ATTEMPTS => attempt += 1,
-            done => return done,
+        let (wish, error) = match once(registry, host, name, blob, from).await? {
+            Turn::Done(put) => return Ok(put),
+            Turn::Again { wish, error } => (wish, error),
+        };
+        attempt += 1;
+        if attempt >= ATTEMPTS || !pause(attempt, wish).await {
+            return Err(*error);
         }
     }
+}
+
+/// What came of one upload.
+enum Turn {
+    Done(Put),
+    /// It is worth beginning again: an upload cannot be continued by whoever lost it.
+    Again {
+        wish: Duration,
+        error: Box<Error>,
+    },
 }
 
 async fn once<B: BlobSource>(
@@ -40,7 +53,7 @@ async fn once<B: BlobSource>(
     name: &str,
     blob: &B,
     from: Option<&str>,
-) -> Result<Put, Error> {
+) -> Result<Turn, Error> {
     let expected = blob.expected();
     let scope = from.map_or_else(
         || Scope::push(name),
@@ -54,7 +67,7 @@ async fn once<B: BlobSource>(
             .append_pair("from", from);
     }
     let Some(location) = begin(registry, host, &url, &scope).await? else {
-        return Ok(Put::Mounted);
+        return Ok(Turn::Done(Put::Mounted));
     };
     // The body cannot be sent twice: a refused token would need a new upload, so the token is fetched before.
     let secret = host.auth.secret(&scope).await?;
@@ -68,12 +81,38 @@ async fn once<B: BlobSource>(
     let request = host
         .request(Method::PUT, with_digest(location, &expected.digest))
         .header(CONTENT_TYPE, "application/octet-stream")
-        .secret(secret, &host.base)
+        .secret(secret.clone(), &host.base)
         .payload(payload);
-    let answer = registry.http.send(request).await?;
-    match answer.status().is_success() {
-        true => Ok(Put::Stored),
-        false => Err(registry.refusal(host, "upload", answer).await),
+    let again = |wish, error| {
+        let error = Box::new(error);
+        Ok(Turn::Again { wish, error })
+    };
+    let answer = match registry.http.send(request).await {
+        Ok(answer) => answer,
+        Err(error) if error.is_passing() => return again(Duration::ZERO, error.into()),
+        Err(error) => return Err(error.into()),
+    };
+    let wish = wish(&answer, Patience::Repeatable);
+    match answer.status() {
+        status if status.is_success() => Ok(Turn::Done(Put::Stored)),
+        StatusCode::UNAUTHORIZED if host.auth.learn(&answer, &scope, secret.as_ref()).await? => {
+            again(
+                Duration::ZERO,
+                registry.refusal(host, "upload", answer).await,
+            )
+        }
+        // The registry has forgotten the upload.
+        StatusCode::NOT_FOUND => again(
+            Duration::ZERO,
+            registry.refusal(host, "upload", answer).await,
+        ),
+        _ => {
+            let error = registry.refusal(host, "upload", answer).await;
+            match wish {
+                Some(wish) => again(wish, error),
+                None => Err(error),
+            }
+        }
     }
 }
 
