@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Read as _};
 use clap::Args;
 
 use tfoci::config::Hidden;
-use tfoci::credentials::{Credential, Keeper, Kept};
+use tfoci::credentials::{Credential, Credentials, Keeper, Kept};
 use tfoci::outcome::{Failure, Problem};
 
 use super::Ending;
@@ -64,7 +64,7 @@ pub(super) async fn run(
     };
     let typed = Credential::typed(&username, &password);
     globals
-        .registry()?
+        .registry(Credentials::none())?
         .check(&registry, &typed)
         .await
         .map_err(Problem::from)

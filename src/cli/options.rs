@@ -169,7 +169,7 @@ impl Globals {
     }
 
     /// How registries are reached. Nothing is opened before the first request.
-    pub(super) fn registry(&self) -> Result<Registry, Complaint> {
+    pub(super) fn registry(&self, credentials: Credentials) -> Result<Registry, Complaint> {
         let hosts = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
         let Network {
             ca_file,
@@ -186,7 +186,7 @@ impl Globals {
                 .map(|path| read(path))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Registry::new(Http::new(settings), self.credentials()?))
+        Ok(Registry::new(Http::new(settings), credentials))
     }
 
     /// Where credentials may be.
@@ -260,7 +260,7 @@ impl Reading {
         let endpoint = globals.endpoint(&self.from)?;
         check(&endpoint, providers)?;
         let store = endpoint
-            .read(globals.registry()?)
+            .read(globals.registry(globals.credentials()?)?)
             .map_err(Problem::from)
             .map_err(Failure::from)?;
         Ok((endpoint, store))

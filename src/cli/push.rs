@@ -93,7 +93,7 @@ pub(super) async fn run(
     let destination = Destination {
         repository: endpoint.repository(&request.provider).map_err(unnameable)?,
         store: endpoint
-            .write(globals.registry()?)
+            .write(globals.registry(globals.credentials()?)?)
             .map_err(|error| failed(error.into()))?,
     };
     let progress = Arc::new(Progress::new(printer));

@@ -76,39 +76,27 @@ tests! {
     survives:
     a_throttled_manifest: matching("GET", "/manifests/"), Fault::too_many_requests("0");
     a_throttled_blob: matching("GET", "/blobs/"), Fault::too_many_requests("0");
-    #[ignore = "a secondary limit is not told from a refusal"]
     githubs_way_to_throttle: matching("GET", "/blobs/"), Fault::secondary_limit();
     a_manifest_that_fails: matching("GET", "/manifests/"), Fault::status(500);
     a_blob_that_fails: matching("GET", "/blobs/"), Fault::status(503);
     a_reset_manifest: matching("GET", "/manifests/"), Fault::Reset;
     a_reset_blob: matching("GET", "/blobs/"), Fault::Reset;
-    #[ignore = "a body that is cut is not asked for again"]
     a_manifest_that_is_cut: matching("GET", "/manifests/"), Fault::cut_body(10);
-    #[ignore = "a body that is cut is not asked for again"]
     a_small_blob_that_is_cut: matching("GET", "/blobs/"), Fault::cut_body(1);
     a_token_that_ends_before_a_blob: matching("GET", "/blobs/"), Fault::ExpiredToken;
     a_token_that_ends_before_a_manifest: matching("GET", "/manifests/"), Fault::ExpiredToken;
-    #[ignore = "a body that is cut is not asked for again"]
     a_token_that_is_cut: matching("GET", "/token"), Fault::cut_body(5);
 }
 
 tests! {
     resumes:
-    #[ignore = "downloads do not go on where they were cut"]
     a_cut_download_goes_on: |_| None;
-    #[ignore = "downloads do not go on where they were cut"]
     a_cut_download_is_cut_again: |_| Some(Fault::cut_body(1000));
-    #[ignore = "downloads do not go on where they were cut"]
     the_rest_fails_first: |_| Some(Fault::status(503));
-    #[ignore = "downloads do not go on where they were cut"]
     the_rest_is_everything: |bytes| Some(Fault::range_ignored(bytes));
-    #[ignore = "downloads do not go on where they were cut"]
     the_rest_is_another_part: |bytes| Some(Fault::range_elsewhere(bytes));
-    #[ignore = "downloads do not go on where they were cut"]
     the_rest_is_refused: |_| Some(Fault::range_refused());
-    #[ignore = "downloads do not go on where they were cut"]
     the_rest_is_not_named: |_| Some(Fault::without("content-range"));
-    #[ignore = "downloads do not go on where they were cut"]
     the_token_has_ended_by_then: |_| Some(Fault::ExpiredToken);
 }
 

@@ -43,15 +43,11 @@ macro_rules! survives {
 survives! {
     a_throttled_head: matching("HEAD", "/blobs/"), Fault::too_many_requests("0");
     a_throttled_post: matching("POST", "/uploads/"), Fault::too_many_requests("0");
-    #[ignore = "a PUT of an upload that is throttled is not repeated"]
     a_throttled_put: upload, Fault::too_many_requests("0");
     a_throttled_manifest: matching("PUT", "/manifests/"), Fault::too_many_requests("0");
     a_throttled_token: matching("GET", "/token"), Fault::too_many_requests("0");
-    #[ignore = "a secondary limit is not told from a refusal"]
     githubs_way_to_throttle_a_post: matching("POST", "/uploads/"), Fault::secondary_limit();
-    #[ignore = "a secondary limit is not told from a refusal"]
     githubs_way_to_throttle_a_put: upload, Fault::secondary_limit();
-    #[ignore = "a secondary limit is not told from a refusal"]
     githubs_way_to_throttle_a_manifest: matching("PUT", "/manifests/"), Fault::secondary_limit();
     a_post_that_fails: matching("POST", "/uploads/"), Fault::status(500);
     a_put_that_fails: upload, Fault::status(502);
@@ -67,12 +63,9 @@ survives! {
     a_lost_answer_to_an_upload: upload, Fault::LostAnswer;
     a_lost_answer_to_a_manifest: matching("PUT", "/manifests/sha256:"), Fault::LostAnswer;
     a_lost_answer_to_the_tag: by_tag, Fault::LostAnswer;
-    #[ignore = "a token that another task has renewed counts as refused"]
     a_token_that_ends_before_a_post: matching("POST", "/uploads/"), Fault::ExpiredToken;
-    #[ignore = "a PUT of an upload learns nothing from 401"]
     a_token_that_ends_before_an_upload: upload, Fault::ExpiredToken;
     a_token_that_ends_before_a_manifest: matching("PUT", "/manifests/"), Fault::ExpiredToken;
-    #[ignore = "an upload that is gone is not begun again"]
     an_upload_that_is_forgotten: upload, Fault::Answer(
         crate::support::registry::answer::Answer::error(404, "BLOB_UPLOAD_UNKNOWN", "gone")
     );

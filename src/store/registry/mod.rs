@@ -8,27 +8,32 @@
 
 mod answer;
 mod auth;
+mod download;
+mod session;
 mod upload;
 mod wire;
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use futures_util::TryStreamExt as _;
-use reqwest::header::{ACCEPT, CONTENT_RANGE, CONTENT_TYPE, HeaderName, RANGE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
 use crate::blob::{self, BlobSource, Body, hold_back};
-use crate::credentials::{Credential, Credentials};
+use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
-use crate::http::{Answer, Http, Patience, Payload, Request, retrying};
-use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Repository, Tag};
+use crate::http::{Answer, Http, Patience, Payload};
+use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
-use auth::{Auth, Scope};
+pub use download::RegistryBlob;
+
+use auth::Scope;
+use session::{Host, Session};
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -46,29 +51,6 @@ pub struct Registry {
     sessions: Arc<tokio::sync::Mutex<HashMap<String, Arc<Session>>>>,
 }
 
-/// What all repositories of a registry share.
-#[derive(Clone, Default)]
-struct Host {
-    scheme: auth::Learnt,
-    seen: Arc<Mutex<Seen>>,
-}
-
-/// What was learnt of a registry in this run.
-#[derive(Default)]
-struct Seen {
-    /// In which repositories blobs are: there they need not be looked for, and from there they can be mounted.
-    blobs: HashMap<Digest, BTreeSet<String>>,
-    /// Repositories that had no tag, in which nothing needs to be looked for.
-    empty: BTreeSet<String>,
-}
-
-/// One repository of a registry, with the credential that is meant for it.
-struct Session {
-    base: Url,
-    auth: Auth,
-    seen: Arc<Mutex<Seen>>,
-}
-
 impl Registry {
     /// Nothing is opened before the first request.
     pub fn new(http: Http, credentials: Credentials) -> Self {
@@ -78,160 +60,6 @@ impl Registry {
             hosts: Arc::default(),
             sessions: Arc::default(),
         }
-    }
-
-    /// Asks a registry whether it accepts a credential.
-    ///
-    /// # Errors
-    /// It does not, or cannot be reached, or is no registry.
-    pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
-        let base = self.http.base(api_host(host))?;
-        let shared = Host::default();
-        let auth = Auth::new(
-            self.http.clone(),
-            base.clone(),
-            Some(credential.clone()),
-            shared.scheme,
-        );
-        let host = Session {
-            base,
-            auth,
-            seen: shared.seen,
-        };
-        let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
-            url: host.base.clone().into(),
-        })?;
-        let request = || host.request(Method::GET, url.clone());
-        let mut answer = self
-            .send(&host, &Scope::none(), Patience::Repeatable, request)
-            .await?;
-        // A registry that lets everybody read has not looked at the credential yet.
-        if answer.status().is_success()
-            && !host.auth.was_challenged()
-            && let Some(basic) = credential.basic()
-        {
-            let send = || {
-                self.http
-                    .send(request().secret(Some(basic.clone()), &host.base))
-            };
-            answer = retrying(Patience::Repeatable, send).await?;
-        }
-        if answer.status().is_success() {
-            return Ok(());
-        }
-        Err(self.refusal(&host, "registry's version", answer).await)
-    }
-
-    /// The session for a repository, and the name that it has in its registry.
-    async fn locate<'a>(
-        &self,
-        repository: &'a Repository,
-    ) -> Result<(Arc<Session>, &'a str), Error> {
-        let text = repository.as_str();
-        let (host, name) = text.split_once('/').unwrap_or((text, ""));
-        // Held while credentials are looked for, so that a helper program is asked once.
-        let mut sessions = self.sessions.lock().await;
-        if let Some(session) = sessions.get(text) {
-            return Ok((Arc::clone(session), name));
-        }
-        let base = self.http.base(api_host(host))?;
-        let credential = self.credentials.find(host, name).await?;
-        let Host { scheme, seen } = self
-            .hosts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(host.to_owned())
-            .or_default()
-            .clone();
-        let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
-        let session = Arc::new(Session { base, auth, seen });
-        sessions.insert(text.to_owned(), Arc::clone(&session));
-        Ok((session, name))
-    }
-
-    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
-    async fn send(
-        &self,
-        host: &Session,
-        scope: &Scope,
-        patience: Patience,
-        request: impl Fn() -> Request,
-    ) -> Result<Answer, Error> {
-        // Twice is enough: to learn what is wanted, and to renew a token that was withdrawn.
-        for _ in 0..2 {
-            let secret = host.auth.secret(scope).await?;
-            let send = || self.http.send(request().secret(secret.clone(), &host.base));
-            let answer = retrying(patience, send).await?;
-            if answer.status() != StatusCode::UNAUTHORIZED
-                || !host.auth.learn(&answer, scope, secret.as_ref()).await?
-            {
-                return Ok(answer);
-            }
-        }
-        let secret = host.auth.secret(scope).await?;
-        let send = || self.http.send(request().secret(secret.clone(), &host.base));
-        Ok(retrying(patience, send).await?)
-    }
-
-    async fn refusal(&self, host: &Session, what: &'static str, answer: Answer) -> Error {
-        let status = answer.status();
-        if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-            let body = answer.bytes(64 << 10).await.unwrap_or_default();
-            return host.auth.refused(status.as_u16(), &body);
-        }
-        answer::failure(what, answer).await
-    }
-}
-
-impl Session {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn remember(&self, digest: Digest, name: &str) {
-        self.seen()
-            .blobs
-            .entry(digest)
-            .or_default()
-            .insert(name.to_owned());
-    }
-
-    /// Whether a repository has a blob, as far as that is known without asking.
-    fn knows(&self, digest: &Digest, name: &str) -> Option<bool> {
-        let seen = self.seen();
-        let is_there = seen
-            .blobs
-            .get(digest)
-            .is_some_and(|names| names.contains(name));
-        if is_there {
-            Some(true)
-        } else {
-            seen.empty.contains(name).then_some(false)
-        }
-    }
-
-    /// Another repository that has a blob.
-    fn elsewhere(&self, digest: &Digest, name: &str) -> Option<String> {
-        let seen = self.seen();
-        seen.blobs
-            .get(digest)?
-            .iter()
-            .find(|other| *other != name)
-            .cloned()
-    }
-
-    fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
-        let path = format!("v2/{name}/{rest}");
-        self.base.join(&path).map_err(|_| {
-            crate::http::Error::Url {
-                url: path.as_str().into(),
-            }
-            .into()
-        })
-    }
-
-    fn request(&self, method: Method, url: Url) -> Request {
-        Request::new(method, url, &self.base)
     }
 }
 
@@ -532,100 +360,10 @@ impl Registry {
     }
 }
 
-/// A blob of a registry.
-#[derive(Clone)]
-pub struct RegistryBlob {
-    registry: Registry,
-    repository: Repository,
-    expected: Expected,
-}
-
-impl BlobSource for RegistryBlob {
-    fn expected(&self) -> Expected {
-        self.expected
-    }
-
-    fn can_be_cut(&self) -> bool {
-        true
-    }
-
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        let answer = self.ask(from).await.map_err(|error| match error {
-            Error::Missing { .. } => blob::Error::Missing,
-            Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Store(Box::new(error)),
-        })?;
-        // A server that ignores the range sends everything; what came before is skipped.
-        let skip = if answer.status() == StatusCode::PARTIAL_CONTENT {
-            0
-        } else {
-            from
-        };
-        Ok(blob::skipping(
-            Body::new(answer.chunks().map_err(blob::Error::Http)),
-            skip,
-        ))
-    }
-}
-
-impl RegistryBlob {
-    async fn ask(&self, from: u64) -> Result<Answer, Error> {
-        let (host, name) = self.registry.locate(&self.repository).await?;
-        let url = host.url(name, &format!("blobs/{}", self.expected.digest))?;
-        let request = || {
-            let request = host.request(Method::GET, url.clone());
-            if from > 0 {
-                request.header(RANGE, &format!("bytes={from}-"))
-            } else {
-                request
-            }
-        };
-        let answer = self
-            .registry
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
-            .await?;
-        let elsewhere =
-            answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(&answer) != Some(from);
-        if from > 0 && (elsewhere || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
-            // Not the bytes that were asked for: all of them, then.
-            return Box::pin(self.ask(0)).await;
-        }
-        match answer.status() {
-            StatusCode::NOT_FOUND => Err(Error::Missing {
-                what: Part::Blob,
-                digest: self.expected.digest,
-            }),
-            status if status.is_success() => Ok(answer),
-            _ => Err(self.registry.refusal(&host, "blob", answer).await),
-        }
-    }
-}
-
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Registry")
     }
-}
-
-/// Where a registry is spoken to: Docker Hub's name in references is not the host of its API (contract 2.3).
-fn api_host(host: &str) -> &str {
-    match host {
-        "docker.io" | "index.docker.io" => "registry-1.docker.io",
-        host => host,
-    }
-}
-
-/// Where the bytes of a partial answer begin.
-fn begins_at(answer: &Answer) -> Option<u64> {
-    let range = answer.header(CONTENT_RANGE)?;
-    range
-        .trim()
-        .strip_prefix("bytes")?
-        .trim()
-        .split('-')
-        .next()?
-        .parse()
-        .ok()
 }
 
 /// The digest in an upload's URL.
