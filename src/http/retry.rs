@@ -71,7 +71,8 @@ pub fn wish(answer: &Answer, patience: Patience) -> Option<Duration> {
 pub async fn pause(attempt: u32, wish: Duration) -> bool {
     let pauses = ExponentialBuilder::default()
         .with_jitter()
-        .with_min_delay(Duration::from_millis(250));
+        .with_min_delay(Duration::from_millis(250))
+        .with_max_times(ATTEMPTS);
     let pause = pauses
         .with_max_delay(Duration::from_secs(20))
         .build()
