@@ -70,7 +70,6 @@ pub(super) struct Globals {
 
 /// How registries are reached.
 #[derive(Args)]
-#[command(next_help_heading = "Network options")]
 struct Network {
     /// Further certificate authorities, in PEM
     #[arg(

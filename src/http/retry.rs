@@ -32,13 +32,7 @@ pub async fn retrying<F>(patience: Patience, mut send: impl FnMut() -> F) -> Res
 where
     F: Future<Output = Result<Answer, Error>>,
 {
-    let pauses = ExponentialBuilder::default()
-        .with_jitter()
-        .with_min_delay(Duration::from_millis(250))
-        .with_max_delay(Duration::from_secs(20))
-        .with_max_times(ATTEMPTS - 1)
-        .build();
-    for pause in pauses {
+    for pause in pauses(ATTEMPTS - 1) {
         match send().await {
             Ok(answer) => match wish(&answer, patience) {
                 None => return Ok(answer),
@@ -69,20 +63,22 @@ pub fn wish(answer: &Answer, patience: Patience) -> Option<Duration> {
 
 /// Waits before something is tried again, or says that it is not worth waiting for.
 pub async fn pause(attempt: u32, wish: Duration) -> bool {
-    let pauses = ExponentialBuilder::default()
-        .with_jitter()
-        .with_min_delay(Duration::from_millis(250))
-        .with_max_times(ATTEMPTS);
-    let pause = pauses
-        .with_max_delay(Duration::from_secs(20))
-        .build()
-        .nth(attempt as usize)
-        .unwrap_or_default();
+    let pause = pauses(ATTEMPTS).nth(attempt as usize).unwrap_or_default();
     let is_worth_it = wish <= LONGEST;
     if is_worth_it {
         tokio::time::sleep(pause.max(wish)).await;
     }
     is_worth_it
+}
+
+/// Ever longer pauses, so many of them.
+fn pauses(count: usize) -> impl Iterator<Item = Duration> {
+    ExponentialBuilder::default()
+        .with_jitter()
+        .with_min_delay(Duration::from_millis(250))
+        .with_max_delay(Duration::from_secs(20))
+        .with_max_times(count)
+        .build()
 }
 
 /// GitHub throttles by refusing, and only the text tells that from a refusal for good.

@@ -9,7 +9,7 @@ use crate::error::printable;
 use crate::http::Answer;
 
 /// The longest list of errors that is read; the rest is for the registry's own log.
-const LARGEST_ERROR: u64 = 64 << 10;
+pub(super) const LARGEST_ERROR: u64 = 64 << 10;
 
 /// What a registry says about a failure, in one line.
 pub(super) fn text(body: &[u8]) -> String {

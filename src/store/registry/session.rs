@@ -13,6 +13,9 @@ use crate::digest::Digest;
 use crate::http::{Answer, Patience, Request, retrying};
 use crate::oci::Repository;
 
+/// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
+const TURNS: u32 = 3;
+
 /// What all repositories of a registry share.
 #[derive(Clone, Default)]
 pub(super) struct Host {
@@ -114,20 +117,19 @@ impl Registry {
         patience: Patience,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
-        // Twice is enough: to learn what is wanted, and to renew a token that was withdrawn.
-        for _ in 0..2 {
+        let mut turn = 1;
+        loop {
             let secret = host.auth.secret(scope).await?;
             let send = || self.http.send(request().secret(secret.clone(), &host.base));
             let answer = retrying(patience, send).await?;
             if answer.status() != StatusCode::UNAUTHORIZED
+                || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?
             {
                 return Ok(answer);
             }
+            turn += 1;
         }
-        let secret = host.auth.secret(scope).await?;
-        let send = || self.http.send(request().secret(secret.clone(), &host.base));
-        Ok(retrying(patience, send).await?)
     }
 
     pub(super) async fn refusal(
@@ -138,7 +140,10 @@ impl Registry {
     ) -> Error {
         let status = answer.status();
         if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-            let body = answer.bytes(64 << 10).await.unwrap_or_default();
+            let body = answer
+                .bytes(answer::LARGEST_ERROR)
+                .await
+                .unwrap_or_default();
             return host.auth.refused(status.as_u16(), &body);
         }
         answer::failure(what, answer).await
