@@ -11,6 +11,7 @@ pub mod layout_of_registry;
 pub mod registry;
 pub mod release;
 pub mod scene;
+pub mod server;
 pub mod shape;
 pub mod signer;
 pub mod tls;
