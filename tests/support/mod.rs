@@ -8,6 +8,7 @@ pub mod hostile;
 pub mod judge;
 pub mod layout;
 pub mod layout_of_registry;
+pub mod origin;
 pub mod registry;
 pub mod release;
 pub mod scene;
