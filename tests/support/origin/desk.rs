@@ -4,8 +4,9 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::call::{Call, Kind};
-use super::provider::{Provider, Release, hashes};
+use super::provider::{Provider, Release};
 use super::{SECRET, Settings, basic};
+use crate::support::release::sha256;
 use crate::support::server::answer::Answer;
 use crate::support::server::seen::{Door, Seen};
 use crate::support::server::{Book, Doors, Service};
@@ -75,14 +76,20 @@ impl Desk {
                 let url = |file: &str| self.file_url(call, file).unwrap();
                 Answer::json(200, &release.download(call.platform.as_ref()?, url)?)
             }
-            Kind::Document => file(seen, "text/plain", self.release(call)?.document()?),
+            Kind::Document => {
+                let bytes = self.release(call)?.document()?;
+                file(seen, "text/plain", bytes, &sha256(bytes))
+            }
             Kind::Signature => {
-                let kind = "application/pgp-signature";
-                file(seen, kind, self.release(call)?.signature()?)
+                let (kind, bytes) = (
+                    "application/pgp-signature",
+                    self.release(call)?.signature()?,
+                );
+                file(seen, kind, bytes, &sha256(bytes))
             }
             Kind::Package => {
-                let zip = self.release(call)?.zip(call.platform.as_ref()?)?;
-                file(seen, "application/zip", &zip.bytes)
+                let package = self.release(call)?.package(call.platform.as_ref()?)?;
+                file(seen, "application/zip", &package.bytes, package.sha256())
             }
             Kind::MirrorIndex => {
                 let provider = self.provider(call.provider.as_ref()?)?;
@@ -99,11 +106,12 @@ impl Desk {
     fn mirror_version(&self, call: &Call) -> Option<Answer> {
         let (_, name) = call.provider.as_ref()?.split_once('/')?;
         let version = call.version.as_ref()?;
-        let archives = self.release(call)?.zips().iter().map(|(platform, zip)| {
+        let archives = self.release(call)?.packages().iter().map(|package| {
+            let platform = &package.platform;
             let url = format!("terraform-provider-{name}_{version}_{platform}.zip");
             let schemes = &self.settings.mirror_schemes;
-            let mut hashes = hashes(&zip.bytes);
-            hashes.retain(|hash| schemes.iter().any(|scheme| hash.starts_with(scheme)));
+            let listed = |hash: &&String| schemes.iter().any(|scheme| hash.starts_with(scheme));
+            let hashes: Vec<_> = package.hashes.iter().filter(listed).collect();
             (platform.clone(), json!({ "hashes": hashes, "url": url }))
         });
         let archives: serde_json::Map<_, _> = archives.collect();
@@ -180,12 +188,12 @@ impl Service for Desk {
 }
 
 /// A file, or the range of it that was asked for, if it is still the one that was begun.
-fn file(seen: &Seen, content_type: &str, bytes: &[u8]) -> Answer {
-    let etag = format!("\"{}\"", crate::support::release::sha256(bytes));
+fn file(seen: &Seen, content_type: &str, bytes: &Bytes, sha256: &str) -> Answer {
+    let etag = format!("\"{sha256}\"");
     let answer = Answer::new(200)
         .header("content-type", content_type)
         .header("etag", &etag)
-        .body(bytes.to_vec());
+        .body(bytes.clone());
     match seen.header("if-range") {
         Some(begun) if begun != etag => answer,
         _ => answer.ranged(seen),

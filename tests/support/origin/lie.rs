@@ -43,6 +43,14 @@ pub fn lacks(path: &str) -> Fault {
     })
 }
 
+/// A member of the JSON object has another name.
+pub fn renames(from: &'static str, to: &'static str) -> Fault {
+    json(move |document| {
+        let value = document.as_object_mut().unwrap().remove(from).unwrap();
+        document[to] = value;
+    })
+}
+
 /// Before the key that is good there is one that nobody can read.
 pub fn broken_first_key() -> Fault {
     json(|document| {

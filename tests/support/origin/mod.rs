@@ -18,6 +18,7 @@ mod provider;
 use std::path::PathBuf;
 
 use base64::Engine as _;
+use bytes::Bytes;
 
 use super::scene::Scene;
 use super::server::Running;
@@ -159,10 +160,10 @@ impl Origin {
 
     /// The zip of a release.
     #[track_caller]
-    pub fn zip(&self, provider: &str, version: &str, platform: &str) -> Vec<u8> {
+    pub fn zip(&self, provider: &str, version: &str, platform: &str) -> Bytes {
         let service = self.service();
         let release = service.provider(provider).unwrap().find(version).unwrap();
-        release.zip(platform).unwrap().bytes.clone()
+        release.package(platform).unwrap().bytes.clone()
     }
 
     /// How many requests of each kind there were, and of none: `1 discovery, 1 versions`.

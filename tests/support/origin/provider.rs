@@ -1,12 +1,17 @@
 //! What an origin offers: providers, their releases, and what it says about each.
 
+use std::io::{self, Cursor};
 use std::sync::{Arc, OnceLock};
 
+use base64::Engine as _;
+use bytes::Bytes;
 use sequoia_openpgp::Cert;
 use sequoia_openpgp::parse::Parse as _;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use zip::ZipArchive;
 
-use crate::support::release::{Built, File, ReleaseFolder, sha256};
+use crate::support::release::{File, ReleaseFolder, sha256};
 use crate::support::signer::Signer;
 use crate::support::testdata;
 
@@ -95,8 +100,24 @@ pub struct Release {
     shows_packages: bool,
     keys: Vec<Key>,
     /// A document and a signature that were made elsewhere.
-    proof: Option<(Vec<u8>, Vec<u8>)>,
-    built: Arc<OnceLock<Built>>,
+    proof: Option<(Bytes, Bytes)>,
+    files: Arc<OnceLock<Files>>,
+}
+
+/// The files of a release.
+struct Files {
+    packages: Vec<Package>,
+    document: Option<Bytes>,
+    signature: Option<Bytes>,
+}
+
+/// The zip of a platform.
+pub struct Package {
+    pub platform: String,
+    pub name: String,
+    pub bytes: Bytes,
+    /// `zh`, and `h1` if the bytes are a zip.
+    pub hashes: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -115,7 +136,7 @@ impl From<ReleaseFolder> for Release {
             shows_packages: true,
             keys: Vec::new(),
             proof: None,
-            built: Arc::default(),
+            files: Arc::default(),
         };
         release.signers(&[signer])
     }
@@ -124,14 +145,15 @@ impl From<ReleaseFolder> for Release {
 impl Release {
     /// The document of `testdata/keys` with the signature and the key of a case there, for zips that are no zips but text.
     pub fn of_testdata(case: &str) -> Self {
-        let read = |name: &str| std::fs::read(testdata(&format!("keys/{name}"))).unwrap();
+        let read = |name: &str| std::fs::read(testdata("keys").join(name)).unwrap();
         let folder = ["darwin_arm64", "linux_amd64", "windows_amd64"]
             .iter()
             .fold(ReleaseFolder::new("demo", "1.0.0"), |folder, platform| {
                 folder.zip(platform, platform.as_bytes())
             });
         let mut release = Self::from(folder);
-        release.proof = Some((read("SHA256SUMS"), read(&format!("{case}.sig"))));
+        let signature = read(&format!("{case}.sig"));
+        release.proof = Some((read("SHA256SUMS").into(), signature.into()));
         release.keys(&[&String::from_utf8(read(&format!("{case}.asc"))).unwrap()])
     }
 
@@ -170,34 +192,50 @@ impl Release {
         self
     }
 
-    /// The zips and their names, by platform.
-    pub fn zips(&self) -> &[(String, File)] {
-        &self.built().zips
+    /// The zips, in the order in which they were added.
+    pub fn packages(&self) -> &[Package] {
+        &self.files().packages
     }
 
     /// The zip of a platform.
-    pub fn zip(&self, platform: &str) -> Option<&File> {
-        let found = self.zips().iter().find(|(own, _)| own == platform)?;
-        Some(&found.1)
+    pub fn package(&self, platform: &str) -> Option<&Package> {
+        let mut packages = self.packages().iter();
+        packages.find(|package| package.platform == platform)
     }
 
     /// The checksum document.
-    pub(super) fn document(&self) -> Option<&[u8]> {
-        let document = || self.built().document.as_ref().map(|file| &*file.bytes);
-        self.proof.as_ref().map(|proof| &*proof.0).or_else(document)
+    pub(super) fn document(&self) -> Option<&Bytes> {
+        self.files().document.as_ref()
     }
 
     /// The signature.
-    pub(super) fn signature(&self) -> Option<&[u8]> {
-        let signature = || self.built().signature.as_ref().map(|file| &*file.bytes);
-        self.proof
-            .as_ref()
-            .map(|proof| &*proof.1)
-            .or_else(signature)
+    pub(super) fn signature(&self) -> Option<&Bytes> {
+        self.files().signature.as_ref()
     }
 
-    fn built(&self) -> &Built {
-        self.built.get_or_init(|| self.folder.build())
+    /// Builds what nobody asked for before.
+    fn files(&self) -> &Files {
+        self.files.get_or_init(|| {
+            let built = self.folder.build();
+            let package = |(platform, file): (String, File)| Package {
+                platform,
+                name: file.name,
+                hashes: hashes(&file.bytes),
+                bytes: file.bytes.into(),
+            };
+            let (document, signature) = match self.proof.clone() {
+                Some((document, signature)) => (Some(document), Some(signature)),
+                None => (
+                    built.document.map(|file| file.bytes.into()),
+                    built.signature.map(|file| file.bytes.into()),
+                ),
+            };
+            Files {
+                packages: built.zips.into_iter().map(package).collect(),
+                document,
+                signature,
+            }
+        })
     }
 
     /// How the list of versions shows it.
@@ -218,7 +256,7 @@ impl Release {
 
     /// What the origin says about the package of a platform; `url` makes addresses of the names of files.
     pub(super) fn download(&self, platform: &str, url: impl Fn(&str) -> String) -> Option<Value> {
-        let zip = self.zip(platform)?;
+        let package = self.package(platform)?;
         let (os, arch) = platform.split_once('_')?;
         let key = |key: &Key| {
             json!({
@@ -233,18 +271,18 @@ impl Release {
             "protocols": self.folder.manifest_protocols(),
             "os": os,
             "arch": arch,
-            "filename": zip.name,
-            "download_url": url(&format!("{platform}/{}", zip.name)),
+            "filename": package.name,
+            "download_url": url(&format!("{platform}/{}", package.name)),
             "shasums_url": url("SHA256SUMS"),
             "shasums_signature_url": url("SHA256SUMS.sig"),
-            "shasum": sha256(&zip.bytes),
+            "shasum": package.sha256(),
             "signing_keys": { "gpg_public_keys": self.keys.iter().map(key).collect::<Vec<_>>() },
         });
         if self.shows_packages {
-            let packages = self.zips().iter().map(|(platform, zip)| {
-                let size = zip.bytes.len();
-                let said = json!({ "hashes": hashes(&zip.bytes), "package_size": size });
-                (platform.clone(), said)
+            let packages = self.packages().iter().map(|package| {
+                let size = package.bytes.len();
+                let said = json!({ "hashes": package.hashes, "package_size": size });
+                (package.platform.clone(), said)
             });
             answer["packages"] = Value::Object(packages.collect());
         }
@@ -252,23 +290,26 @@ impl Release {
     }
 }
 
-/// `zh`, and `h1` if the bytes are a zip.
-pub(super) fn hashes(zip: &[u8]) -> Vec<String> {
+impl Package {
+    /// SHA-256 in lower-case hex.
+    pub fn sha256(&self) -> &str {
+        self.hashes[0].strip_prefix("zh:").unwrap()
+    }
+}
+
+fn hashes(zip: &[u8]) -> Vec<String> {
     let zh = format!("zh:{}", sha256(zip));
     [Some(zh), h1(zip)].into_iter().flatten().collect()
 }
 
 /// The `h1` of a zip without two entries of one name (contract 4.1).
 fn h1(zip: &[u8]) -> Option<String> {
-    use base64::Engine as _;
-    use sha2::{Digest as _, Sha256};
-
-    let mut zip = zip::ZipArchive::new(std::io::Cursor::new(zip)).ok()?;
+    let mut zip = ZipArchive::new(Cursor::new(zip)).ok()?;
     let mut lines = Vec::new();
     for place in 0..zip.len() {
-        let (mut file, mut bytes) = (zip.by_index(place).unwrap(), Vec::new());
-        std::io::copy(&mut file, &mut bytes).unwrap();
-        let name = String::from_utf8(file.name_raw().to_vec()).unwrap();
+        let (mut file, mut bytes) = (zip.by_index(place).ok()?, Vec::new());
+        io::copy(&mut file, &mut bytes).ok()?;
+        let name = String::from_utf8(file.name_raw().to_vec()).ok()?;
         lines.push((name, sha256(&bytes)));
     }
     lines.sort();

@@ -80,7 +80,7 @@ pub struct Running<S> {
 
 impl<S: Service> Running<S> {
     /// Starts a server, with TLS at all doors but the plain one. Its front door has the name `front`.
-    pub fn start(
+    pub(super) fn start(
         front: &str,
         tls: Option<ServerConfig>,
         service: impl FnOnce(&Doors) -> S,
