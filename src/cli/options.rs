@@ -167,8 +167,13 @@ impl Globals {
         usize::from(self.jobs)
     }
 
-    /// How registries are reached. Nothing is opened before the first request.
-    pub(super) fn registry(&self, credentials: Credentials) -> Result<Registry, Complaint> {
+    /// Registries, through one client.
+    pub(super) fn registry(&self, credentials: Credentials, http: &Http) -> Registry {
+        Registry::new(http.clone(), credentials)
+    }
+
+    /// How hosts are reached. Nothing is opened before the first request.
+    pub(super) fn http(&self) -> Result<Http, Complaint> {
         let hosts = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
         let Network {
             ca_file,
@@ -185,7 +190,7 @@ impl Globals {
                 .map(|path| read(path))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Registry::new(Http::new(settings), credentials))
+        Ok(Http::new(settings))
     }
 
     /// Where credentials may be.
@@ -259,7 +264,7 @@ impl Reading {
         let endpoint = globals.endpoint(&self.from)?;
         check(&endpoint, providers)?;
         let store = endpoint
-            .read(globals.registry(globals.credentials()?)?)
+            .read(globals.registry(globals.credentials()?, &globals.http()?))
             .map_err(Problem::from)
             .map_err(Failure::from)?;
         Ok((endpoint, store))
