@@ -67,9 +67,8 @@ pub(super) async fn run(
     globals: &Globals,
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
-    let wishes = wishes(&arguments, globals)?;
     let http = globals.http()?;
-    let tasks = tasks(wishes, &arguments.to, globals, &http)?;
+    let tasks = tasks(&arguments, globals, &http)?;
     let options = Options {
         publish: publish::Options {
             existing: Existing::Merge,
@@ -86,51 +85,45 @@ pub(super) async fn run(
     Ok(report(results, &progress, printer))
 }
 
-fn wishes(arguments: &Arguments, globals: &Globals) -> Result<Vec<Wish>, Complaint> {
+fn tasks(
+    arguments: &Arguments,
+    globals: &Globals,
+    http: &tfoci::http::Http,
+) -> Result<Vec<Task<Store>>, Complaint> {
+    let endpoint = globals.endpoint(&arguments.to)?;
+    let selection = |text: &String| globals.selection(text).map(|selection| selection.provider);
+    let providers = arguments.providers.iter().map(selection);
+    check(&endpoint, &providers.collect::<Result<Vec<_>, _>>()?)?;
+    let store = endpoint
+        .write(globals.registry(globals.credentials()?, http))
+        .map_err(|error| Failure::from(Problem::from(error)))?;
     let unsigned = arguments
         .allow_unsigned
         .iter()
         .map(|text| globals.pattern(text))
         .collect::<Result<_, _>>()?;
     let policy = arguments.trust.policy()?.with_allow_unsigned(unsigned);
-    let wish = |text: &String| {
+    let task = |text: &String| {
         let selection = globals.selection(text)?;
         let is_any = selection.constraints.is_any();
-        Ok(Wish {
-            rule: policy.rule_for(&selection.provider).unwrap_or_default(),
+        let wish = Wish {
             newest: arguments.newest.or(is_any.then_some(1)).map(|n| n as usize),
-            provider: selection.provider,
             versions: selection.constraints,
             prereleases: arguments.prereleases,
             platforms: (!arguments.platform.is_empty()).then(|| arguments.platform.clone()),
-        })
-    };
-    arguments.providers.iter().map(wish).collect()
-}
-
-fn tasks(
-    wishes: Vec<Wish>,
-    to: &str,
-    globals: &Globals,
-    http: &tfoci::http::Http,
-) -> Result<Vec<Task<Store>>, Complaint> {
-    let endpoint = globals.endpoint(to)?;
-    let providers: Vec<_> = wishes.iter().map(|wish| wish.provider.clone()).collect();
-    check(&endpoint, &providers)?;
-    let store = endpoint
-        .write(globals.registry(globals.credentials()?, http))
-        .map_err(|error| Failure::from(Problem::from(error)))?;
-    let task = |wish: Wish| {
-        let repository = endpoint.repository(&wish.provider);
+        };
+        let repository = endpoint.repository(&selection.provider);
         Ok(Task {
             destination: Destination {
                 store: store.clone(),
                 repository: repository.map_err(|error| Failure::from(Problem::Mapping(error)))?,
             },
-            wish,
+            rule: policy.rule_for(&selection.provider).unwrap_or_default(),
+            provider: selection.provider,
+            wishes: vec![wish],
         })
     };
-    wishes.into_iter().map(task).collect()
+    arguments.providers.iter().map(task).collect()
 }
 
 fn report(

@@ -3,7 +3,7 @@
 //! For each provider:
 //!
 //! 1. The source lists its **versions**, and the store its **tags**, at the same time.
-//! 2. The [`Wish`] **chooses** among the versions.
+//! 2. Each [`Wish`] **chooses** among the versions.
 //! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
 //! 5. [`crate::trust`] **verifies** it, before any package flows.
@@ -12,6 +12,8 @@
 //! While the packages of one version flow, the next one's proof is fetched. What fails for one version fails for that version
 //! only.
 
+mod wish;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -19,7 +21,6 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::mpsc;
 
 use crate::address::ProviderAddr;
-use crate::constraint::VersionConstraints;
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::hash::PackageHash;
@@ -28,33 +29,18 @@ use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{self, Destination, Existing, publish};
 use crate::release::Release;
-use crate::source::{Offer, Source};
+use crate::source::{self, Source};
 use crate::store::WriteStore;
 use crate::store::graph::{self, Artifact};
 use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
+use wish::Choice;
+pub use wish::Wish;
 
 /// How many providers are worked on at once: most of the time they wait for an answer.
 const PROVIDERS: usize = 16;
 /// How many versions of a provider wait, prepared, while one of them is copied and one is being prepared.
 const AHEAD: usize = 1;
-
-/// What is wanted of one provider.
-#[derive(Clone, Debug)]
-pub struct Wish {
-    /// The provider.
-    pub provider: ProviderAddr,
-    /// Its acceptable versions.
-    pub versions: VersionConstraints,
-    /// How many of them, from the newest; `None` for all.
-    pub newest: Option<usize>,
-    /// Whether pre-releases are among them that no constraint names.
-    pub prereleases: bool,
-    /// For which platforms; `None` for all that the source has.
-    pub platforms: Option<Vec<Platform>>,
-    /// Whom to believe.
-    pub rule: Rule,
-}
 
 /// How to mirror.
 #[derive(Clone, Debug)]
@@ -65,11 +51,15 @@ pub struct Options {
     pub recheck: bool,
 }
 
-/// A provider's mirror: what is wanted, and where it goes.
+/// A provider to mirror.
 #[derive(Clone, Debug)]
 pub struct Task<D> {
-    /// What is wanted.
-    pub wish: Wish,
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// Which versions of it.
+    pub wishes: Vec<Wish>,
+    /// Whom to believe.
+    pub rule: Rule,
     /// The provider's repository.
     pub destination: Destination<D>,
 }
@@ -130,9 +120,9 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let (sender, mut receiver) = mpsc::channel(AHEAD);
         let preparing = async {
             let sender = sender;
-            for offer in &chosen {
-                let prepared = self.prepare(offer, &tags).await;
-                let version = offer.version.version();
+            for choice in &chosen {
+                let prepared = self.prepare(choice, &tags).await;
+                let version = choice.offer.version.version();
                 // Nobody stops listening before the last of them.
                 let _all_heard = sender.send((version, prepared)).await;
             }
@@ -151,12 +141,16 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     }
 
     /// Asks both sides what they have, and chooses.
-    async fn survey(&self) -> Result<(Vec<Offer>, BTreeSet<String>), Failure> {
-        let Task { wish, destination } = &self.task;
-        let place = self.source.name(&wish.provider);
-        let subject = Subject::provider(&wish.provider);
+    async fn survey(&self) -> Result<(Vec<Choice>, BTreeSet<String>), Failure> {
+        let Task {
+            provider,
+            destination,
+            ..
+        } = &self.task;
+        let place = self.source.name(provider);
+        let subject = Subject::provider(provider);
         let offers = async {
-            let offers = self.source.offers(&wish.provider).await;
+            let offers = self.source.offers(provider).await;
             offers.map_err(|error| Problem::from(error).of(subject.clone(), &place))
         };
         let tags = async {
@@ -170,23 +164,50 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
                 message: printable(message),
             });
         }
-        let chosen = wish.choose(offers.offers);
-        let chosen = chosen.map_err(|problem| problem.of(subject, &place))?;
+        let chosen = wish::choose(&self.task.wishes, &offers.offers);
+        let mut chosen = chosen.map_err(|problem| problem.of(subject.clone(), &place))?;
+        self.tell_what_is_absent(&chosen);
+        let wanted: BTreeSet<String> = chosen
+            .iter()
+            .flat_map(|one| &one.absent)
+            .map(Platform::to_string)
+            .collect();
+        chosen.retain(|choice| !choice.is_empty());
+        if chosen.is_empty() {
+            let platforms = wanted.into_iter().collect();
+            let problem = source::Error::NoPlatform {
+                place: place.clone(),
+                platforms,
+            };
+            return Err(Problem::from(problem).of(subject, &place));
+        }
         Ok((chosen, tags.unwrap_or_default().into_iter().collect()))
+    }
+
+    fn tell_what_is_absent(&self, chosen: &[Choice]) {
+        for Choice { offer, absent, .. } in chosen {
+            for platform in absent {
+                self.reporter.report(Event::Warning {
+                    subject: Subject::version(&self.task.provider, offer.version.version()),
+                    message: format!("there is no package for {platform}"),
+                });
+            }
+        }
     }
 
     async fn prepare(
         &self,
-        offer: &Offer,
+        Choice {
+            offer, platforms, ..
+        }: &Choice,
         tags: &BTreeSet<String>,
     ) -> Result<Prepared<S::Package>, Failure> {
-        let wish = &self.task.wish;
+        let Task { provider, rule, .. } = &self.task;
         let version = offer.version.version();
-        let subject = Subject::version(&wish.provider, version);
+        let subject = Subject::version(provider, version);
         let stored = self.look(version, tags).await;
         let stored = stored.map_err(|problem| self.stored(problem, subject.clone()))?;
-        let wanted = wish.platforms_of(offer);
-        let lacking = match (&stored, &wanted) {
+        let lacking = match (&stored, platforms) {
             (Some(stored), Some(wanted)) if stored.has_evidence => {
                 let lacks = |platform: &&Platform| !stored.platforms.contains(platform);
                 let lacking: Vec<Platform> = wanted.iter().filter(lacks).cloned().collect();
@@ -195,16 +216,16 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
                 }
                 Some(lacking)
             }
-            _ => wanted,
+            _ => platforms.clone(),
         };
-        let place = self.source.name(&wish.provider);
+        let place = self.source.name(provider);
         let from_source = |problem: Problem| problem.of(subject.clone(), &place);
         let release = self
             .source
-            .release(&wish.provider, &offer.version, lacking.as_deref())
+            .release(provider, &offer.version, lacking.as_deref())
             .await
             .map_err(|error| from_source(error.into()))?;
-        let verified = trust::verify(release, &wish.rule, self.options.publish.now)
+        let verified = trust::verify(release, rule, self.options.publish.now)
             .map_err(|error| from_source(error.into()))?;
         self.reporter.report(Event::Verified {
             subject: subject.clone(),
@@ -263,7 +284,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             .map(|tag| store.reference(repository, &tag, &digest))
             .unwrap_or_default();
         Published {
-            provider: self.task.wish.provider.clone(),
+            provider: self.task.provider.clone(),
             version: version.clone(),
             reference,
             digest,
@@ -283,11 +304,15 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             Prepared::Present(published) => return Ok(published),
             Prepared::Lacking { release, beside } => (release, beside),
         };
-        let Task { wish, destination } = &self.task;
+        let Task {
+            provider,
+            destination,
+            ..
+        } = &self.task;
         let options = &self.options.publish;
         let published = publish(&release, destination, options, self.reporter).await;
         let mut published = published
-            .map_err(|problem| self.stored(problem, Subject::version(&wish.provider, version)))?;
+            .map_err(|problem| self.stored(problem, Subject::version(provider, version)))?;
         published.packages.extend(beside);
         published
             .packages
@@ -299,40 +324,6 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     fn stored(&self, problem: Problem, subject: Subject) -> Failure {
         let Destination { store, repository } = &self.task.destination;
         problem.of(subject, &store.name(repository))
-    }
-}
-
-impl Wish {
-    /// The versions to mirror, the newest first.
-    fn choose(&self, offers: Vec<Offer>) -> Result<Vec<Offer>, Problem> {
-        let is_wanted = |offer: &&Offer| {
-            let version = offer.version.version();
-            self.versions.admits(version)
-                || self.prereleases && version.is_prerelease() && self.versions.spans(version)
-        };
-        let mut chosen: Vec<Offer> = offers.iter().filter(is_wanted).cloned().collect();
-        chosen.reverse();
-        chosen.truncate(self.newest.unwrap_or(usize::MAX));
-        if chosen.is_empty() {
-            let available = offers.iter().map(|offer| offer.version.version().clone());
-            return Err(Problem::NoVersion {
-                constraints: (!self.versions.is_any()).then(|| self.versions.to_string()),
-                available: available.collect(),
-            });
-        }
-        Ok(chosen)
-    }
-
-    /// For which platforms a version is wanted; `None` where only the source's answer will tell.
-    fn platforms_of(&self, offer: &Offer) -> Option<Vec<Platform>> {
-        match (&self.platforms, &offer.platforms) {
-            (Some(wanted), Some(there)) => {
-                let is_there = |platform: &&Platform| there.contains(platform);
-                Some(wanted.iter().filter(is_there).cloned().collect())
-            }
-            (Some(only), None) | (None, Some(only)) => Some(only.clone()),
-            (None, None) => None,
-        }
     }
 }
 
