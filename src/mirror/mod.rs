@@ -207,8 +207,17 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let subject = Subject::version(provider, version);
         let stored = self.look(version, tags).await;
         let stored = stored.map_err(|problem| self.stored(problem, subject.clone()))?;
-        let lacking = match (&stored, platforms) {
-            (Some(stored), Some(wanted)) if stored.has_evidence => {
+        let place = self.source.name(provider);
+        let from_source = |problem: Problem| problem.of(subject.clone(), &place);
+        let wanted = match platforms {
+            None if stored.is_some() => {
+                let platforms = self.source.platforms(provider, &offer.version).await;
+                Some(platforms.map_err(|error| from_source(error.into()))?)
+            }
+            platforms => platforms.clone(),
+        };
+        let lacking = match (&stored, &wanted) {
+            (Some(stored), Some(wanted)) if stored.has_evidence || !S::BRINGS_PROOF => {
                 let lacks = |platform: &&Platform| !stored.platforms.contains(platform);
                 let lacking: Vec<Platform> = wanted.iter().filter(lacks).cloned().collect();
                 if lacking.is_empty() {
@@ -216,10 +225,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
                 }
                 Some(lacking)
             }
-            _ => platforms.clone(),
+            _ => wanted,
         };
-        let place = self.source.name(provider);
-        let from_source = |problem: Problem| problem.of(subject.clone(), &place);
         let release = self
             .source
             .release(provider, &offer.version, lacking.as_deref())

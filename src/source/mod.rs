@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | [`folder`] | the folder that a provider's release process leaves behind |
 //! | [`registry`] | the origin: the provider registry that publishes it |
+//! | [`network_mirror`] | a copy of packages behind a URL |
+//! | [`filesystem_mirror`] | a copy of packages in a directory |
 //!
 //! All but the folder are a [`Source`]: they know many providers, list their versions, and give a version's proof before any of its
 //! packages flows.
@@ -19,7 +21,9 @@ use crate::version::SpelledVersion;
 mod discovery;
 mod error;
 mod fetch;
+pub mod filesystem_mirror;
 pub mod folder;
+pub mod network_mirror;
 pub mod registry;
 mod wire;
 mod zip;
@@ -32,12 +36,25 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// Where the bytes of a package lie.
     type Package: BlobSource;
 
+    /// Whether its releases come with a checksum document.
+    const BRINGS_PROOF: bool;
+
     /// Lists the versions of a provider.
     ///
     /// # Errors
     /// The source does not have the provider, or does not tell.
     fn offers(&self, provider: &ProviderAddr)
     -> impl Future<Output = Result<Offers, Error>> + Send;
+
+    /// Tells for which platforms it has a version, where its list of versions does not.
+    ///
+    /// # Errors
+    /// The source does not have the version, or does not tell.
+    fn platforms(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+    ) -> impl Future<Output = Result<Vec<Platform>, Error>> + Send;
 
     /// Gives one version with its proof, and its packages for the platforms that were asked for; those that it does not have
     /// are left out. `None` asks for all.
