@@ -11,6 +11,8 @@
 //! packages flows.
 
 use std::future::Future;
+use std::path::PathBuf;
+use std::str::FromStr;
 
 use crate::address::ProviderAddr;
 use crate::blob::BlobSource;
@@ -71,6 +73,38 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// How a person calls the place where it finds a provider.
     fn name(&self, provider: &ProviderAddr) -> String;
 }
+
+/// A source other than the origin, as a person writes it (the last row of the design's address grammar).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceAddr {
+    /// `network-mirror:URL`.
+    NetworkMirror(String),
+    /// `filesystem-mirror:DIR`.
+    FilesystemMirror(PathBuf),
+}
+
+impl FromStr for SourceAddr {
+    type Err = SourceAddrError;
+
+    fn from_str(text: &str) -> Result<Self, SourceAddrError> {
+        match text.split_once(':') {
+            Some(("network-mirror", url)) if !url.is_empty() => {
+                Ok(Self::NetworkMirror(url.to_owned()))
+            }
+            Some(("filesystem-mirror", directory)) if !directory.is_empty() => {
+                Ok(Self::FilesystemMirror(directory.into()))
+            }
+            _ => Err(SourceAddrError),
+        }
+    }
+}
+
+/// Text that names no source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected network-mirror:URL or filesystem-mirror:DIR; stores are copied with `tfoci copy`"
+)]
+pub struct SourceAddrError;
 
 /// What a source has of a provider.
 #[derive(Clone, Debug, Default)]
