@@ -32,7 +32,7 @@ pub mod rule;
 
 pub use checksums::Checksums;
 pub use error::{Error, Mismatch};
-pub use file_name::Subject;
+pub use file_name::{PackageName, Subject};
 pub use policy::{Policy, TrustFile};
 pub use refusal::{Reason, Refusal};
 pub use rule::{Fingerprint, Rule};
