@@ -321,6 +321,14 @@ pub enum Error {
     /// The store that has the bytes.
     #[error("the store does not give the bytes")]
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The source that has the bytes.
+    #[error("the source does not give the bytes")]
+    Source {
+        /// What kind of problem that is.
+        category: Category,
+        /// What it says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// More bytes than expected.
     #[error("there are more bytes than expected\n  expected {expected} bytes\n  received more")]
     Longer {
@@ -359,7 +367,7 @@ impl Error {
     /// A word for what is wrong with the bytes; `None` where this machine could not read them.
     pub fn fault(&self) -> Option<&'static str> {
         match self {
-            Self::Disk(_) | Self::Http(_) | Self::Store(_) => None,
+            Self::Disk(_) | Self::Http(_) | Self::Store(_) | Self::Source { .. } => None,
             Self::Missing => Some("missing"),
             Self::Limit { .. } => Some("too-large"),
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
@@ -378,6 +386,7 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Http(error) => error.category(),
             Self::Store(_) => Category::Unreachable,
+            Self::Source { category, .. } => *category,
             Self::Missing => Category::NotFound,
             Self::Limit { .. } => Category::Malformed,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,

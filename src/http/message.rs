@@ -32,6 +32,11 @@ impl Secret {
         Self(format!("Basic {pair}"))
     }
 
+    /// Whether a header can hold it.
+    pub fn can_be_sent(&self) -> bool {
+        HeaderValue::from_str(&self.0).is_ok()
+    }
+
     pub(super) fn header(&self) -> Result<HeaderValue, Error> {
         let mut value = HeaderValue::from_str(&self.0).map_err(|_| Error::Secret)?;
         value.set_sensitive(true);
@@ -94,6 +99,11 @@ impl Request {
             payload: None,
             whole: None,
         }
+    }
+
+    /// Where it goes.
+    pub fn url(&self) -> &Url {
+        &self.url
     }
 
     /// Adds a header.
