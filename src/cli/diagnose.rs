@@ -72,6 +72,9 @@ pub(super) enum Complaint {
         /// Why.
         source: Box<config::mirror::Error>,
     },
+    /// Keys are to be written, and nothing says where.
+    #[error("there is no trust file into which new keys could be written")]
+    NoTrustFile,
     /// Nothing says where to.
     #[error("nothing says where to mirror {provider}")]
     NoDestination {
@@ -121,6 +124,7 @@ impl Complaint {
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
             Self::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
+            Self::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
             Self::NoDestination { .. } => {
                 Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
             }

@@ -26,6 +26,7 @@ pub mod checksums;
 mod error;
 mod file_name;
 mod openpgp;
+pub mod pins;
 pub mod policy;
 mod refusal;
 pub mod rule;

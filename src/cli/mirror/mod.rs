@@ -1,5 +1,6 @@
 //! `tfoci mirror`.
 
+mod pins;
 mod plan;
 mod shard;
 
@@ -73,6 +74,9 @@ pub(super) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     trust: Trust,
+    /// Write keys that are seen for the first time into the trust file
+    #[arg(long, help_heading = "Trust")]
+    pin_new: bool,
     /// Accept releases without signature or key, recorded as `checksum`; may be repeated
     #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
     allow_unsigned: Vec<String>,
@@ -98,6 +102,7 @@ pub(super) async fn run(
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
+    let trust_file = pins::trust_file(&arguments)?;
     let results = match &arguments.from {
         None => mirror(tasks, &Origin::new(http), &options, &reporter).await,
         Some(SourceAddr::NetworkMirror(url)) => {
@@ -110,7 +115,9 @@ pub(super) async fn run(
             mirror(tasks, &source, &options, &reporter).await
         }
     };
-    Ok(report(results, &progress, printer))
+    let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
+    let ending = report(results, &progress, printer);
+    pinned.map(|()| ending)
 }
 
 fn report(
