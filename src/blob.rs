@@ -5,6 +5,10 @@
 //! passes, and lets the last chunk go only when the digest is right. A writer that commits at the end of the stream
 //! can therefore never commit wrong bytes.
 
+mod foreign;
+
+pub use foreign::Foreign;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -322,13 +326,8 @@ pub enum Error {
     #[error("the store does not give the bytes")]
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The source that has the bytes.
-    #[error("the source does not give the bytes")]
-    Source {
-        /// What kind of problem that is.
-        category: Category,
-        /// What it says.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    #[error(transparent)]
+    Source(Foreign),
     /// More bytes than expected.
     #[error("there are more bytes than expected\n  expected {expected} bytes\n  received more")]
     Longer {
@@ -367,7 +366,7 @@ impl Error {
     /// A word for what is wrong with the bytes; `None` where this machine could not read them.
     pub fn fault(&self) -> Option<&'static str> {
         match self {
-            Self::Disk(_) | Self::Http(_) | Self::Store(_) | Self::Source { .. } => None,
+            Self::Disk(_) | Self::Http(_) | Self::Store(_) | Self::Source(_) => None,
             Self::Missing => Some("missing"),
             Self::Limit { .. } => Some("too-large"),
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
@@ -377,7 +376,11 @@ impl Error {
 
     /// Whether the same bytes may come through a moment later.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Http(error) if error.is_passing())
+        match self {
+            Self::Http(error) => error.is_passing(),
+            Self::Source(error) => error.is_passing(),
+            _ => false,
+        }
     }
 
     /// What kind of problem it is.
@@ -386,7 +389,7 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Http(error) => error.category(),
             Self::Store(_) => Category::Unreachable,
-            Self::Source { category, .. } => *category,
+            Self::Source(error) => error.category(),
             Self::Missing => Category::NotFound,
             Self::Limit { .. } => Category::Malformed,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,

@@ -4,6 +4,7 @@
 //! those of the glossary.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -112,6 +113,14 @@ pub enum Problem {
     /// A store.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The source does not give a package.
+    #[error("the package cannot be had")]
+    Package {
+        /// Its platform.
+        platform: Platform,
+        /// Why.
+        source: Arc<blob::Error>,
+    },
     /// Bytes on their way.
     #[error(transparent)]
     Blob(#[from] blob::Error),
@@ -279,6 +288,7 @@ impl Problem {
             Self::Source(error) => error.category(),
             Self::Store(error) => error.category(),
             Self::Blob(error) => error.category(),
+            Self::Package { source, .. } => source.category(),
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),
@@ -304,7 +314,13 @@ impl Problem {
     /// The failure that this is for a subject, in a place.
     pub fn of(self, subject: Subject, place: &impl ToString) -> Failure {
         let subject = match &self {
-            Self::OtherPackage { platform, .. } => subject.platform(platform),
+            Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
+                subject.platform(platform)
+            }
+            Self::Source(error) => match error.platform() {
+                Some(platform) => subject.platform(platform),
+                None => subject,
+            },
             _ => subject,
         };
         Failure {

@@ -356,12 +356,23 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let options = &self.options.publish;
         let published = publish(&release, destination, options, self.reporter).await;
         let mut published = published
-            .map_err(|problem| self.stored(problem, Subject::version(provider, version)))?;
+            .map_err(|problem| self.unpublished(problem, Subject::version(provider, version)))?;
         published.packages.extend(beside);
         published
             .packages
             .sort_by(|a, b| a.platform.cmp(&b.platform));
         Ok(published)
+    }
+
+    /// A failure on the side that it happened on.
+    fn unpublished(&self, problem: Problem, subject: Subject) -> Failure {
+        match problem {
+            Problem::Package { .. } => {
+                let place = self.source.name(&self.task.provider);
+                problem.of(subject, &place)
+            }
+            problem => self.stored(problem, subject),
+        }
     }
 
     /// A failure on the store's side.

@@ -37,7 +37,7 @@ pub enum Error {
         others: Vec<String>,
     },
     /// The source does not have the provider.
-    #[error("{place} does not have the provider {provider}")]
+    #[error("nothing is published")]
     NoProvider {
         /// Where it was looked for.
         place: String,
@@ -161,7 +161,7 @@ pub enum Error {
         provider: ProviderAddr,
     },
     /// The source has nothing for any platform that was asked for.
-    #[error("{place} has no package of this version for {}", .platforms.join(", "))]
+    #[error("no package is published for any platform that is wanted\n  expected {}", .platforms.join(", "))]
     NoPlatform {
         /// Where it was looked for.
         place: String,

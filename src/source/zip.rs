@@ -14,7 +14,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::renewal::{Renewal, is_expired};
 use crate::archive::{Archive, Limits};
-use crate::blob::{self, BlobSource, Body, skipping};
+use crate::blob::{self, BlobSource, Body, Foreign, skipping};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::{self, spool::Spool};
 use crate::hash::PackageHash;
@@ -238,19 +238,18 @@ impl BlobSource for Zip {
                 return file.open(from).await;
             }
         };
-        let answer = place.ask(from).await.map_err(|error| match error {
-            Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Source {
-                category: error.category(),
-                source: Box::new(error),
-            },
-        })?;
+        let answer = place.ask(from).await.map_err(foreign)?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = match answer.status() {
             StatusCode::PARTIAL_CONTENT => 0,
             _ => from,
         };
-        let body = Body::new(answer.chunks().map_err(blob::Error::Http));
+        let chunks = answer.chunks().map_err(|error| foreign(error.into()));
+        let body = Body::new(chunks);
         Ok(skipping(body, skip))
     }
+}
+
+fn foreign(error: Error) -> blob::Error {
+    blob::Error::Source(Foreign::new(error.category(), error.is_passing(), error))
 }
