@@ -1,7 +1,7 @@
 //! The terminal: arguments in, text or JSON out. The library does not know that it exists.
 //!
 //! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
-//! [`progress`] draws what a journey reports, [`diagnose`] adds hints to failures, [`render`] fills in templates.
+//! [`progress`] draws what a journey reports, [`wire`] tells of requests, [`diagnose`] adds hints to failures, [`render`] fills in templates.
 
 mod access;
 mod diagnose;
@@ -10,6 +10,7 @@ mod install;
 mod json;
 mod login;
 mod logout;
+mod network;
 mod options;
 mod printer;
 mod progress;
@@ -17,6 +18,7 @@ mod push;
 mod render;
 mod resolve;
 mod versions;
+mod wire;
 
 use std::ffi::OsString;
 use std::future::Future;
