@@ -36,6 +36,9 @@ mod personalities;
 /// What goes wrong while a release is read.
 mod reading;
 
+/// Servers that fall silent, and how much is asked of one at once.
+mod waiting;
+
 /// What goes wrong while a release is written.
 mod writing;
 
@@ -135,7 +138,19 @@ impl User {
         self.push_by(rule()).await
     }
 
+    async fn push_to(&self, destination: &Destination<Registry>) -> Result<Published, Failure> {
+        self.push_as(rule(), destination).await
+    }
+
     async fn push_by(&self, rule: Rule) -> Result<Published, Failure> {
+        self.push_as(rule, &self.destination()).await
+    }
+
+    async fn push_as(
+        &self,
+        rule: Rule,
+        destination: &Destination<Registry>,
+    ) -> Result<Published, Failure> {
         let request = push::Request {
             directory: self.path("release"),
             provider: provider(),
@@ -150,7 +165,7 @@ impl User {
             jobs: 2,
             now: SystemTime::now(),
         };
-        push::push(&request, &self.destination(), &options, &quiet()).await
+        push::push(&request, destination, &options, &quiet()).await
     }
 
     /// Installs every platform into `mirror`.

@@ -141,6 +141,7 @@ fn flow(body: Content, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + S
         let url = url.clone();
         async move {
             let mut coming = match body? {
+                Content::Read(bytes) if bytes.is_empty() => return None,
                 Content::Read(bytes) => return Some((Ok(bytes.into()), None)),
                 Content::Coming(coming) => coming,
             };
