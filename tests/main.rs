@@ -51,6 +51,9 @@ mod messages;
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 
+/// The way to registries: certificates, proxies, patience.
+mod network;
+
 /// From a release folder into a store.
 mod push;
 

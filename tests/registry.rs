@@ -36,6 +36,10 @@ mod personalities;
 /// What goes wrong while a release is read.
 mod reading;
 
+/// No secret is ever printed.
+#[cfg(unix)]
+mod secrets;
+
 /// Servers that fall silent, and how much is asked of one at once.
 mod waiting;
 
