@@ -89,8 +89,8 @@ fn certificates_that_cannot_be_used_are_named() {
         let options: Vec<String> = options.iter().map(|o| o.replace("HOST", host)).collect();
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let run = push(&author, host, &options).exits(exit);
-        let wanted = wanted.replace("HOST", host);
-        assert!(run.stderr.contains(&wanted), "{}\n{wanted}", run.stderr);
+        let said = run.stderr.replace(host, "127.0.0.1:[PORT]");
+        assert!(said.contains(wanted), "{said}\n{wanted}");
         assert_eq!(run.stdout, "");
     };
     check(
@@ -101,7 +101,7 @@ fn certificates_that_cannot_be_used_are_named() {
     check(
         &["--client-key=HOST=robot.key"],
         2,
-        "error: there is a client key for HOST, and no client certificate\n",
+        "error: there is a client key for 127.0.0.1:[PORT], and no client certificate\n",
     );
     check(
         &["--client-cert=HOST=none.crt"],
@@ -111,7 +111,7 @@ fn certificates_that_cannot_be_used_are_named() {
     check(
         &["--client-cert=HOST=robot.crt", "--ca-file=ca.pem"],
         1,
-        "robot.crt cannot be used as client certificate\n  expected a certificate and its private key, in PEM",
+        "error: robot.crt cannot be used as client certificate for ",
     );
     check(
         &[
@@ -120,17 +120,17 @@ fn certificates_that_cannot_be_used_are_named() {
             "--ca-file=ca.pem",
         ],
         1,
-        "robot.crt with other.key cannot be used as client certificate\n",
+        "error: robot.crt with other.key cannot be used as client certificate for ",
     );
     check(
         &["--ca-file=empty.pem"],
         1,
-        "empty.pem holds no certificates\n  expected certificates in PEM\n",
+        "error: empty.pem holds no certificates for ",
     );
     check(
         &["--ca-file=broken.pem"],
         1,
-        "broken.pem cannot be used as certificate authorities\n  expected certificates in PEM\n",
+        "error: broken.pem cannot be used as certificate authorities for ",
     );
     check(
         &[],
@@ -149,7 +149,7 @@ fn a_machine_that_trusts_nobody_says_so_and_needs_nobody_without_tls() {
     let author = author(scene, &authority);
     let registry = registry(&authority, None);
     let run = push(&author, registry.host(), &[]).exits(1);
-    let wanted = "this machine has no certificate authorities, so no server can be trusted\n";
+    let wanted = "error: this machine trusts no certificate authorities for ";
     assert!(run.stderr.contains(wanted), "{}", run.stderr);
     assert!(run.stderr.contains("none.pem"), "{}", run.stderr);
     assert!(run.stderr.contains("hint: install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE\n"), "{}", run.stderr);

@@ -128,7 +128,7 @@ pub enum Error {
         source: reqwest::Error,
     },
     /// This machine trusts nobody.
-    #[error("this machine has no certificate authorities, so no server can be trusted")]
+    #[error("this machine trusts no certificate authorities")]
     NoAuthorities {
         /// What is wrong with those that it should have.
         source: Option<rustls_native_certs::Error>,
