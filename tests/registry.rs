@@ -125,6 +125,10 @@ impl User {
     }
 
     fn destination(&self) -> Destination<Registry> {
+        self.destination_through(Http::new(self.settings.clone()))
+    }
+
+    fn destination_through(&self, http: Http) -> Destination<Registry> {
         let authfile = self.path("auth.json");
         fs::write(&authfile, self.authfile()).unwrap();
         let places = Places {
@@ -133,7 +137,7 @@ impl User {
         };
         let credentials = Credentials::discover(&places).unwrap();
         Destination {
-            store: Registry::new(Http::new(self.settings.clone()), credentials),
+            store: Registry::new(http, credentials),
             repository: Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap(),
         }
     }

@@ -64,7 +64,7 @@ pub(super) async fn run(
     };
     let typed = Credential::typed(&username, &password);
     globals
-        .registry(Credentials::none(), printer)?
+        .registry(Credentials::none(), &globals.http(printer)?)
         .check(&registry, &typed)
         .await
         .map_err(Problem::from)

@@ -10,6 +10,7 @@ mod install;
 mod json;
 mod login;
 mod logout;
+mod mirror;
 mod network;
 mod options;
 mod printer;
@@ -36,6 +37,16 @@ use diagnose::Complaint;
 use options::Globals;
 use printer::Printer;
 
+/// Every variable that counts, on the page that lists the commands.
+const ENVIRONMENT: &str = "\
+Environment:
+  TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
+  REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials, before those of the home directory
+  TF_CLI_CONFIG_FILE                           the CLI configuration of tofu or terraform
+  SSL_CERT_FILE, SSL_CERT_DIR                  certificate authorities in place of the system's
+  HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY how hosts are reached; in lower case too
+  NO_COLOR, CLICOLOR_FORCE, TERM=dumb, CI      how progress is shown";
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -50,7 +61,7 @@ const LAST_ORDERS: Duration = Duration::from_secs(5);
 
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
 #[derive(Parser)]
-#[command(name = "tfoci", version, propagate_version = true, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "tfoci", version, propagate_version = true, after_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), max_term_width = 100)]
 struct Tfoci {
     #[command(subcommand)]
     command: Command,
@@ -61,6 +72,7 @@ struct Tfoci {
 #[derive(Subcommand)]
 enum Command {
     Push(push::Arguments),
+    Mirror(mirror::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
@@ -145,6 +157,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
 async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<Ending, Complaint> {
     match command {
         Command::Push(arguments) => push::run(arguments, globals, printer).await,
+        Command::Mirror(arguments) => mirror::run(arguments, globals, printer).await,
         Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
         Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
         Command::Resolve(arguments) => resolve::run(&arguments, globals, printer),

@@ -90,16 +90,17 @@ pub(super) async fn run(
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
     let unnameable = |error| Failure::from(Problem::Mapping(error));
+    let http = globals.http(printer)?;
     let destination = Destination {
         repository: endpoint.repository(&request.provider).map_err(unnameable)?,
         store: endpoint
-            .write(globals.registry(globals.credentials(), printer)?)
+            .write(globals.registry(globals.credentials(), &http))
             .map_err(|error| failed(error.into()))?,
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
     let published = push(&request, &destination, &options, &reporter).await;
-    let requests = destination.store.requests();
+    let requests = http.requests();
     let published = match published {
         Ok(published) => published,
         Err(failure) => {
@@ -220,7 +221,7 @@ fn summary(published: &Published, elapsed: &str) -> String {
         .iter()
         .filter(|package| package.status == Transfer::Planned);
     let (bytes, moved_how) = match published.status {
-        Change::Planned => (planned.map(|package| package.size).sum(), "to copy"),
+        Change::Planned => (planned.filter_map(|package| package.size).sum(), "to copy"),
         _ => (published.bytes, "copied"),
     };
     let mut text = format!(

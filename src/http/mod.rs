@@ -18,6 +18,7 @@ mod guard;
 mod journal;
 mod limits;
 mod message;
+mod range;
 mod retry;
 mod settings;
 mod upload;
@@ -26,6 +27,7 @@ pub use answer::Answer;
 pub use error::{Error, Silence};
 pub use limits::{Place, SMALL};
 pub use message::{Payload, Request, Secret};
+pub use range::Range;
 pub use retry::{Patience, wish};
 pub use settings::{Pem, Settings, Timeouts};
 

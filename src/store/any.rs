@@ -27,16 +27,6 @@ pub enum StoreBlob {
     Registry(RegistryBlob),
 }
 
-impl Store {
-    /// How many HTTP requests were sent to it so far, those for tokens apart.
-    pub fn requests(&self) -> u64 {
-        match self {
-            Self::Layout(_) => 0,
-            Self::Registry(registry) => registry.requests(),
-        }
-    }
-}
-
 /// Says the same to whichever store it is.
 macro_rules! either {
     ($self:expr, $store:ident => $said:expr) => {

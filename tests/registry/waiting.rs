@@ -139,12 +139,13 @@ async fn a_slow_source_is_not_the_servers_fault() {
 async fn requests_are_counted_and_hosts_are_spared() {
     let registry = start(Personality::Quay);
     let user = User::of(&registry, "acme/demo");
-    let destination = user.destination();
+    let http = Http::new(user.settings.clone());
+    let destination = user.destination_through(http.clone());
     user.push_to(&destination).await.unwrap();
     let tokens = registry.count(|seen| seen.path == "/token");
     assert_ne!(tokens, 0);
     let all = registry.seen().len() - tokens;
-    assert_eq!(destination.store.requests(), all as u64);
+    assert_eq!(http.requests(), all as u64);
 
     registry.forget();
     let http = Http::new(Settings {

@@ -67,11 +67,6 @@ impl Registry {
             told: Arc::default(),
         }
     }
-
-    /// How many requests were sent so far, those for tokens apart.
-    pub fn requests(&self) -> u64 {
-        self.http.requests()
-    }
 }
 
 impl ReadStore for Registry {
