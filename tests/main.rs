@@ -48,11 +48,17 @@ mod login;
 /// Every error that a person can be shown, word for word.
 mod messages;
 
+/// From the origins of providers, and from mirrors of others, into a store.
+mod mirror;
+
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 
 /// The origin double itself, against unmodified clients, and that its faults do what they say.
 mod origin_double;
+
+/// The way to registries: certificates, proxies, patience.
+mod network;
 
 /// From a release folder into a store.
 mod push;

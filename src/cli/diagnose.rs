@@ -2,10 +2,13 @@
 //!
 //! The library states facts; only here is it known which option would help. Hints are chosen by variant, never by text.
 
+mod origins;
+
 use std::path::PathBuf;
 
 use tfoci::address;
 use tfoci::archive;
+use tfoci::blob;
 use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
@@ -105,6 +108,18 @@ pub(super) enum Complaint {
     /// There is no password where it should be.
     #[error("no password was given\n  expected one line of text, at most 65536 bytes")]
     NoPassword,
+    /// A client certificate or key that is for no host.
+    #[error("`{}` does not say for which host it is\n  expected HOST=FILE", printable(.text))]
+    OfHost {
+        /// What was given.
+        text: String,
+    },
+    /// A client's key without its certificate.
+    #[error("there is a client key for {}, and no client certificate", printable(.host))]
+    LoneKey {
+        /// The host.
+        host: String,
+    },
     /// A journey that did not get through.
     #[error(transparent)]
     Journey(#[from] Failure),
@@ -159,15 +174,12 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
-        Problem::Store(store::Error::Http(http::Error::Plain { host, .. })) => {
-            format!("to speak to it without TLS, `--plain-http {host}`")
-        }
-        Problem::Store(store::Error::Http(http::Error::Private { host, .. })) => {
-            format!("if you know this host, `--allow-private {host}`")
-        }
-        Problem::Store(store::Error::Http(http::Error::NoAuthorities)) => {
-            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`".to_owned()
-        }
+        Problem::Store(store::Error::Http(error))
+        | Problem::Store(store::Error::Blob { source: blob::Error::Http(error), .. })
+        | Problem::Blob(blob::Error::Http(error)) => return on_the_way(error),
+        Problem::Store(store::Error::Credentials(error)) => return access(error),
+        Problem::Source(error) => return origins::at_source(error),
+        Problem::Package { source, .. } => return origins::of_package(source),
         Problem::Store(store::Error::Unauthorized { tried: None, .. }) => {
             "the registry wants credentials, or does not have this repository and hides that".to_owned()
         }
@@ -201,6 +213,31 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
         Problem::OtherForm { .. } => {
             "clients would choose between the two forms by accident. Remove one, or install in the same form".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn on_the_way(error: &http::Error) -> Option<String> {
+    let text = match error {
+        http::Error::Plain { host, .. } => {
+            format!("to speak to it without TLS, `--plain-http {host}`")
+        }
+        http::Error::Private { host, .. } => {
+            format!("if you know this host, `--allow-private {host}`")
+        }
+        http::Error::NoAuthorities { .. } => {
+            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
+        }
+        http::Error::Silent { .. } => {
+            "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
+        }
+        error if error.is_unknown_authority() => {
+            "if it is an authority of your own, name its certificate with `--ca-file FILE`".to_owned()
+        }
+        error if error.wants_identity() => {
+            "show it a certificate with `--client-cert HOST=FILE`".to_owned()
         }
         _ => return None,
     };

@@ -5,8 +5,7 @@
 //! other. **Services** of `host` blocks take the place of what a host says about itself. A **login** for packages
 //! is in `.netrc`.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -44,15 +43,6 @@ pub struct Login {
     pub origin: String,
 }
 
-/// Who we are to a host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Introduction {
-    /// The host.
-    pub host: String,
-    /// Where the token or login was found; `None` if there is none.
-    pub origin: Option<String>,
-}
-
 /// What is known about hosts. Cloning shares it, and what the helper told.
 #[derive(Clone, Debug, Default)]
 pub struct Hosts(Arc<Known>);
@@ -65,7 +55,8 @@ struct Known {
     services: HashMap<Hostname, BTreeMap<String, String>>,
     logins: Option<(PathBuf, Netrc)>,
     sources: Vec<Consideration>,
-    introductions: Mutex<Vec<Introduction>>,
+    /// Who we were to whom, as far as it was told.
+    told: Mutex<HashSet<(String, Option<String>)>>,
 }
 
 #[derive(Debug)]
@@ -108,24 +99,23 @@ impl Hosts {
         let candidates = known.tokens.iter().filter(|one| one.host == *host);
         for Candidate { token, origin, .. } in candidates {
             match sendable(token, origin) {
-                Ok(token) => return Ok(Some(self.introduce(host, token))),
+                Ok(token) => return Ok(Some(token)),
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
         if let Some(helper) = &known.helper {
             let told = helper.get(host).await;
             let told = told.map(|token| token.filter(|token| !token.reveal().is_empty()));
-            match told.and_then(|token| {
-                token
-                    .map(|token| sendable(&token, helper.name()))
-                    .transpose()
-            }) {
-                Ok(Some(token)) => return Ok(Some(self.introduce(host, token))),
+            let told = told.and_then(|token| {
+                let token = token.map(|token| sendable(&token, helper.name()));
+                token.transpose()
+            });
+            match told {
+                Ok(Some(token)) => return Ok(Some(token)),
                 Ok(None) => {}
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
-        self.tell(host.to_string(), None);
         failure.map_or(Ok(None), Err)
     }
 
@@ -138,12 +128,10 @@ impl Hosts {
     pub fn login(&self, url: &Url) -> Option<Login> {
         let (path, netrc) = self.0.logins.as_ref()?;
         let machine = netrc.find(url)?;
-        let login = Login {
+        Some(Login {
             secret: Secret::basic(&machine.login, machine.password.reveal()),
-            origin: path.display().to_string(),
-        };
-        self.tell(machine.host.clone(), Some(login.origin.clone()));
-        Some(login)
+            origin: format!("{} (machine {})", path.display(), printable(&machine.host)),
+        })
     }
 
     /// Every source in its order, and what was found there.
@@ -151,24 +139,11 @@ impl Hosts {
         &self.0.sources
     }
 
-    /// Who we were to the hosts that were spoken to so far, each once.
-    pub fn introductions(&self) -> Vec<Introduction> {
-        let told = self.0.introductions.lock();
-        told.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn introduce(&self, host: &Hostname, token: Token) -> Token {
-        self.tell(host.to_string(), Some(token.origin.clone()));
-        token
-    }
-
-    fn tell(&self, host: String, origin: Option<String>) {
-        let told = self.0.introductions.lock();
+    /// Whether nobody was told yet who we are to a host; from now on somebody was.
+    pub(crate) fn is_news(&self, host: &str, origin: Option<&str>) -> bool {
+        let told = self.0.told.lock();
         let mut told = told.unwrap_or_else(PoisonError::into_inner);
-        let introduction = Introduction { host, origin };
-        if !told.contains(&introduction) {
-            told.push(introduction);
-        }
+        told.insert((host.to_owned(), origin.map(str::to_owned)))
     }
 }
 
@@ -188,7 +163,8 @@ fn sendable(token: &Hidden, origin: &str) -> Result<Token, Error> {
 
 impl Known {
     fn environment(&mut self, places: &Places) {
-        for (name, token) in &places.environment.tokens {
+        let given = places.environment.tokens.iter();
+        for (name, token) in given.filter(|(_, token)| !token.reveal().is_empty()) {
             let origin = format!("{}{}", tokens::PREFIX, printable(name));
             let host = tokens::host_of(name);
             self.tokens.extend(host.map(|host| Candidate {
@@ -290,6 +266,7 @@ impl Known {
             state,
             clients: true,
             used: false,
+            failures: Vec::new(),
         });
     }
 }
@@ -304,14 +281,4 @@ fn read_netrc(path: &Path) -> Result<Option<Netrc>, Error> {
         source,
     })?;
     Ok(Some(netrc))
-}
-
-impl fmt::Display for Introduction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = printable(&self.host);
-        match &self.origin {
-            Some(origin) => write!(f, "to {host} by {origin}"),
-            None => write!(f, "to {host} by nothing"),
-        }
-    }
 }

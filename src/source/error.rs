@@ -161,7 +161,7 @@ pub enum Error {
         provider: ProviderAddr,
     },
     /// The source has nothing for any platform that was asked for.
-    #[error("no package is published for any platform that is wanted\n  expected {}", .platforms.join(", "))]
+    #[error("none of the wanted packages is published\n  expected {}", .platforms.join(", "))]
     NoPlatform {
         /// Where it was looked for.
         place: String,
@@ -221,7 +221,7 @@ fn said(answer: &str) -> String {
 }
 
 fn asked_for(wish: Option<Duration>) -> String {
-    wish.map(|wish| format!("\n  asks for {} seconds of patience", wish.as_secs()))
+    wish.map(|wish| format!("\n  asks for a pause of {} s", wish.as_secs()))
         .unwrap_or_default()
 }
 
@@ -253,6 +253,19 @@ impl Error {
             Self::Http(error) => error.is_passing(),
             Self::Slow { .. } => true,
             _ => false,
+        }
+    }
+
+    /// What went wrong, in one line, for whoever tries again.
+    pub(super) fn in_short(&self) -> String {
+        match self {
+            Self::Http(error) => error.in_short(),
+            error => error
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
         }
     }
 

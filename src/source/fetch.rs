@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde::de::DeserializeOwned;
+use url::Url;
 
 use super::error::{Document, Error};
 use super::identity::Identity;
 use crate::address::Hostname;
 use crate::credentials::Hosts;
+use crate::event::Event;
 use crate::http::{self, Answer, Http, Request};
 
 /// How much of an explanation is read.
@@ -68,7 +70,29 @@ impl Access {
 
     /// Who we are to a host, for documents that may need a token. That a source of tokens failed counts only if the host wants one.
     pub(super) async fn identity(&self, host: &Hostname) -> Identity {
-        Identity::of_token(host, self.hosts.token(host).await)
+        let identity = Identity::of_token(host, self.hosts.token(host).await);
+        self.introduce(&host.to_string(), &identity);
+        identity
+    }
+
+    /// Who we are where a package is: packages want names and passwords, and no tokens (contract 5.2, 5.6).
+    pub(super) fn identity_at(&self, url: &Url) -> Identity {
+        let host = http::authority(url).unwrap_or_default();
+        let identity = Identity::of_login(&host, self.hosts.login(url));
+        if identity.secret.is_some() {
+            self.introduce(&host, &identity);
+        }
+        identity
+    }
+
+    fn introduce(&self, host: &str, identity: &Identity) {
+        let origin = identity.tried.origin();
+        if self.hosts.is_news(host, origin) {
+            self.http.report(Event::Introduced {
+                host: host.to_owned(),
+                origin: origin.map(str::to_owned),
+            });
+        }
     }
 
     /// Sends a request, again and again where that may help.
@@ -83,14 +107,23 @@ impl Access {
         };
         let mut attempt = 0;
         loop {
-            let sent = self.once(kind, request()).await;
-            let wish = match &sent {
-                Ok(answer) => http::wish(answer, http::Patience::Repeatable),
-                Err(error) => error.is_passing().then_some(Duration::ZERO),
+            let next = request();
+            let url = next.url().clone();
+            let sent = self.once(kind, next).await;
+            let (wish, reason) = match &sent {
+                Ok(answer) => {
+                    let reason = format!("it answered {}", answer.status().as_u16());
+                    (http::wish(answer, http::Patience::Repeatable), reason)
+                }
+                Err(error) => (
+                    error.is_passing().then_some(Duration::ZERO),
+                    error.in_short(),
+                ),
             };
+            let pause = attempt.min(LONGEST_PAUSE);
             match wish {
                 Some(wish)
-                    if attempt < most && http::pause(attempt.min(LONGEST_PAUSE), wish).await =>
+                    if attempt < most && self.http.pause(pause, wish, &url, reason).await =>
                 {
                     attempt += 1;
                 }

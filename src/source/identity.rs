@@ -89,6 +89,16 @@ impl Identity {
     }
 }
 
+impl Tried {
+    /// Where a token, or a name and password, was found; `None` if none was sent.
+    pub fn origin(&self) -> Option<&str> {
+        match self {
+            Self::Token { origin } | Self::Login { origin } => Some(origin),
+            Self::NoToken { .. } | Self::NoLogin { .. } | Self::Nothing => None,
+        }
+    }
+}
+
 impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

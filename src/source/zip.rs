@@ -79,7 +79,7 @@ impl Place {
     /// How many bytes lie there, by asking for the first one: a URL that is signed for `GET` refuses `HEAD`. `None` if the server
     /// does not say.
     async fn size(&self) -> Result<Option<u64>, Error> {
-        let identity = self.identity(&self.url);
+        let identity = self.access.identity_at(&self.url);
         let request = || {
             self.request(&self.url, &identity)
                 .header(RANGE, "bytes=0-0")
@@ -150,12 +150,6 @@ impl Place {
         Document::Package(self.platform.clone())
     }
 
-    /// Who we are where the package is: packages want names and passwords, and no tokens (contract 5.2, 5.6).
-    fn identity(&self, url: &Url) -> Identity {
-        let host = http::authority(url).unwrap_or_default();
-        Identity::of_login(&host, self.access.hosts.login(url))
-    }
-
     fn request(&self, url: &Url, identity: &Identity) -> Request {
         Request::new(Method::GET, url.clone(), &self.named).secret(identity.secret.clone(), url)
     }
@@ -167,7 +161,7 @@ impl Place {
             url = renewal.latest().unwrap_or(url);
         }
         loop {
-            let identity = self.identity(&url);
+            let identity = self.access.identity_at(&url);
             let answer = self.ask_at(&url, &identity, from).await?;
             if is_expired(answer.status())
                 && let Some(renewal) = &self.renewal
@@ -198,6 +192,8 @@ impl Place {
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
                 if from > 0 && !is_rest =>
             {
+                // Not while this answer holds a place.
+                drop(answer);
                 let request = || self.request(url, identity);
                 self.access.send(Kind::Package, request).await
             }

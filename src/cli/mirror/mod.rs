@@ -92,7 +92,7 @@ pub(super) async fn run(
     globals: &Globals,
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
-    let http = globals.http()?;
+    let http = globals.http(printer)?;
     let tasks = plan::tasks(&arguments, globals, &http)?;
     let options = Options {
         publish: publish::Options {
@@ -108,9 +108,13 @@ pub(super) async fn run(
     let reporter: Arc<dyn Reporter> = progress.clone();
     let trust_file = pins::trust_file(&arguments)?;
     let results = match &arguments.from {
-        None => mirror(tasks, &Origin::new(http), &options, &reporter).await,
+        None => {
+            let source = Origin::new(globals.origin_access(http.clone(), printer)?);
+            mirror(tasks, &source, &options, &reporter).await
+        }
         Some(SourceAddr::NetworkMirror(url)) => {
-            let source = NetworkMirror::new(http, url, None);
+            let access = globals.origin_access(http.clone(), printer)?;
+            let source = NetworkMirror::new(access, url);
             let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
             mirror(tasks, &source, &options, &reporter).await
         }
@@ -120,12 +124,13 @@ pub(super) async fn run(
         }
     };
     let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
-    let ending = report(results, &progress, printer);
+    let ending = report(results, http.requests(), &progress, printer);
     pinned.map(|()| ending)
 }
 
 fn report(
     results: Vec<Result<Published, Failure>>,
+    requests: u64,
     progress: &Progress,
     printer: &Printer,
 ) -> Ending {
@@ -152,7 +157,7 @@ fn report(
     printer.document(&json::Publication {
         schema: json::SCHEMA,
         bytes: published.iter().map(|one| one.bytes).sum(),
-        requests: 0,
+        requests,
         providers: published
             .iter()
             .map(json::Provider::Published)

@@ -13,7 +13,7 @@ mod session;
 mod upload;
 mod wire;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use futures_util::TryStreamExt as _;
@@ -26,7 +26,7 @@ use crate::blob::{self, BlobSource, Body, hold_back};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
-use crate::event::Reporter;
+use crate::event::{Event, Reporter};
 use crate::http::{Answer, Http, Patience, Payload};
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
@@ -42,6 +42,9 @@ const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-diges
 /// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 10_000;
 
+/// A host, and where the credentials for it were found.
+type Choice = (String, Option<String>);
+
 /// Registries, reached as they are needed.
 #[derive(Clone)]
 pub struct Registry {
@@ -49,6 +52,8 @@ pub struct Registry {
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<HashMap<String, Arc<Session>>>>,
+    /// Which credentials were told to be chosen.
+    told: Arc<Mutex<BTreeSet<Choice>>>,
 }
 
 impl Registry {
@@ -59,6 +64,7 @@ impl Registry {
             credentials,
             hosts: Arc::default(),
             sessions: Arc::default(),
+            told: Arc::default(),
         }
     }
 }
@@ -265,7 +271,15 @@ impl WriteStore for Registry {
             true => Put::Present,
             false => {
                 let from = host.elsewhere(&expected.digest, name);
-                upload::put(self, &host, name, blob, from.as_deref()).await?
+                let put = upload::put(self, &host, name, blob, from.as_deref()).await?;
+                if let Some(from) = from {
+                    self.http.report(Event::Mounting {
+                        digest: expected.digest,
+                        from,
+                        shared: put == Put::Mounted,
+                    });
+                }
+                put
             }
         };
         host.remember(expected.digest, name);

@@ -10,11 +10,15 @@ use super::auth::{self, Auth, Scope};
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::http::{Answer, Patience, Request, retrying};
+use crate::event::Event;
+use crate::http::{Answer, Patience, Request};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
 const TURNS: u32 = 3;
+
+/// The longest answer to the question for the registry's version, of which nothing but its status counts.
+const LARGEST_VERSION: u64 = 64 << 10;
 
 /// What all repositories of a registry share.
 #[derive(Clone, Default)]
@@ -61,7 +65,10 @@ impl Registry {
         let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
             url: host.base.clone().into(),
         })?;
-        let request = || host.request(Method::GET, url.clone());
+        let request = || {
+            host.request(Method::GET, url.clone())
+                .whole(LARGEST_VERSION)
+        };
         let mut answer = self
             .send(&host, &Scope::none(), Patience::Repeatable, request)
             .await?;
@@ -70,11 +77,8 @@ impl Registry {
             && !host.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
-            let send = || {
-                self.http
-                    .send(request().secret(Some(basic.clone()), &host.base))
-            };
-            answer = retrying(Patience::Repeatable, send).await?;
+            let request = || request().secret(Some(basic.clone()), &host.base);
+            answer = self.http.retrying(Patience::Repeatable, request).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -95,7 +99,9 @@ impl Registry {
             return Ok((Arc::clone(session), name));
         }
         let base = self.http.base(api_host(host))?;
-        let credential = self.credentials.find(host, name).await?;
+        let found = self.credentials.find(host, name).await;
+        self.tell(host, found.as_ref().ok().and_then(Option::as_ref));
+        let credential = found?;
         let Host { scheme, seen } = self
             .hosts
             .lock()
@@ -109,6 +115,23 @@ impl Registry {
         Ok((session, name))
     }
 
+    /// Tells where credentials were looked for, once, and which were chosen for a host, once for each choice.
+    fn tell(&self, host: &str, chosen: Option<&Credential>) {
+        let origin = chosen.map(|credential| credential.origin().to_owned());
+        let choice = (host.to_owned(), origin.clone());
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_empty() {
+            for source in self.credentials.considered() {
+                let source = source.to_string();
+                self.http.report(Event::Considered { source });
+            }
+        }
+        if told.insert(choice) {
+            let host = host.to_owned();
+            self.http.report(Event::Introduced { host, origin });
+        }
+    }
+
     /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
     pub(super) async fn send(
         &self,
@@ -120,8 +143,8 @@ impl Registry {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
-            let send = || self.http.send(request().secret(secret.clone(), &host.base));
-            let answer = retrying(patience, send).await?;
+            let request = || request().secret(secret.clone(), &host.base);
+            let answer = self.http.retrying(patience, request).await?;
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?

@@ -9,7 +9,7 @@ use url::Url;
 use super::auth::Scope;
 use super::{Error, Registry, Session, with_digest};
 use crate::blob::{BlobSource, proven};
-use crate::http::{Patience, Payload, pause, wish};
+use crate::http::{Patience, Payload, wish};
 use crate::oci::Part;
 use crate::store::Put;
 
@@ -24,6 +24,11 @@ pub(super) async fn put<B: BlobSource>(
     blob: &B,
     from: Option<&str>,
 ) -> Result<Put, Error> {
+    let _place = registry
+        .http
+        .upload_place(&host.base, blob.expected().size)
+        .await;
+    let uploads = host.url(name, "blobs/uploads/")?;
     let mut attempt = 0;
     loop {
         let (wish, error) = match once(registry, host, name, blob, from).await? {
@@ -31,7 +36,13 @@ pub(super) async fn put<B: BlobSource>(
             Turn::Again { wish, error } => (wish, error),
         };
         attempt += 1;
-        if attempt >= ATTEMPTS || !pause(attempt, wish).await {
+        if attempt >= ATTEMPTS {
+            return Err(*error);
+        }
+        let pause = registry
+            .http
+            .pause(attempt, wish, &uploads, error.in_short());
+        if !pause.await {
             return Err(*error);
         }
     }
