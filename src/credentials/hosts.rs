@@ -198,6 +198,10 @@ impl Known {
                     self.consider(path, State::Broken(error));
                     break;
                 }
+                Ok(None) if places.cli_config.is_some() => {
+                    // Read again for the system's own words.
+                    disk::read_regular(&path, LARGEST)?;
+                }
                 Ok(None) => self.consider(path, State::Absent),
             }
         }

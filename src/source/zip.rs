@@ -34,7 +34,7 @@ pub struct Zip {
 
 #[derive(Clone, Debug)]
 enum Location {
-    Remote(Place),
+    Remote(Box<Place>),
     /// Its server does not say how long it is, so it was fetched beforehand.
     Spooled(Arc<TempPath>),
 }
@@ -61,7 +61,7 @@ impl Place {
         };
         match size {
             Some(size) => Ok(Zip {
-                location: Location::Remote(self),
+                location: Location::Remote(Box::new(self)),
                 expected: Expected { digest, size },
             }),
             None => {

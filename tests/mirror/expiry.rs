@@ -68,7 +68,11 @@ fn an_origin_that_has_no_other_url_refuses() {
 #[test]
 fn a_package_that_is_another_by_then_is_refused() {
     let origin = origin(1, 403);
-    origin.fault(2, asks("download"), lie::says("shasum", "0".repeat(64)));
+    let other = lie::json(|document| {
+        document["shasum"] = "0".repeat(64).into();
+        document["packages"] = Value::Null;
+    });
+    origin.fault(2, asks("download"), other);
     let scene = scene(&origin);
     let run = mirror(&scene, &origin, &[]).exits(3);
     let digest = crate::support::release::sha256(&origin.zip("acme/demo", "1.0.0", LINUX));
