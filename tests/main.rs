@@ -78,3 +78,6 @@ mod tofu_client;
 
 /// The versions of a provider in a store.
 mod versions;
+
+/// What `-v` and `-vv` tell of the way to a registry, and how many requests JSON counts.
+mod wire;
