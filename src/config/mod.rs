@@ -8,6 +8,7 @@ mod error;
 mod hcl;
 pub mod helper;
 pub mod hidden;
+pub mod module;
 pub mod prefix;
 
 pub use error::Error;
