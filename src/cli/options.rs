@@ -232,10 +232,24 @@ impl Trust {
         self.policy_or(None)
     }
 
+    /// The trust file, if one was named.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.trust.as_deref()
+    }
+
     /// Reads the trust file, or this one if none was named, and all keys.
     pub(super) fn policy_or(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+        self.policy_of(self.file().or(other))
+    }
+
+    /// As [`Trust::policy_or`], for a file that may not exist yet.
+    pub(super) fn policy_if_there(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+        self.policy_of(self.file().or(other).filter(|path| path.exists()))
+    }
+
+    fn policy_of(&self, file: Option<&Path>) -> Result<Policy, Complaint> {
         let mut policy = Policy::default();
-        if let Some(path) = self.trust.as_deref().or(other) {
+        if let Some(path) = file {
             let text = String::from_utf8_lossy(&read(path)?).into_owned();
             let file = TrustFile::parse(&text).map_err(|source| Complaint::TrustFile {
                 path: path.to_owned(),

@@ -1,5 +1,7 @@
 //! `tfoci mirror`.
 
+mod locks;
+mod pins;
 mod plan;
 mod shard;
 
@@ -42,7 +44,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The providers, each with the versions that are wanted
-    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present = "file")]
+    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock"])]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template; may be repeated
     #[arg(long, value_name = "STORE")]
@@ -56,6 +58,9 @@ pub(super) struct Arguments {
     /// Only this platform, such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
+    /// Mirror exactly what this lock file has; a directory stands for the one in it; may be repeated
+    #[arg(long, value_name = "FILE")]
+    from_lock: Vec<PathBuf>,
     /// At most this many versions of each provider, the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     newest: Option<u32>,
@@ -73,6 +78,9 @@ pub(super) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     trust: Trust,
+    /// Write keys that are seen for the first time into the trust file
+    #[arg(long, help_heading = "Trust")]
+    pin_new: bool,
     /// Accept releases without signature or key, recorded as `checksum`; may be repeated
     #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
     allow_unsigned: Vec<String>,
@@ -98,6 +106,7 @@ pub(super) async fn run(
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
+    let trust_file = pins::trust_file(&arguments)?;
     let results = match &arguments.from {
         None => mirror(tasks, &Origin::new(http), &options, &reporter).await,
         Some(SourceAddr::NetworkMirror(url)) => {
@@ -110,7 +119,9 @@ pub(super) async fn run(
             mirror(tasks, &source, &options, &reporter).await
         }
     };
-    Ok(report(results, &progress, printer))
+    let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
+    let ending = report(results, &progress, printer);
+    pinned.map(|()| ending)
 }
 
 fn report(

@@ -13,15 +13,16 @@ use tfoci::store::{Endpoint, Store};
 use tfoci::trust::Policy;
 
 use super::Arguments;
+use super::locks::Locks;
 use crate::cli::diagnose::Complaint;
 use crate::cli::options::{Globals, check, read};
 
 /// One thing that somebody asked for.
-struct Item {
-    provider: ProviderAddr,
-    wish: Wish,
+pub(super) struct Item {
+    pub(super) provider: ProviderAddr,
+    pub(super) wish: Wish,
     /// The store addresses that stand beside it.
-    to: Vec<String>,
+    pub(super) to: Vec<String>,
 }
 
 /// Reads all that is asked for, and says what is to be done about it.
@@ -30,9 +31,11 @@ pub(super) fn tasks(
     globals: &Globals,
     http: &Http,
 ) -> Result<Vec<Task<Store>>, Complaint> {
-    let file = arguments.file.as_deref().map(mirror_file).transpose()?;
+    let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), globals)?;
     let mut items = addresses(arguments, globals)?;
+    let locks = Locks::read(&arguments.from_lock)?;
+    items.extend(locks.items());
     items.extend(file.into_iter().flat_map(entries));
     let mut tasks = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
@@ -45,6 +48,7 @@ pub(super) fn tasks(
         for (provider, wishes) in providers {
             tasks.push(Task {
                 rule: policy.rule_for(&provider).unwrap_or_default(),
+                locked: locks.hashes_of(&provider),
                 destination: destination(&endpoint, &store, &provider)?,
                 provider,
                 wishes,
@@ -69,15 +73,19 @@ fn destination(
     })
 }
 
-fn mirror_file(path: &Path) -> Result<MirrorFile, Complaint> {
+/// Reads the mirror file, if there is one.
+pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, Complaint> {
+    let Some(path) = &arguments.file else {
+        return Ok(None);
+    };
     let text = String::from_utf8_lossy(&read(path)?).into_owned();
     let mut file = MirrorFile::parse(&text).map_err(|source| Complaint::MirrorFile {
-        path: path.to_owned(),
+        path: path.clone(),
         source: Box::new(source),
     })?;
     let beside = path.parent().unwrap_or(Path::new(""));
     file.trust = file.trust.map(|trust| beside.join(trust));
-    Ok(file)
+    Ok(Some(file))
 }
 
 /// Whom to believe: what the command line says goes before what the file says.
@@ -89,7 +97,12 @@ fn policy(
     let unsigned = arguments.allow_unsigned.iter();
     let unsigned = unsigned.map(|text| globals.pattern(text));
     let from_file = file.and_then(|file| file.trust.as_deref());
-    let policy = arguments.trust.policy_or(from_file)?;
+    let policy = if arguments.pin_new {
+        // The first run makes the file.
+        arguments.trust.policy_if_there(from_file)?
+    } else {
+        arguments.trust.policy_or(from_file)?
+    };
     Ok(policy.with_allow_unsigned(unsigned.collect::<Result<_, _>>()?))
 }
 
