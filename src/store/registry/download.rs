@@ -32,7 +32,10 @@ impl BlobSource for RegistryBlob {
         let answer = self.ask(from).await.map_err(|error| match error {
             Error::Missing { .. } => blob::Error::Missing,
             Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Store(Box::new(error)),
+            error => blob::Error::Store {
+                category: error.category(),
+                source: Box::new(error),
+            },
         })?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = if answer.status() == StatusCode::PARTIAL_CONTENT {
