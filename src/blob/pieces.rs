@@ -2,13 +2,14 @@
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
+use futures_util::stream::Fuse;
 
 use super::{BlobSource, Body, Error, proven};
 
 /// A blob that is taken piece by piece. It is read once and proved as a whole: the last piece is given only when all
 /// bytes are right.
 pub struct Pieces {
-    body: Body,
+    body: Fuse<Body>,
     /// What came with the last piece and belongs to the next.
     rest: Bytes,
 }
@@ -20,7 +21,7 @@ impl Pieces {
     /// It cannot be opened at all.
     pub async fn of<B: BlobSource>(blob: &B) -> Result<Self, Error> {
         Ok(Self {
-            body: proven(blob).await?,
+            body: proven(blob).await?.fuse(),
             rest: Bytes::new(),
         })
     }

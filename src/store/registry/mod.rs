@@ -1,14 +1,18 @@
 //! OCI registries.
 //!
 //! Reading: tags page by page, manifests by tag or digest, blobs that resume where they were cut. Writing: a blob is mounted
-//! where the registry has it, else one POST and one PUT of known length; manifests go by digest, and the tag last.
+//! where the registry has it, else one POST and one PUT of known length, or chunks where those do not get through;
+//! manifests go by digest, and the tag last.
 //! Everything that is read is checked against the digest by which it was asked for.
 //!
 //! A repository's name begins with its registry's host, so that one store serves whatever a template maps to.
 
 mod answer;
 mod auth;
+mod chunks;
 mod download;
+pub mod known;
+mod ladder;
 mod session;
 mod upload;
 mod wire;
@@ -34,6 +38,7 @@ pub use download::RegistryBlob;
 
 use auth::Scope;
 use session::{Host, Session};
+use upload::Upload;
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -265,7 +270,15 @@ impl WriteStore for Registry {
             true => Put::Present,
             false => {
                 let from = host.elsewhere(&expected.digest, name);
-                upload::put(self, &host, name, blob, from.as_deref()).await?
+                let upload = Upload {
+                    registry: self,
+                    host: &host,
+                    repository,
+                    name,
+                    blob,
+                    from: from.as_deref(),
+                };
+                upload.run().await?
             }
         };
         host.remember(expected.digest, name);
