@@ -144,7 +144,7 @@ pub enum Error {
         url: http::Shown,
     },
     /// A registry does not have a repository, and does not make it when something is pushed.
-    #[error("the registry has no repository `{}`, and answered 404 to an upload into it{}\n  from {url}", printable(.name), said(.answer))]
+    #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", printable(.name), said(.answer))]
     NoRepository {
         /// The registry, as far as it is known.
         registry: Known,

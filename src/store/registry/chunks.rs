@@ -14,7 +14,7 @@ use super::ladder::SMALLEST;
 use super::upload::{BYTES, Begun, Stop, Upload, location};
 use super::{Error, auth::Scope, with_digest};
 use crate::blob::{BlobSource, Pieces};
-use crate::http::{Answer, Patience, Payload, pause, wish};
+use crate::http::{Answer, Payload, pause, wish};
 use crate::store::Put;
 
 /// The longest chunk that is kept in memory, in bytes: storages behind registries want 5 MiB at least, some 16.
@@ -100,14 +100,10 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
             .payload(Payload::Bytes(chunk));
         let answer = match registry.http.send(request).await {
             Ok(answer) => answer,
-            Err(error) if error.is_passing() => {
-                // A line that is too slow for this length, or somebody who takes less.
-                self.shorten();
-                return self.ask(sent, Duration::ZERO, error.into()).await;
-            }
+            Err(error) if error.is_passing() => return self.retreat(sent, error.into()).await,
             Err(error) => return Err(Error::from(error).into()),
         };
-        let wish = wish(&answer, Patience::Repeatable);
+        let wish = wish(&answer);
         match answer.status() {
             status if status.is_success() => {
                 let all = self.at + sent;
@@ -125,9 +121,8 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
             StatusCode::PAYLOAD_TOO_LARGE if self.shorten() => Ok(()),
             // The registry stands elsewhere, or takes no chunk of this length.
             StatusCode::RANGE_NOT_SATISFIABLE => {
-                self.shorten();
                 let error = self.upload.refusal(answer).await;
-                self.ask(sent, Duration::ZERO, error).await
+                self.retreat(sent, error).await
             }
             // The registry has forgotten the upload.
             StatusCode::NOT_FOUND => Err(Stop::again(self.upload.refusal(answer).await)),
@@ -142,14 +137,23 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
         }
     }
 
+    /// Asks how far the registry has come. If nothing of the chunk got through, the next one is shorter: the line is too slow
+    /// for this length, or somebody takes less.
+    async fn retreat(&mut self, sent: u64, error: Error) -> Result<(), Stop> {
+        let before = self.at;
+        self.ask(sent, Duration::ZERO, error).await?;
+        if self.at == before {
+            self.shorten();
+        }
+        Ok(())
+    }
+
     /// Asks how far the registry has come, after a chunk of which it may have anything.
     async fn ask(&mut self, sent: u64, wish: Duration, error: Error) -> Result<(), Stop> {
         self.stumble(wish, error).await?;
         let Upload { registry, host, .. } = *self.upload;
         let request = || host.request(Method::GET, self.location.clone());
-        let answer = registry
-            .send(host, &self.scope, Patience::Repeatable, request)
-            .await?;
+        let answer = registry.send(host, &self.scope, request).await?;
         if answer.status().is_success() {
             self.go_on(&answer, sent, None)
         } else {
@@ -220,9 +224,7 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
                 .header(CONTENT_TYPE, BYTES)
                 .payload(Payload::Bytes(Bytes::new()))
         };
-        let answer = registry
-            .send(host, &self.scope, Patience::Repeatable, request)
-            .await?;
+        let answer = registry.send(host, &self.scope, request).await?;
         let status = answer.status();
         if status.is_success() {
             return Ok(Put::Stored);

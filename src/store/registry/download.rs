@@ -7,7 +7,7 @@ use reqwest::{Method, StatusCode};
 use super::auth::Scope;
 use super::{Error, Registry};
 use crate::blob::{self, BlobSource, Body};
-use crate::http::{Answer, Patience};
+use crate::http::Answer;
 use crate::oci::{Part, Repository};
 use crate::release::Expected;
 
@@ -64,7 +64,7 @@ impl RegistryBlob {
         };
         let answer = self
             .registry
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
+            .send(&host, &Scope::pull(name), request)
             .await?;
         let elsewhere =
             answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(&answer) != Some(from);

@@ -3,6 +3,7 @@
 //! The table only seeds defaults, where being wrong first costs an upload or a message that nobody understands. Every other
 //! registry is treated by the OCI distribution specification, and shows what it takes.
 
+use crate::error::Category;
 use crate::oci::Repository;
 
 /// A registry, as far as its host tells.
@@ -143,6 +144,11 @@ pub struct Levels {
 }
 
 impl Levels {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        Category::Unsupported
+    }
+
     fn how(&self) -> &'static str {
         let count = |text: &str| text.matches('/').count();
         if count(&self.repository) > count(&self.expected) {

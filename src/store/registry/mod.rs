@@ -31,7 +31,7 @@ use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
-use crate::http::{Answer, Http, Patience, Payload};
+use crate::http::{Answer, Http, Payload};
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
 pub use download::RegistryBlob;
@@ -91,9 +91,7 @@ impl ReadStore for Registry {
                     .header(ACCEPT, "application/json")
                     .whole(LARGEST_PAGE)
             };
-            let answer = self
-                .send(&host, &scope, Patience::Repeatable, request)
-                .await?;
+            let answer = self.send(&host, &scope, request).await?;
             let status = answer.status();
             if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
                 return Err(self.refusal(&host, "tags", answer).await);
@@ -243,9 +241,7 @@ impl WriteStore for Registry {
         let (host, name) = self.locate(repository).await?;
         let url = host.url(name, &format!("blobs/{}", expected.digest))?;
         let request = || host.request(Method::HEAD, url.clone());
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::push(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(false),
             status if status.is_success() => Ok(answer
@@ -339,9 +335,7 @@ impl Registry {
                 .header(ACCEPT, accept)
                 .whole(LARGEST_READ)
         };
-        let answer = self
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::pull(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
@@ -362,9 +356,7 @@ impl Registry {
                 .header(CONTENT_TYPE, &manifest.media_type)
                 .payload(Payload::Bytes(manifest.bytes.clone()))
         };
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::push(name), request).await?;
         if answer.status().is_success() {
             Ok(())
         } else {

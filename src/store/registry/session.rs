@@ -11,7 +11,7 @@ use super::known::Known;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::http::{Answer, Patience, Request, retrying};
+use crate::http::{Answer, Request, retrying};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
@@ -68,9 +68,7 @@ impl Registry {
             url: host.base.clone().into(),
         })?;
         let request = || host.request(Method::GET, url.clone());
-        let mut answer = self
-            .send(&host, &Scope::none(), Patience::Repeatable, request)
-            .await?;
+        let mut answer = self.send(&host, &Scope::none(), request).await?;
         // A registry that lets everybody read has not looked at the credential yet.
         if answer.status().is_success()
             && !host.auth.was_challenged()
@@ -80,7 +78,7 @@ impl Registry {
                 self.http
                     .send(request().secret(Some(basic.clone()), &host.base))
             };
-            answer = retrying(Patience::Repeatable, send).await?;
+            answer = retrying(send).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -126,14 +124,13 @@ impl Registry {
         &self,
         host: &Session,
         scope: &Scope,
-        patience: Patience,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
             let send = || self.http.send(request().secret(secret.clone(), &host.base));
-            let answer = retrying(patience, send).await?;
+            let answer = retrying(send).await?;
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?

@@ -16,7 +16,7 @@ use super::chunks::Chunks;
 use super::ladder::{Ladder, Way};
 use super::{Error, Registry, Session, with_digest};
 use crate::blob::{self, BlobSource, proven};
-use crate::http::{Answer, Patience, Payload, pause, wish};
+use crate::http::{Answer, Payload, pause, wish};
 use crate::oci::{Part, Repository};
 use crate::store::{Put, WriteStore as _};
 
@@ -159,10 +159,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 .request(Method::POST, url.clone())
                 .payload(Payload::Bytes(bytes::Bytes::new()))
         };
-        let answer = self
-            .registry
-            .send(self.host, &scope, Patience::Repeatable, request)
-            .await?;
+        let answer = self.registry.send(self.host, &scope, request).await?;
         match answer.status() {
             StatusCode::CREATED if from.is_some() => return Ok(None),
             StatusCode::ACCEPTED => {}
@@ -213,7 +210,7 @@ impl<B: BlobSource> Upload<'_, B> {
             }
             Err(error) => return Err(Error::from(error).into()),
         };
-        let wish = wish(&answer, Patience::Repeatable);
+        let wish = wish(&answer);
         let auth = &self.host.auth;
         match answer.status() {
             status if status.is_success() => Ok(Put::Stored),

@@ -44,6 +44,7 @@ pub struct Setup {
     pub access: Access,
     created: Vec<String>,
     tls: Option<Arc<ServerConfig>>,
+    host: Option<String>,
 }
 
 impl Setup {
@@ -54,6 +55,7 @@ impl Setup {
             access: Access::of(personality),
             created: Vec::new(),
             tls: None,
+            host: None,
         }
     }
 
@@ -89,6 +91,12 @@ impl Setup {
         self
     }
 
+    /// Plays a host, for those who reach it without TLS through the proxy [`Registry::proxy`].
+    pub fn host(mut self, name: &str) -> Self {
+        self.host = Some(name.to_owned());
+        self
+    }
+
     /// Starts it.
     pub fn start(self) -> Registry {
         let open = || TcpListener::bind("127.0.0.1:0").unwrap();
@@ -102,8 +110,9 @@ impl Setup {
             let scheme = if *door == Door::Plain { "http" } else { scheme };
             format!("{scheme}://{}", listener.local_addr().unwrap())
         });
+        let proxy = registry.clone();
         let doors = Doors {
-            registry,
+            registry: self.host.map_or(registry, |host| format!("http://{host}")),
             elsewhere,
             plain,
         };
@@ -129,6 +138,7 @@ impl Setup {
         Registry {
             desk,
             doors,
+            proxy,
             stop: Some(stop),
             thread: Some(thread),
         }
@@ -139,6 +149,7 @@ impl Setup {
 pub struct Registry {
     desk: Arc<Mutex<Desk>>,
     doors: Doors,
+    proxy: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -149,7 +160,12 @@ impl Registry {
         Setup::of(Personality::Plain).start()
     }
 
-    /// `127.0.0.1:PORT`
+    /// The URL of a proxy behind which there is this registry, and nothing else.
+    pub fn proxy(&self) -> &str {
+        &self.proxy
+    }
+
+    /// `127.0.0.1:PORT`, or the host that it plays.
     pub fn host(&self) -> &str {
         let url = &self.doors.registry;
         url.split_once("://").unwrap().1
