@@ -17,11 +17,11 @@ pub enum Error {
     /// The bytes are not there.
     #[error("the bytes are not there")]
     Missing,
-    /// The store that has the bytes. Stores stand behind blobs in the order of modules, so that the type of the cause cannot
-    /// be named here; what is done about it hangs on its category.
-    #[error("the store does not give the bytes")]
-    Store {
-        /// What kind of problem the store has.
+    /// The store or source that has the bytes does not give them. Both stand behind blobs in the order of modules, so that
+    /// the type of the cause cannot be named here; what is done about it hangs on its category.
+    #[error("the bytes are not given")]
+    NotGiven {
+        /// What kind of problem it is.
         category: Category,
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -64,7 +64,7 @@ impl Error {
     /// A word for what is wrong with the bytes; `None` where this machine could not read them.
     pub fn fault(&self) -> Option<&'static str> {
         match self {
-            Self::Disk(_) | Self::Http(_) | Self::Store { .. } => None,
+            Self::Disk(_) | Self::Http(_) | Self::NotGiven { .. } => None,
             Self::Missing => Some("missing"),
             Self::Limit { .. } => Some("too-large"),
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
@@ -82,7 +82,7 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::Http(error) => error.category(),
-            Self::Store { category, .. } => *category,
+            Self::NotGiven { category, .. } => *category,
             Self::Missing => Category::NotFound,
             Self::Limit { .. } => Category::Malformed,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use tfoci::address;
 use tfoci::archive;
+use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
 use tfoci::http;
@@ -64,6 +65,23 @@ pub(super) enum Complaint {
         /// Why.
         source: Box<trust::Error>,
     },
+    /// A mirror file that cannot be read as one.
+    #[error("{} is not a mirror file", .path.display())]
+    MirrorFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<config::mirror::Error>,
+    },
+    /// Keys are to be written, and nothing says where.
+    #[error("there is no trust file into which new keys could be written")]
+    NoTrustFile,
+    /// Nothing says where to.
+    #[error("nothing says where to mirror {provider}")]
+    NoDestination {
+        /// One provider of which nothing says it.
+        provider: Box<address::ProviderAddr>,
+    },
     /// Credentials that cannot be read or kept.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
@@ -106,6 +124,11 @@ impl Complaint {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+            Self::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
+            Self::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
+            Self::NoDestination { .. } => {
+                Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
+            }
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
             Self::OwnAnnotation { .. } => {
                 Some("choose another key; registries link a package to its sources by `org.opencontainers.image.source`".to_owned())

@@ -26,13 +26,14 @@ pub mod checksums;
 mod error;
 mod file_name;
 mod openpgp;
+pub mod pins;
 pub mod policy;
 mod refusal;
 pub mod rule;
 
 pub use checksums::Checksums;
 pub use error::{Error, Mismatch};
-pub use file_name::Subject;
+pub use file_name::{PackageName, Subject};
 pub use policy::{Policy, TrustFile};
 pub use refusal::{Reason, Refusal};
 pub use rule::{Fingerprint, Rule};

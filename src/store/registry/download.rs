@@ -32,7 +32,7 @@ impl BlobSource for RegistryBlob {
         let answer = self.ask(from).await.map_err(|error| match error {
             Error::Missing { .. } => blob::Error::Missing,
             Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Store {
+            error => blob::Error::NotGiven {
                 category: error.category(),
                 source: Box::new(error),
             },
