@@ -274,6 +274,20 @@ async fn chunks_that_are_refused_leave_the_way_in_one_piece() {
 }
 
 #[tokio::test]
+async fn whoever_is_throttled_does_not_send_more_requests() {
+    for fault in [Fault::too_many_requests("0"), Fault::secondary_limit()] {
+        let registry = Registry::plain();
+        for nth in 1..=3 {
+            registry.fault(nth, in_one_piece, fault.clone());
+        }
+        let bytes = noise(300 * KIB);
+        put(&registry, &bytes).await.unwrap();
+        assert_arrived(&registry, &bytes);
+        assert_eq!(registry.count(PATCHES), 0);
+    }
+}
+
+#[tokio::test]
 async fn wrong_bytes_are_never_complete() {
     for chunked in [false, true] {
         let registry = match chunked {

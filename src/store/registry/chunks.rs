@@ -18,7 +18,7 @@ use crate::http::{Answer, Payload, pause, wish};
 use crate::store::Put;
 
 /// The longest chunk that is kept in memory, in bytes: storages behind registries want 5 MiB at least, some 16.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: usize = 64 << 20;
 /// How often in a row the registry may come no further.
 const ATTEMPTS: u32 = 5;
 
@@ -45,18 +45,15 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
         begun: Begun,
         length: usize,
     ) -> Result<Self, Stop> {
-        let least = begun.least.unwrap_or(0);
-        let too_long = || {
-            Stop::Otherwise(Error::LongChunks {
-                url: begun.location.clone().into(),
-                limit: LARGEST,
-                least,
-            })
+        let wanted = begun.least.unwrap_or(0);
+        let least = usize::try_from(wanted).ok();
+        let Some(least) = least.filter(|least| *least <= LARGEST) else {
+            return Err(Stop::Otherwise(Error::LongChunks {
+                url: begun.location.into(),
+                limit: LARGEST as u64,
+                least: wanted,
+            }));
         };
-        let least = usize::try_from(least.min(LARGEST + 1))
-            .ok()
-            .filter(|_| least <= LARGEST)
-            .ok_or_else(too_long)?;
         Ok(Self {
             upload,
             scope: begun.scope,
@@ -125,7 +122,10 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
                 self.retreat(sent, error).await
             }
             // The registry has forgotten the upload.
-            StatusCode::NOT_FOUND => Err(Stop::again(self.upload.refusal(answer).await)),
+            StatusCode::NOT_FOUND => {
+                let error = self.upload.refusal(answer).await;
+                Err(Stop::again(Duration::ZERO, error))
+            }
             status => {
                 let error = self.upload.refusal(answer).await;
                 match (wish, status) {
@@ -157,7 +157,8 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
         if answer.status().is_success() {
             self.go_on(&answer, sent, None)
         } else {
-            Err(Stop::again(self.upload.refusal(answer).await))
+            let error = self.upload.refusal(answer).await;
+            Err(Stop::again(Duration::ZERO, error))
         }
     }
 
@@ -187,7 +188,7 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
             }
             Some(received) if received == least => Err(Stop::Otherwise(error())),
             // What was taken is gone, or is not told: only from the start is sure.
-            _ => Err(Stop::again(error())),
+            _ => Err(Stop::again(Duration::ZERO, error())),
         }
     }
 
@@ -227,6 +228,7 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
         let answer = registry.send(host, &self.scope, request).await?;
         let status = answer.status();
         if status.is_success() {
+            host.seen().chunk = Some(self.length);
             return Ok(Put::Stored);
         }
         let error = self.upload.refusal(answer).await;

@@ -16,7 +16,7 @@ use super::chunks::Chunks;
 use super::ladder::{Ladder, Way};
 use super::{Error, Registry, Session, with_digest};
 use crate::blob::{self, BlobSource, proven};
-use crate::http::{Answer, Payload, pause, wish};
+use crate::http::{Answer, Payload, Secret, pause, wish};
 use crate::oci::{Part, Repository};
 use crate::store::{Put, WriteStore as _};
 
@@ -72,10 +72,10 @@ impl From<Error> for Stop {
 }
 
 impl Stop {
-    /// Something to begin again after, at once.
-    pub(super) fn again(error: Error) -> Self {
+    /// Something to begin again after.
+    pub(super) fn again(wish: Duration, error: Error) -> Self {
         Self::Again {
-            wish: Duration::ZERO,
+            wish,
             is_cut: false,
             error,
         }
@@ -98,16 +98,14 @@ impl<B: BlobSource> Upload<'_, B> {
         let mut ladder = Ladder::new(self.host.known.uploads(), learnt, size);
         let mut attempt = 0;
         loop {
-            let way = ladder.way();
-            match self.once(way).await {
-                Ok(put) => {
-                    if let Way::Chunks(length) = way {
-                        self.host.seen().chunk = Some(length);
-                    }
-                    return Ok(put);
-                }
+            match self.once(ladder.way()).await {
+                Ok(put) => return Ok(put),
                 Err(Stop::Final(error)) => return Err(error),
-                Err(Stop::Otherwise(error)) => ladder.refuse().then_some(()).ok_or(error)?,
+                Err(Stop::Otherwise(error)) => {
+                    if !ladder.refuse() {
+                        return Err(error);
+                    }
+                }
                 Err(Stop::Again {
                     wish,
                     is_cut,
@@ -135,11 +133,12 @@ impl<B: BlobSource> Upload<'_, B> {
 
     /// Opens an upload; `None` if the registry mounted the blob instead.
     async fn begin(&self) -> Result<Option<Begun>, Error> {
-        // Who may not mount may still upload.
-        if let Some(from) = self.from
-            && let Ok(begun) = self.post(Some(from)).await
-        {
-            return Ok(begun);
+        if let Some(from) = self.from {
+            match self.post(Some(from)).await {
+                // Who may not mount may still upload.
+                Err(Error::Unauthorized { .. } | Error::Registry { .. }) => {}
+                begun => return begun,
+            }
         }
         self.post(None).await
     }
@@ -210,28 +209,40 @@ impl<B: BlobSource> Upload<'_, B> {
             }
             Err(error) => return Err(Error::from(error).into()),
         };
-        let wish = wish(&answer);
-        let auth = &self.host.auth;
-        match answer.status() {
-            status if status.is_success() => Ok(Put::Stored),
-            StatusCode::UNAUTHORIZED
-                if auth.learn(&answer, &begun.scope, secret.as_ref()).await? =>
-            {
-                Err(Stop::again(self.refusal(answer).await))
-            }
+        self.answered(answer, &begun.scope, secret.as_ref()).await
+    }
+
+    /// What came of a PUT with all bytes.
+    async fn answered(
+        &self,
+        answer: Answer,
+        scope: &Scope,
+        secret: Option<&Secret>,
+    ) -> Result<Put, Stop> {
+        let (status, wish) = (answer.status(), wish(&answer));
+        if status.is_success() {
+            return Ok(Put::Stored);
+        }
+        let renewed = status == StatusCode::UNAUTHORIZED
+            && self.host.auth.learn(&answer, scope, secret).await?;
+        let error = self.refusal(answer).await;
+        match (status, wish) {
+            (StatusCode::UNAUTHORIZED, _) if renewed => Err(Stop::again(Duration::ZERO, error)),
             // The registry has forgotten the upload.
-            StatusCode::NOT_FOUND => Err(Stop::again(self.refusal(answer).await)),
-            // Somebody on the way does not take as much, or only what has no length of its own.
-            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::LENGTH_REQUIRED => {
-                Err(Stop::Otherwise(self.refusal(answer).await))
+            (StatusCode::NOT_FOUND, _) => Err(Stop::again(Duration::ZERO, error)),
+            // Somebody on the way takes less at once, or not in this form.
+            (StatusCode::PAYLOAD_TOO_LARGE | StatusCode::LENGTH_REQUIRED, _) => {
+                Err(Stop::Otherwise(error))
             }
-            _ => {
-                let error = self.refusal(answer).await;
-                match wish {
-                    Some(wish) => self.lost(wish, error).await,
-                    None => Err(error.into()),
-                }
-            }
+            // Throttled: nothing was done, and chunks would be more of the same.
+            (
+                StatusCode::TOO_MANY_REQUESTS
+                | StatusCode::FORBIDDEN
+                | StatusCode::SERVICE_UNAVAILABLE,
+                Some(wish),
+            ) => Err(Stop::again(wish, error)),
+            (_, Some(wish)) => self.lost(wish, error).await,
+            (_, None) => Err(error.into()),
         }
     }
 
