@@ -53,6 +53,8 @@ mod mutations;
 
 /// The way to registries: certificates, proxies, patience.
 mod network;
+/// The origin double itself, against unmodified clients, and that its faults do what they say.
+mod origin_double;
 
 /// From a release folder into a store.
 mod push;

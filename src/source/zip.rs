@@ -140,8 +140,11 @@ impl Place {
 
     async fn ask(&self, from: u64) -> Result<Answer, Error> {
         let request = || match from {
-            0 => self.request(),
-            _ => self.request().header(RANGE, &format!("bytes={from}-")),
+            0 => self.request().flowing(),
+            _ => self
+                .request()
+                .flowing()
+                .header(RANGE, &format!("bytes={from}-")),
         };
         let answer = fetch::send(&self.http, request).await?;
         match answer.status() {
@@ -194,7 +197,10 @@ impl BlobSource for Zip {
         };
         let answer = place.ask(from).await.map_err(|error| match error {
             Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Store(Box::new(error)),
+            error => blob::Error::NotGiven {
+                category: error.category(),
+                source: Box::new(error),
+            },
         })?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = match answer.status() {
