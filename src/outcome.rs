@@ -4,7 +4,6 @@
 //! those of the glossary.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -119,7 +118,7 @@ pub enum Problem {
         /// Its platform.
         platform: Platform,
         /// Why.
-        source: Arc<blob::Error>,
+        source: blob::Error,
     },
     /// Bytes on their way.
     #[error(transparent)]

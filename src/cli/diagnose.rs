@@ -22,6 +22,7 @@ use tfoci::selection;
 use tfoci::source::folder;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
+use tfoci::store::registry::known::{Known, Levels};
 use tfoci::trust;
 
 /// Why a command did not do what it was asked for.
@@ -171,6 +172,7 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Endpoint(AddressError::Repository(error)) | Problem::Mapping(MappingError::Template(error)) => {
             return about_template(error);
         }
+        Problem::Endpoint(AddressError::Levels(levels)) | Problem::Mapping(MappingError::Levels(levels)) => levelled(levels),
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
@@ -180,6 +182,12 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Store(store::Error::Credentials(error)) => return access(error),
         Problem::Source(error) => return origins::at_source(error),
         Problem::Package { source, .. } => return origins::of_package(source),
+        Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
+            format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
+        }
+        Problem::Store(store::Error::NoRepository { .. }) => {
+            "create the repository, or the project that it belongs to, before the first push".to_owned()
+        }
         Problem::Store(store::Error::Unauthorized { tried: None, .. }) => {
             "the registry wants credentials, or does not have this repository and hides that".to_owned()
         }
@@ -242,6 +250,15 @@ fn on_the_way(error: &http::Error) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+fn levelled(levels: &Levels) -> String {
+    match levels.is_exact {
+        true => {
+            "join what tells providers apart with dashes, such as `{namespace}-{type}`".to_owned()
+        }
+        false => "add the levels that are missing".to_owned(),
+    }
 }
 
 fn in_store(error: &store::Error) -> Option<&'static str> {

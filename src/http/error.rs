@@ -213,14 +213,19 @@ fn is_final(error: &(dyn std::error::Error + 'static)) -> bool {
 
 /// What TLS says about it, if it does.
 fn tls<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
-    causes(error).find_map(|cause| {
-        let inner = cause
+    causes(error).find_map(within)
+}
+
+/// Errors of the system carry others that are not their sources, one in the other.
+fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
+    let inner = || {
+        error
             .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref);
-        cause
-            .downcast_ref()
-            .or_else(|| inner.and_then(|inner| inner.downcast_ref()))
-    })
+            .and_then(io::Error::get_ref)
+    };
+    error
+        .downcast_ref()
+        .or_else(|| inner().and_then(|inner| within(inner)))
 }
 
 fn causes<'a>(

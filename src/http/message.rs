@@ -78,6 +78,16 @@ impl Payload {
     }
 }
 
+/// What is wanted of the body of an answer that is a success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Nothing,
+    /// All of it at once, of at most so many bytes.
+    Whole(u64),
+    /// All of it, as it comes.
+    Flow,
+}
+
 /// A request.
 pub struct Request {
     pub(super) method: Method,
@@ -87,8 +97,7 @@ pub struct Request {
     pub(super) headers: HeaderMap,
     pub(super) secret: Option<Secret>,
     pub(super) payload: Option<Payload>,
-    /// How much of the answer's body is read at once; `None` leaves it to flow.
-    pub(super) whole: Option<u64>,
+    pub(super) wanted: Wanted,
     /// Whether it asks for no more than a token, which is counted apart.
     pub(super) is_for_token: bool,
 }
@@ -103,7 +112,7 @@ impl Request {
             headers: HeaderMap::new(),
             secret: None,
             payload: None,
-            whole: None,
+            wanted: Wanted::Nothing,
             is_for_token: false,
         }
     }
@@ -130,10 +139,10 @@ impl Request {
     }
 
     /// Wants the answer's body at once, of at most `limit` bytes: an answer that is cut in the middle is none then, and can
-    /// be asked for again. Without this the body of what was asked for by GET flows, and other bodies are not wanted.
+    /// be asked for again.
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
-        self.whole = Some(limit);
+        self.wanted = Wanted::Whole(limit);
         self
     }
 
@@ -144,16 +153,18 @@ impl Request {
         self
     }
 
-    /// Whether what is asked for flows.
-    pub(super) fn flows(&self) -> bool {
-        self.whole.is_none() && self.method == Method::GET
+    /// Wants the answer's body as it comes, which holds one of the host's places for downloads until its end.
+    #[must_use]
+    pub fn flowing(mut self) -> Self {
+        self.wanted = Wanted::Flow;
+        self
     }
 
-    /// Which place it needs; none if it sends a package, whose sender has one for all that belongs to it.
+    /// Which place it needs; none if it sends a package or a part of one, whose sender has a place for all of it.
     pub(super) fn place(&self) -> Option<Use> {
         match &self.payload {
-            Some(Payload::Stream { size, .. }) if *size > SMALL => None,
-            _ if self.flows() => Some(Use::Download),
+            Some(payload) if payload.size() > SMALL => None,
+            _ if self.wanted == Wanted::Flow => Some(Use::Download),
             _ => Some(Use::Small),
         }
     }
@@ -173,7 +184,7 @@ impl Request {
             headers: self.headers.clone(),
             secret: self.secret.clone(),
             payload: None,
-            whole: self.whole,
+            wanted: self.wanted,
             is_for_token: self.is_for_token,
         }
     }

@@ -28,7 +28,7 @@ pub use error::{Error, Silence};
 pub use limits::{Place, SMALL};
 pub use message::{Payload, Request, Secret};
 pub use range::Range;
-pub use retry::{Patience, wish};
+pub use retry::wish;
 pub use settings::{Pem, Settings, Timeouts};
 
 pub use crate::shown::Shown;
@@ -47,6 +47,7 @@ use answer::Coming;
 use clients::{Clients, Kind, Trust};
 use journal::{Entry, Journal};
 use limits::{Limits, Use};
+use message::Wanted;
 use upload::Progress;
 
 /// How many redirects are followed.
@@ -157,7 +158,7 @@ impl Http {
             None => None,
         };
         let mut entry = journal.begin(&request);
-        let (whole, flows) = (request.whole, request.flows());
+        let wanted = request.wanted;
         let response = self.exchange(request, kind, &mut entry).await?;
         entry.answered(response.status());
         let answer = Answer::new(Coming {
@@ -166,11 +167,11 @@ impl Http {
             stall: settings.timeouts.stall,
             _place: place,
         });
-        match whole {
+        match wanted {
             _ if !answer.status().is_success() => Ok(answer.skim(LARGEST_REFUSAL).await),
-            Some(limit) => answer.read(limit).await,
-            None if flows => Ok(answer),
-            None => Ok(answer.skim(LARGEST_REFUSAL).await),
+            Wanted::Nothing => Ok(answer.skim(LARGEST_REFUSAL).await),
+            Wanted::Whole(limit) => answer.read(limit).await,
+            Wanted::Flow => Ok(answer),
         }
     }
 

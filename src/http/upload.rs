@@ -1,5 +1,6 @@
 //! Bodies on their way to a server, watched: a server that stops reading is not waited for.
 
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -10,6 +11,9 @@ use futures_util::Stream;
 use http_body::Body as _;
 
 use super::{Payload, SMALL, Silence, Timeouts};
+
+/// How much is handed over at once, in bytes, of what is at hand.
+const PIECE: usize = 64 << 10;
 
 /// How far a request has come, seen from the body that it sends.
 #[derive(Clone, Debug)]
@@ -39,6 +43,14 @@ enum Stage {
 impl Progress {
     /// Of a request with this payload, and the payload that must be sent in its place.
     pub(super) fn of(payload: Option<Payload>) -> (Self, Option<Payload>) {
+        let payload = match payload {
+            // Long ones are watched too.
+            Some(Payload::Bytes(bytes)) if bytes.len() as u64 > SMALL => Some(Payload::Stream {
+                size: bytes.len() as u64,
+                body: in_pieces(bytes),
+            }),
+            payload => payload,
+        };
         match payload {
             Some(Payload::Stream { body, size }) => {
                 let progress = Self::at(Stage::Taking, 0, size);
@@ -112,6 +124,15 @@ impl Progress {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Bytes that are at hand, one piece after the other.
+fn in_pieces(bytes: Bytes) -> reqwest::Body {
+    let pieces = futures_util::stream::unfold(bytes, |mut rest| async move {
+        let piece = rest.split_to(rest.len().min(PIECE));
+        (!piece.is_empty()).then_some((Ok::<_, Infallible>(piece), rest))
+    });
+    reqwest::Body::wrap_stream(pieces)
 }
 
 struct Watched {

@@ -10,12 +10,12 @@
 //! platform is refused unless `replace` is asked for. More platforms for a version are welcome.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use futures_util::StreamExt as _;
 
-use crate::blob::{self, BlobSource, Body, Foreign, Memory, hold_back};
+use crate::blob::{BlobSource, Body, Memory, hold_back};
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::jobs;
@@ -190,23 +190,18 @@ async fn deliver<S: WriteStore, B: BlobSource>(
         blob: package.location.clone(),
         subject: subject.clone(),
         reporter: Arc::clone(reporter),
-        failing: Failing::default(),
     };
-    let store = &destination.store;
-    let put = store.put_blob(&destination.repository, &watched).await;
-    match put {
-        Ok(Put::Stored) => Ok(Transfer::Copied),
-        Ok(Put::Mounted) => Ok(Transfer::Mounted),
-        Ok(Put::Present) => Ok(Transfer::Present),
-        // The store only sees that its bytes do not come.
-        Err(error) => Err(match watched.failing.take() {
-            Some(source) => Problem::Package {
-                platform: package.platform.clone(),
-                source,
-            },
-            None => error.into(),
-        }),
-    }
+    Ok(
+        match destination
+            .store
+            .put_blob(&destination.repository, &watched)
+            .await?
+        {
+            Put::Stored => Transfer::Copied,
+            Put::Mounted => Transfer::Mounted,
+            Put::Present => Transfer::Present,
+        },
+    )
 }
 
 async fn move_tags<S: WriteStore>(
@@ -339,32 +334,6 @@ struct Watched<B> {
     blob: B,
     subject: Subject,
     reporter: Arc<dyn Reporter>,
-    failing: Failing,
-}
-
-/// Why the last attempt to read from a source failed, if it did and this machine is not to blame.
-#[derive(Clone, Default)]
-struct Failing(Arc<Mutex<Option<Arc<blob::Error>>>>);
-
-impl Failing {
-    fn set(&self, failure: Option<Arc<blob::Error>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failure;
-    }
-
-    fn take(&self) -> Option<Arc<blob::Error>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Keeps an error, and gives what is passed on in its place.
-    fn keep(&self, error: blob::Error) -> blob::Error {
-        if !matches!(error, blob::Error::Http(_) | blob::Error::Source(_)) {
-            return error;
-        }
-        let (category, is_passing) = (error.category(), error.is_passing());
-        let error = Arc::new(error);
-        self.set(Some(Arc::clone(&error)));
-        blob::Error::Source(Foreign::new(category, is_passing, error))
-    }
 }
 
 impl<B: BlobSource> BlobSource for Watched<B> {
@@ -372,25 +341,16 @@ impl<B: BlobSource> BlobSource for Watched<B> {
         self.blob.expected()
     }
 
-    fn can_be_cut(&self) -> bool {
-        self.blob.can_be_cut()
-    }
-
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        let failing = self.failing.clone();
-        let body = self.blob.open(from).await;
-        let body = body.map_err(|error| failing.keep(error))?;
+    async fn open(&self, from: u64) -> Result<Body, crate::blob::Error> {
+        let body = self.blob.open(from).await?;
         let (subject, reporter) = (self.subject.clone(), Arc::clone(&self.reporter));
-        Ok(Body::new(body.map(move |chunk| match chunk {
-            Ok(chunk) => {
-                failing.set(None);
+        Ok(Body::new(body.inspect(move |chunk| {
+            if let Ok(chunk) = chunk {
                 reporter.report(Event::Advanced {
                     subject: subject.clone(),
                     bytes: chunk.len() as u64,
                 });
-                Ok(chunk)
             }
-            Err(error) => Err(failing.keep(error)),
         })))
     }
 }

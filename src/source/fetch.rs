@@ -113,7 +113,7 @@ impl Access {
             let (wish, reason) = match &sent {
                 Ok(answer) => {
                     let reason = format!("it answered {}", answer.status().as_u16());
-                    (http::wish(answer, http::Patience::Repeatable), reason)
+                    (http::wish(answer), reason)
                 }
                 Err(error) => (
                     error.is_passing().then_some(Duration::ZERO),
@@ -157,7 +157,7 @@ pub(super) async fn successful(
         return Ok(answer);
     }
     let is_refused = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
-    let wish = http::wish(&answer, http::Patience::Repeatable);
+    let wish = http::wish(&answer);
     // Some throttle by refusing.
     if is_refused && wish.is_none() {
         return Err(Error::Unauthorized {

@@ -14,7 +14,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::renewal::{Renewal, is_expired};
 use crate::archive::{Archive, Limits};
-use crate::blob::{self, BlobSource, Body, Foreign, skipping};
+use crate::blob::{self, BlobSource, Body, skipping};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::{self, spool::Spool};
 use crate::hash::PackageHash;
@@ -178,12 +178,10 @@ impl Place {
     }
 
     async fn ask_at(&self, url: &Url, identity: &Identity, from: u64) -> Result<Answer, Error> {
+        let all = || self.request(url, identity).flowing();
         let request = || match from {
-            0 => self.request(url, identity),
-            _ => {
-                let rest = format!("bytes={from}-");
-                self.request(url, identity).header(RANGE, &rest)
-            }
+            0 => all(),
+            _ => all().header(RANGE, &format!("bytes={from}-")),
         };
         let answer = self.access.send(Kind::Package, request).await?;
         let is_rest = answer.range().is_some_and(|range| range.start == from);
@@ -194,8 +192,7 @@ impl Place {
             {
                 // Not while this answer holds a place.
                 drop(answer);
-                let request = || self.request(url, identity);
-                self.access.send(Kind::Package, request).await
+                self.access.send(Kind::Package, all).await
             }
             _ => Ok(answer),
         }
@@ -234,18 +231,19 @@ impl BlobSource for Zip {
                 return file.open(from).await;
             }
         };
-        let answer = place.ask(from).await.map_err(foreign)?;
+        let answer = place.ask(from).await.map_err(|error| match error {
+            Error::Http(error) => blob::Error::Http(error),
+            error => blob::Error::NotGiven {
+                category: error.category(),
+                source: Box::new(error),
+            },
+        })?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = match answer.status() {
             StatusCode::PARTIAL_CONTENT => 0,
             _ => from,
         };
-        let chunks = answer.chunks().map_err(|error| foreign(error.into()));
-        let body = Body::new(chunks);
+        let body = Body::new(answer.chunks().map_err(blob::Error::Http));
         Ok(skipping(body, skip))
     }
-}
-
-fn foreign(error: Error) -> blob::Error {
-    blob::Error::Source(Foreign::new(error.category(), error.is_passing(), error))
 }

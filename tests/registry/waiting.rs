@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use tfoci::event::{Event, Reporter};
 use tfoci::http::{Http, Payload, Request, Settings, Timeouts};
+use tfoci::oci::Repository;
+use tfoci::release::Expected;
+use tfoci::store::{ReadStore as _, WriteStore as _};
 
 use super::{User, start};
 use crate::support::registry::{Fault, Personality, matching};
@@ -163,4 +166,45 @@ async fn requests_are_counted_and_hosts_are_spared() {
     connections.dedup();
     assert_eq!(registry.seen().len(), 100);
     assert!(connections.len() <= 16, "{}", connections.len());
+}
+
+#[tokio::test]
+async fn whoever_copies_within_a_host_waits_for_nobody_who_waits() {
+    let registry = start(Personality::Plain);
+    let mut user = User::of(&registry, "acme/demo");
+    user.push().await.unwrap();
+    user.settings.transfers = 1;
+    let http = Http::new(user.settings.clone());
+    // Two stores that do not know of each other, so that nothing is mounted at once; one host, one place in each direction.
+    let (from, to) = (
+        user.destination_through(http.clone()),
+        user.destination_through(http),
+    );
+    let largest = registry.repository(&user.name, |repository| {
+        let blobs = repository.blobs.values();
+        blobs.max_by_key(|bytes| bytes.len()).unwrap().clone()
+    });
+    let expected = Expected::of(&largest);
+    let path = expected.digest.to_string();
+    for nth in [1, 3] {
+        registry.fault(nth, matching("GET", &path), Fault::cut_body(40_000));
+    }
+    let copies = (0..8).map(|n| {
+        let name = format!("{}/copies/n{n}", registry.host());
+        let (from, to) = (&from, &to);
+        async move {
+            let blob = from.store.blob(&from.repository, expected);
+            let repository = Repository::in_registry(&name).unwrap();
+            to.store.put_blob(&repository, &blob).await.unwrap()
+        }
+    });
+    let all = futures_util::future::join_all(copies);
+    let done = tokio::time::timeout(Duration::from_secs(60), all).await;
+    assert_eq!(done.unwrap().len(), 8);
+    for n in 0..8 {
+        let there = registry.repository(&format!("copies/n{n}"), |copy| {
+            copy.blobs.values().any(|bytes| *bytes == largest)
+        });
+        assert!(there, "{n}");
+    }
 }

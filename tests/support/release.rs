@@ -1,15 +1,14 @@
 //! Release folders as a build leaves them: zips, the checksum document, its signature; whole, or with one mistake.
 
+mod package;
+
 use std::fs;
-use std::io::{Cursor, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
-
 use super::signer::Signer;
+use package::{Content, Package};
+use sha2::{Digest as _, Sha256};
 
 /// What is wrong with a release folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +48,6 @@ pub struct ReleaseFolder {
 /// What is done to a checksum document before it is signed.
 type Change = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-#[derive(Clone)]
-struct Package {
-    platform: String,
-    name: Option<String>,
-    content: Content,
-}
-
 /// A file of a release: its name, and what is in it.
 #[derive(Clone)]
 pub struct File {
@@ -70,12 +62,6 @@ pub struct Built {
     pub manifest: Option<File>,
     pub document: Option<File>,
     pub signature: Option<File>,
-}
-
-#[derive(Clone)]
-enum Content {
-    Files(Vec<(String, Vec<u8>)>),
-    Zip(Vec<u8>),
 }
 
 impl ReleaseFolder {
@@ -285,30 +271,6 @@ impl ReleaseFolder {
             Some(Mistake::SignatureByStranger) => Some(Signer::stranger().sign_detached(document)),
             _ => Some(self.signer.sign_detached(document)),
         }
-    }
-}
-
-impl Package {
-    fn zip(&self) -> Vec<u8> {
-        let files = match &self.content {
-            Content::Zip(bytes) => return bytes.clone(),
-            Content::Files(files) => files,
-        };
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, bytes) in files {
-            let mode = if name.starts_with("terraform-provider-") {
-                0o755
-            } else {
-                0o644
-            };
-            let options = SimpleFileOptions::default().unix_permissions(mode);
-            match name.strip_suffix('/') {
-                Some(directory) => zip.add_directory(directory, options).unwrap(),
-                None => zip.start_file(name, options).unwrap(),
-            }
-            zip.write_all(bytes).unwrap();
-        }
-        zip.finish().unwrap().into_inner()
     }
 }
 

@@ -11,7 +11,7 @@ use super::{access, on_the_way};
 pub(super) fn of_package(error: &blob::Error) -> Option<String> {
     match error {
         blob::Error::Http(error) => on_the_way(error),
-        blob::Error::Source(foreign) => at_source(foreign.downcast()?),
+        blob::Error::NotGiven { source, .. } => at_source(source.downcast_ref()?),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use super::auth::Scope;
 use super::{Error, Registry};
 use crate::blob::{self, BlobSource, Body};
 use crate::event::Event;
-use crate::http::{Answer, Patience, SMALL};
+use crate::http::{Answer, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
 
@@ -33,7 +33,10 @@ impl BlobSource for RegistryBlob {
         let answer = self.ask(from).await.map_err(|error| match error {
             Error::Missing { .. } => blob::Error::Missing,
             Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Store(Box::new(error)),
+            error => blob::Error::NotGiven {
+                category: error.category(),
+                source: Box::new(error),
+            },
         })?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = if answer.status() == StatusCode::PARTIAL_CONTENT {
@@ -61,7 +64,7 @@ impl RegistryBlob {
             // What is small is read at once: nothing holds a place for it while it is looked at.
             let request = match self.expected.size {
                 0..=SMALL => request.whole(LARGEST_READ),
-                _ => request,
+                _ => request.flowing(),
             };
             if from > 0 {
                 request.header(RANGE, &format!("bytes={from}-"))
@@ -71,7 +74,7 @@ impl RegistryBlob {
         };
         let answer = self
             .registry
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
+            .send(&host, &Scope::pull(name), request)
             .await?;
         let elsewhere =
             answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(&answer) != Some(from);

@@ -7,18 +7,16 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::{self, Auth, Scope};
+use super::known::Known;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
 use crate::event::Event;
-use crate::http::{Answer, Patience, Request};
+use crate::http::{Answer, Request};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
 const TURNS: u32 = 3;
-
-/// The longest answer to the question for the registry's version, of which nothing but its status counts.
-const LARGEST_VERSION: u64 = 64 << 10;
 
 /// What all repositories of a registry share.
 #[derive(Clone, Default)]
@@ -34,10 +32,13 @@ pub(super) struct Seen {
     pub(super) blobs: HashMap<Digest, BTreeSet<String>>,
     /// Repositories that had no tag, in which nothing needs to be looked for.
     pub(super) empty: BTreeSet<String>,
+    /// The length of chunks that got through, where one piece did not.
+    pub(super) chunk: Option<usize>,
 }
 
 /// One repository of a registry, with the credential that is meant for it.
 pub(super) struct Session {
+    pub(super) known: Known,
     pub(super) base: Url,
     pub(super) auth: Auth,
     pub(super) seen: Arc<Mutex<Seen>>,
@@ -49,7 +50,8 @@ impl Registry {
     /// # Errors
     /// It does not, or cannot be reached, or is no registry.
     pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
-        let base = self.http.base(api_host(host))?;
+        let known = Known::of(host);
+        let base = self.http.base(known.api_host(host))?;
         let shared = Host::default();
         let auth = Auth::new(
             self.http.clone(),
@@ -58,6 +60,7 @@ impl Registry {
             shared.scheme,
         );
         let host = Session {
+            known,
             base,
             auth,
             seen: shared.seen,
@@ -65,20 +68,15 @@ impl Registry {
         let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
             url: host.base.clone().into(),
         })?;
-        let request = || {
-            host.request(Method::GET, url.clone())
-                .whole(LARGEST_VERSION)
-        };
-        let mut answer = self
-            .send(&host, &Scope::none(), Patience::Repeatable, request)
-            .await?;
+        let request = || host.request(Method::GET, url.clone());
+        let mut answer = self.send(&host, &Scope::none(), request).await?;
         // A registry that lets everybody read has not looked at the credential yet.
         if answer.status().is_success()
             && !host.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
             let request = || request().secret(Some(basic.clone()), &host.base);
-            answer = self.http.retrying(Patience::Repeatable, request).await?;
+            answer = self.http.retrying(request).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -98,7 +96,8 @@ impl Registry {
         if let Some(session) = sessions.get(text) {
             return Ok((Arc::clone(session), name));
         }
-        let base = self.http.base(api_host(host))?;
+        let known = Known::of(host);
+        let base = self.http.base(known.api_host(host))?;
         let found = self.credentials.find(host, name).await;
         self.tell(host, found.as_ref().ok().and_then(Option::as_ref));
         let credential = found?;
@@ -110,7 +109,12 @@ impl Registry {
             .or_default()
             .clone();
         let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
-        let session = Arc::new(Session { base, auth, seen });
+        let session = Arc::new(Session {
+            known,
+            base,
+            auth,
+            seen,
+        });
         sessions.insert(text.to_owned(), Arc::clone(&session));
         Ok((session, name))
     }
@@ -137,14 +141,13 @@ impl Registry {
         &self,
         host: &Session,
         scope: &Scope,
-        patience: Patience,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
             let request = || request().secret(secret.clone(), &host.base);
-            let answer = self.http.retrying(patience, request).await?;
+            let answer = self.http.retrying(request).await?;
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?
@@ -222,13 +225,5 @@ impl Session {
 
     pub(super) fn request(&self, method: Method, url: Url) -> Request {
         Request::new(method, url, &self.base)
-    }
-}
-
-/// Where a registry is spoken to: Docker Hub's name in references is not the host of its API (contract 2.3).
-fn api_host(host: &str) -> &str {
-    match host {
-        "docker.io" | "index.docker.io" => "registry-1.docker.io",
-        host => host,
     }
 }
