@@ -66,8 +66,14 @@ async fn once<B: BlobSource>(
             .append_pair("mount", &digest)
             .append_pair("from", from);
     }
-    let Some(location) = begin(registry, host, &url, &scope).await? else {
-        return Ok(Turn::Done(Put::Mounted));
+    let location = match begin(registry, host, &url, &scope).await {
+        Ok(Some(location)) => location,
+        Ok(None) => return Ok(Turn::Done(Put::Mounted)),
+        // Who may not read the other repository may still write to this one.
+        Err(Error::Unauthorized { .. }) if from.is_some() => {
+            return Box::pin(once(registry, host, name, blob, None)).await;
+        }
+        Err(error) => return Err(error),
     };
     // The body cannot be sent twice: a refused token would need a new upload, so the token is fetched before.
     let secret = host.auth.secret(&scope).await?;
