@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tfoci::blob::{self, BlobSource, Body, Memory};
-use tfoci::credentials::{Credential, Credentials, Places};
+use tfoci::credentials::{Credentials, Places};
 use tfoci::http::{Http, Settings};
 use tfoci::oci::Repository;
 use tfoci::release::Expected;
