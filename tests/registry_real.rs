@@ -22,6 +22,9 @@ mod doors;
 /// What other clients and tools read of what we pushed.
 mod readers;
 
+/// What the README says of registries, against one that can be had here.
+mod readme;
+
 /// Tokens: good ones, old ones, and those for something else.
 mod tokens;
 
