@@ -63,7 +63,12 @@ fn its_commands_push_to_a_registry_and_its_block_installs_from_there() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{commands}{said}");
         assert!(output.stdout.ends_with(b"\n1.0.0\n"), "{said}");
-        let released = ["darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64"];
+        let released = [
+            "darwin_arm64",
+            "linux_amd64",
+            "linux_arm64",
+            "windows_amd64",
+        ];
         let here = tfoci::platform::Platform::current().to_string();
         if !has("tofu") || !released.contains(&here.as_str()) {
             continue;
@@ -73,6 +78,12 @@ fn its_commands_push_to_a_registry_and_its_block_installs_from_there() {
         let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"acme/demo\"\n    }\n  }\n}\n";
         site.scene.write("project/main.tf", needs);
         let directory = site.scene.path("project");
-        run(&site.scene, &directory, "tofu", ["init", "-input=false", "-no-color"]).succeeds();
+        run(
+            &site.scene,
+            &directory,
+            "tofu",
+            ["init", "-input=false", "-no-color"],
+        )
+        .succeeds();
     }
 }
