@@ -3,6 +3,7 @@ use std::fs;
 use super::{INSTALL, NAME, PROGRAMS, PUSH, Site, VERSIONS};
 use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program};
 use crate::support::judge::sha256;
+use crate::support::release::ReleaseFolder;
 use crate::support::tls::Authority;
 
 /// Pushes, pushes again, lists, installs: what comes out is what went in.
@@ -117,4 +118,37 @@ fn a_password_is_kept_by_login_and_forgotten_by_logout() {
         site.tfoci("logout [HOST]").succeeds();
         site.tfoci(VERSIONS).exits(1);
     }
+}
+
+#[test]
+fn a_push_asks_no_more_than_its_budget_and_nothing_twice() {
+    let Some(registry) = start(Program::DockerRegistry, None, false) else {
+        return;
+    };
+    let site = Site::plain(&registry);
+    let platforms = [
+        "darwin_arm64",
+        "linux_386",
+        "linux_amd64",
+        "linux_arm64",
+        "windows_amd64",
+    ];
+    let release = |version: &str| {
+        let empty = ReleaseFolder::new("demo", version);
+        let release = platforms
+            .iter()
+            .fold(empty, |release, platform| release.platform(platform));
+        release.write(&site.scene.path(version));
+        let before = registry.requests().len();
+        site.tfoci(&PUSH.replace(" dist ", &format!(" {version} ")))
+            .succeeds();
+        registry.requests().split_off(before)
+    };
+    let first = release("1.0.0");
+    assert!(first.len() <= 3 * platforms.len() + 14, "{first:#?}");
+    let second = release("1.1.0");
+    assert!(second.len() <= 4 * platforms.len() + 14, "{second:#?}");
+    let nothing = release("1.1.0");
+    let expected = ["tags/list", "manifests/1.1.0"].map(|what| format!("GET {NAME}/{what} 200"));
+    assert_eq!(nothing, expected);
 }

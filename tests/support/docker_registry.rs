@@ -120,7 +120,7 @@ impl Program {
             // YAML, of which JSON is a part.
             Self::DockerRegistry => serde_json::json!({
                 "version": "0.1",
-                "log": { "level": "error", "accesslog": { "disabled": true } },
+                "log": { "level": "error" },
                 "storage": {
                     "filesystem": { "rootdirectory": path("storage") },
                     "delete": { "enabled": true },
@@ -166,6 +166,19 @@ impl Foreign {
     /// `127.0.0.1:PORT`
     pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The requests so far, as `METHOD PATH STATUS`; of `docker-registry` only, which writes them down before it answers.
+    pub fn requests(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.directory.path().join("log")).unwrap();
+        let request = |line: &str| {
+            let (_, rest) = line.split_once(" \"")?;
+            let (request, rest) = rest.split_once("\" ")?;
+            let (method, path) = request.split_once(" /v2/")?;
+            let path = path.strip_suffix(" HTTP/1.1")?;
+            Some(format!("{method} {path} {}", rest.split(' ').next()?))
+        };
+        log.lines().filter_map(request).collect()
     }
 
     /// Where it keeps what it holds.
