@@ -307,7 +307,7 @@ fn report<S: WriteStore, B>(
         .map(|(package, status)| PublishedPackage {
             platform: package.platform.clone(),
             status,
-            size: package.expected.size,
+            size: Some(package.expected.size),
             zh: package.zh(),
         });
     let packages: Vec<_> = packages.collect();
@@ -322,8 +322,8 @@ fn report<S: WriteStore, B>(
             .reference(&destination.repository, &plan.tag, &digest),
         digest,
         status: plan.change,
-        authentication: release.authentication().clone(),
-        bytes: copied.map(|package| package.size).sum(),
+        authentication: Some(release.authentication().clone()),
+        bytes: copied.filter_map(|package| package.size).sum(),
         packages,
     }
 }
