@@ -6,6 +6,7 @@
 //! can therefore never commit wrong bytes.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -16,6 +17,7 @@ use crate::digest::{Digest, Hasher};
 use crate::disk;
 use crate::error::Category;
 use crate::http;
+use crate::oci::Repository;
 use crate::release::Expected;
 
 /// Bytes that can be read from the start or from any offset, as often as needed.
@@ -28,8 +30,22 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
         false
     }
 
+    /// Where a store keeps it, so that another repository may share it instead of having it copied.
+    fn kept(&self) -> Option<Kept<'_>> {
+        None
+    }
+
     /// Starts reading at an offset.
     fn open(&self, from: u64) -> impl Future<Output = Result<Body, Error>> + Send;
+}
+
+/// Where a store keeps a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept<'a> {
+    /// In a repository, whose registry can mount it in another one.
+    InRegistry(&'a Repository),
+    /// In a file of a layout, which is never altered: a hard link is as good as a copy.
+    InFile(&'a Path),
 }
 
 /// Bytes on their way.

@@ -36,8 +36,9 @@ pub struct Published {
     pub digest: Digest,
     /// What became of the version as a whole.
     pub status: Change,
-    /// How the release was authenticated.
-    pub authentication: Authentication,
+    /// How the release was authenticated; `None` where nothing had to be read to know that it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
     /// Its packages, by platform.
     pub packages: Vec<PublishedPackage>,
     /// How many bytes of packages were written.
@@ -52,8 +53,9 @@ pub struct PublishedPackage {
     pub platform: Platform,
     /// What became of it.
     pub status: Transfer,
-    /// Its size in bytes.
-    pub size: u64,
+    /// Its size in bytes, where that was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     /// Its hash.
     pub zh: Option<PackageHash>,
 }
@@ -107,6 +109,9 @@ pub enum Problem {
     /// A store.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The store that is copied from.
+    #[error(transparent)]
+    Source(store::Error),
     /// Bytes on their way.
     #[error(transparent)]
     Blob(#[from] blob::Error),
@@ -256,7 +261,7 @@ impl Problem {
     /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
     pub fn code(&self) -> Option<String> {
         match self {
-            Self::Store(error) | Self::Unreadable(error) => error.code(),
+            Self::Store(error) | Self::Source(error) | Self::Unreadable(error) => error.code(),
             Self::Taken { source } => Some(source.code()),
             Self::NoVersion { .. } => Some("tag-missing".to_owned()),
             Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
@@ -272,6 +277,9 @@ impl Problem {
             Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),
             Self::Store(error) => error.category(),
+            // What an artifact leads to and is not there, or is not what it leads to, was tampered with or lost.
+            Self::Source(store::Error::Missing { .. }) => Category::Untrusted,
+            Self::Source(error) => error.category(),
             Self::Blob(error) => error.category(),
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
@@ -321,6 +329,7 @@ impl Problem {
                         | store::Error::Unwritten { .. }
                         | store::Error::Marker { .. }
                 )
+                | Self::Source(store::Error::Disk(_))
                 | Self::Unpack(_)
                 | Self::Occupied { .. }
                 | Self::OtherForm { .. }

@@ -55,6 +55,11 @@ pub(super) enum Complaint {
     /// Without addresses, and the store cannot list.
     #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,
+    /// `--platform` by itself.
+    #[error(
+        "a version of fewer platforms cannot be copied as it is\n  its index would have another digest, by which tags are compared and copies pinned"
+    )]
+    Filter,
     /// A trust file that cannot be read as one.
     #[error("{} is not a trust file", .path.display())]
     TrustFile {
@@ -106,6 +111,7 @@ impl Complaint {
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
+            Self::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
             Self::OwnAnnotation { .. } => {
                 Some("choose another key; registries link a package to its sources by `org.opencontainers.image.source`".to_owned())
             }
@@ -127,21 +133,12 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
-        Problem::Store(store::Error::Http(http::Error::Plain { host, .. })) => {
-            format!("to speak to it without TLS, `--plain-http {host}`")
+        Problem::Source(error) if error.is_damage() => {
+            "nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
-        Problem::Store(store::Error::Http(http::Error::Private { host, .. })) => {
-            format!("if you know this host, `--allow-private {host}`")
-        }
-        Problem::Store(store::Error::Http(http::Error::NoAuthorities)) => {
-            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`".to_owned()
-        }
-        Problem::Store(store::Error::Unauthorized { tried: None, .. }) => {
-            "the registry wants credentials, or does not have this repository and hides that".to_owned()
-        }
+        Problem::Store(error) | Problem::Source(error) => return in_store(error),
         Problem::Trust(error) => return untrusted(error, &address),
         Problem::Folder(error) => return in_folder(error, &address),
-        Problem::Store(error) => return in_store(error).map(str::to_owned),
         Problem::Unreadable(_) => {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
@@ -175,8 +172,20 @@ fn hint(failure: &Failure) -> Option<String> {
     Some(text)
 }
 
-fn in_store(error: &store::Error) -> Option<&'static str> {
+fn in_store(error: &store::Error) -> Option<String> {
     let text = match error {
+        store::Error::Http(http::Error::Plain { host, .. }) => {
+            return Some(format!("to speak to it without TLS, `--plain-http {host}`"));
+        }
+        store::Error::Http(http::Error::Private { host, .. }) => {
+            return Some(format!("if you know this host, `--allow-private {host}`"));
+        }
+        store::Error::Http(http::Error::NoAuthorities) => {
+            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`"
+        }
+        store::Error::Unauthorized { tried: None, .. } => {
+            "the registry wants credentials, or does not have this repository and hides that"
+        }
         store::Error::IsRepository { .. } => {
             "for the provider that is in it, add `--exact-repository`"
         }
@@ -200,7 +209,7 @@ fn in_store(error: &store::Error) -> Option<&'static str> {
         }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 fn access(error: &credentials::Error) -> Option<String> {

@@ -32,7 +32,6 @@ pub(super) enum Failed<'a> {
 
 impl<'a> From<&'a Complaint> for Failed<'a> {
     fn from(complaint: &'a Complaint) -> Self {
-        let error = Error::from(complaint);
         if let Complaint::Publication(failure) = complaint
             && let Some(Subject {
                 provider,
@@ -40,23 +39,16 @@ impl<'a> From<&'a Complaint> for Failed<'a> {
                 ..
             }) = &failure.subject
         {
-            let failed = Provider::Failed {
-                provider,
-                version,
-                status: "failed",
-                packages: [],
-                error,
-            };
             return Self::Publication(Publication {
                 schema: SCHEMA,
-                providers: vec![failed],
+                providers: vec![Provider::failed(provider, Some(version), complaint)],
                 bytes: 0,
                 requests: 0,
             });
         }
         Self::Command {
             schema: SCHEMA,
-            error,
+            error: Error::from(complaint),
         }
     }
 }
@@ -92,7 +84,7 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The result of `push`.
+/// The result of `push` and `copy`.
 #[derive(Serialize)]
 pub(super) struct Publication<'a> {
     pub(super) schema: u32,
@@ -110,11 +102,29 @@ pub(super) enum Provider<'a> {
     /// It is not.
     Failed {
         provider: &'a ProviderAddr,
-        version: &'a Version,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<&'a Version>,
         status: &'static str,
         packages: [(); 0],
         error: Error,
     },
+}
+
+impl<'a> Provider<'a> {
+    /// One that is not in the store, and why.
+    pub(super) fn failed(
+        provider: &'a ProviderAddr,
+        version: Option<&'a Version>,
+        complaint: &Complaint,
+    ) -> Self {
+        Self::Failed {
+            provider,
+            version,
+            status: "failed",
+            packages: [],
+            error: Error::from(complaint),
+        }
+    }
 }
 
 /// The result of `versions`.

@@ -4,6 +4,7 @@
 //! [`progress`] draws what a journey reports, [`diagnose`] adds hints to failures, [`render`] fills in templates.
 
 mod access;
+mod copy;
 mod diagnose;
 mod inspect;
 mod install;
@@ -16,6 +17,7 @@ mod progress;
 mod push;
 mod render;
 mod resolve;
+mod summary;
 mod versions;
 
 use std::ffi::OsString;
@@ -59,6 +61,8 @@ struct Tfoci {
 #[derive(Subcommand)]
 enum Command {
     Push(push::Arguments),
+    #[command(visible_alias = "cp")]
+    Copy(copy::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
@@ -83,6 +87,22 @@ enum Ending {
     Done,
     /// Something failed, which is said already; of several things this is the gravest.
     Failed(Category),
+}
+
+impl Ending {
+    /// How it all ended: the gravest failure decides.
+    fn of<'a>(failures: impl Iterator<Item = &'a Complaint>) -> Self {
+        let gravity = |category: &Category| match category {
+            Category::Interrupted => 3,
+            Category::Untrusted => 2,
+            Category::Usage => 1,
+            _ => 0,
+        };
+        failures
+            .map(Complaint::category)
+            .max_by_key(gravity)
+            .map_or(Self::Done, Self::Failed)
+    }
 }
 
 /// Runs the program whose name is the first argument.
@@ -143,6 +163,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
 async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<Ending, Complaint> {
     match command {
         Command::Push(arguments) => push::run(arguments, globals, printer).await,
+        Command::Copy(arguments) => copy::run(arguments, globals, printer).await,
         Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
         Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
         Command::Resolve(arguments) => resolve::run(&arguments, globals, printer),
