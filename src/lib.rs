@@ -22,7 +22,7 @@
 //! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`config`] |
 //! | homes | [`jobs`] [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
-//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
+//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
 
@@ -77,6 +77,8 @@ pub mod outcome;
 pub mod publish;
 
 pub mod push;
+
+pub mod mirror;
 
 pub mod examine;
 

@@ -18,7 +18,7 @@ use crate::event::{Subject, Transfer};
 use crate::hash::PackageHash;
 use crate::oci;
 use crate::platform::Platform;
-use crate::source::folder;
+use crate::source::{self, folder};
 use crate::store;
 use crate::trust;
 use crate::version::Version;
@@ -36,7 +36,7 @@ pub struct Published {
     pub digest: Digest,
     /// What became of the version as a whole.
     pub status: Change,
-    /// How the release was authenticated; `None` where nothing had to be read to know that it is there.
+    /// How the release was authenticated; nothing is said of one that was there, and was not looked at again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<Authentication>,
     /// Its packages, by platform.
@@ -53,7 +53,7 @@ pub struct PublishedPackage {
     pub platform: Platform,
     /// What became of it.
     pub status: Transfer,
-    /// Its size in bytes, where that was read.
+    /// Its size in bytes, if that is known without asking for more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Its hash.
@@ -106,12 +106,15 @@ pub enum Problem {
     /// A release folder.
     #[error(transparent)]
     Folder(#[from] folder::Error),
+    /// A source.
+    #[error(transparent)]
+    Source(#[from] source::Error),
     /// A store.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The store that is copied from.
+    /// What the store that is copied from does not give, or gives otherwise than it should.
     #[error(transparent)]
-    Source(store::Error),
+    Unread(store::Error),
     /// Bytes on their way.
     #[error(transparent)]
     Blob(#[from] blob::Error),
@@ -261,7 +264,7 @@ impl Problem {
     /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
     pub fn code(&self) -> Option<String> {
         match self {
-            Self::Store(error) | Self::Source(error) | Self::Unreadable(error) => error.code(),
+            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => error.code(),
             Self::Taken { source } => Some(source.code()),
             Self::NoVersion { .. } => Some("tag-missing".to_owned()),
             Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
@@ -276,10 +279,11 @@ impl Problem {
             Self::Endpoint(error) => error.category(),
             Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),
-            Self::Store(error) => error.category(),
-            // What an artifact leads to and is not there, or is not what it leads to, was tampered with or lost.
-            Self::Source(store::Error::Missing { .. }) => Category::Untrusted,
             Self::Source(error) => error.category(),
+            Self::Store(error) => error.category(),
+            // A version of which a part is gone does not verify any more than one of which a part was altered.
+            Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
+            Self::Unread(error) => error.category(),
             Self::Blob(error) => error.category(),
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
@@ -329,7 +333,7 @@ impl Problem {
                         | store::Error::Unwritten { .. }
                         | store::Error::Marker { .. }
                 )
-                | Self::Source(store::Error::Disk(_))
+                | Self::Unread(store::Error::Disk(_))
                 | Self::Unpack(_)
                 | Self::Occupied { .. }
                 | Self::OtherForm { .. }

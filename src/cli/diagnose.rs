@@ -8,6 +8,7 @@ use tfoci::address;
 use tfoci::archive;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
+use tfoci::event::Subject;
 use tfoci::http;
 use tfoci::oci::template;
 use tfoci::oci::{self, Part};
@@ -57,7 +58,7 @@ pub(super) enum Complaint {
     NoSelection,
     /// `--platform` by itself.
     #[error(
-        "a version of fewer platforms cannot be copied as it is\n  its index would have another digest, by which tags are compared and copies pinned"
+        "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it"
     )]
     Filter,
     /// A trust file that cannot be read as one.
@@ -101,6 +102,14 @@ impl Complaint {
         }
     }
 
+    /// What it is about, where that is known.
+    pub(super) fn subject(&self) -> Option<&Subject> {
+        match self {
+            Self::Journey(failure) | Self::Publication(failure) => failure.subject.as_ref(),
+            _ => None,
+        }
+    }
+
     /// What to do about it, where there is something.
     pub(super) fn hint(&self) -> Option<String> {
         match self {
@@ -133,10 +142,10 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
-        Problem::Source(error) if error.is_damage() => {
+        Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
             "nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
-        Problem::Store(error) | Problem::Source(error) => return in_store(error),
+        Problem::Store(error) | Problem::Unread(error) => return in_store(error),
         Problem::Trust(error) => return untrusted(error, &address),
         Problem::Folder(error) => return in_folder(error, &address),
         Problem::Unreadable(_) => {

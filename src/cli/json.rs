@@ -32,23 +32,22 @@ pub(super) enum Failed<'a> {
 
 impl<'a> From<&'a Complaint> for Failed<'a> {
     fn from(complaint: &'a Complaint) -> Self {
-        if let Complaint::Publication(failure) = complaint
-            && let Some(Subject {
-                provider,
-                version: Some(version),
-                ..
-            }) = &failure.subject
+        if let Some(
+            failed @ Provider::Failed {
+                version: Some(_), ..
+            },
+        ) = Provider::failed(complaint)
         {
             return Self::Publication(Publication {
                 schema: SCHEMA,
-                providers: vec![Provider::failed(provider, Some(version), complaint)],
+                providers: vec![failed],
                 bytes: 0,
                 requests: 0,
             });
         }
         Self::Command {
             schema: SCHEMA,
-            error: Error::from(complaint),
+            error: complaint.into(),
         }
     }
 }
@@ -111,19 +110,21 @@ pub(super) enum Provider<'a> {
 }
 
 impl<'a> Provider<'a> {
-    /// One that is not in the store, and why.
-    pub(super) fn failed(
-        provider: &'a ProviderAddr,
-        version: Option<&'a Version>,
-        complaint: &Complaint,
-    ) -> Self {
-        Self::Failed {
+    /// What is said of a version that was not published; `None` if the failure is about something else.
+    pub(super) fn failed(complaint: &'a Complaint) -> Option<Self> {
+        let Complaint::Publication(failure) = complaint else {
+            return None;
+        };
+        let Subject {
+            provider, version, ..
+        } = failure.subject.as_ref()?;
+        Some(Self::Failed {
             provider,
-            version,
+            version: version.as_ref(),
             status: "failed",
             packages: [],
-            error: Error::from(complaint),
-        }
+            error: complaint.into(),
+        })
     }
 }
 

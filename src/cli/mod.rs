@@ -11,6 +11,7 @@ mod install;
 mod json;
 mod login;
 mod logout;
+mod mirror;
 mod options;
 mod printer;
 mod progress;
@@ -61,6 +62,7 @@ struct Tfoci {
 #[derive(Subcommand)]
 enum Command {
     Push(push::Arguments),
+    Mirror(mirror::Arguments),
     #[command(visible_alias = "cp")]
     Copy(copy::Arguments),
     Versions(versions::Arguments),
@@ -163,6 +165,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
 async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<Ending, Complaint> {
     match command {
         Command::Push(arguments) => push::run(arguments, globals, printer).await,
+        Command::Mirror(arguments) => mirror::run(arguments, globals, printer).await,
         Command::Copy(arguments) => copy::run(arguments, globals, printer).await,
         Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
         Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,

@@ -168,8 +168,13 @@ impl Globals {
         usize::from(self.jobs)
     }
 
-    /// How registries are reached. Nothing is opened before the first request.
-    pub(super) fn registry(&self, credentials: Credentials) -> Result<Registry, Complaint> {
+    /// Registries, through one client.
+    pub(super) fn registry(&self, credentials: Credentials, http: &Http) -> Registry {
+        Registry::new(http.clone(), credentials)
+    }
+
+    /// How hosts are reached. Nothing is opened before the first request.
+    pub(super) fn http(&self) -> Result<Http, Complaint> {
         let hosts = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
         let Network {
             ca_file,
@@ -186,7 +191,7 @@ impl Globals {
                 .map(|path| read(path))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Registry::new(Http::new(settings), credentials))
+        Ok(Http::new(settings))
     }
 
     /// Where credentials may be.
@@ -257,7 +262,7 @@ impl Reading {
         globals: &Globals,
         providers: &[ProviderAddr],
     ) -> Result<(Endpoint, Store), Complaint> {
-        let registry = globals.registry(globals.credentials()?)?;
+        let registry = globals.registry(globals.credentials()?, &globals.http()?);
         self.open_by(registry, globals, providers)
     }
 

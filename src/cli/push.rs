@@ -103,7 +103,7 @@ pub(super) async fn run(
     let destination = Destination {
         repository: endpoint.repository(&request.provider).map_err(unnameable)?,
         store: endpoint
-            .write(globals.registry(globals.credentials()?)?)
+            .write(globals.registry(globals.credentials()?, &globals.http()?))
             .map_err(|error| failed(error.into()))?,
     };
     let progress = Arc::new(Progress::new(printer));

@@ -9,10 +9,12 @@ use crate::jobs;
 use crate::oci::Part;
 use crate::outcome::{Change, Published, PublishedPackage};
 use crate::publish::{Destination, Existing, deliver};
+use crate::release::Release;
 use crate::store::{Move, ReadStore, Tagged, WriteStore};
+use crate::trust::Verified;
 
 use super::Request;
-use super::parcel::Parcel;
+use super::parcel::{self, Parcel};
 use super::plan::Plan;
 use super::side::Trouble;
 use super::tree::Tree;
@@ -42,16 +44,17 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
             (true, false) => self.bring_packages().await?,
         };
         if self.request.dry_run || !plan.brings_index {
-            self.announce(&transfers);
+            tell(&self.parcel.release, &transfers, self.reporter);
         }
         if self.request.dry_run {
             return Ok(Some(self.report(plan, &transfers)));
         }
+        let Parcel { release, tree, .. } = self.parcel;
         if plan.brings_index {
-            self.bring(&self.parcel.tree, Part::Blob).await?;
+            bring(tree, release, self.from, self.to, Part::Blob).await?;
         }
         if let Some(evidence) = self.evidence(plan) {
-            self.bring(evidence, Part::Evidence).await?;
+            bring(evidence, release, self.from, self.to, Part::Evidence).await?;
         }
         if self.move_tags(plan).await? == Tagged::Conflict {
             return Ok(None);
@@ -68,7 +71,7 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
     }
 
     fn subject(&self) -> Subject {
-        Subject::version(&self.from.provider, &self.parcel.version)
+        Subject::version(&self.from.provider, &self.parcel.release.version)
     }
 
     async fn bring_packages(&self) -> Result<Vec<Transfer>, Trouble> {
@@ -94,23 +97,6 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
             }
         })
         .await
-    }
-
-    /// Brings everything of a tree but packages, and but the document that the tag will stand for.
-    async fn bring(&self, tree: &Tree, what: Part) -> Result<(), Trouble> {
-        let Destination { store, repository } = self.to;
-        let others = self
-            .parcel
-            .others(tree, &self.from.store, &self.from.repository);
-        for blob in &others {
-            let put = store.put_blob(repository, blob).await;
-            put.map_err(|error| Trouble::on_the_way(error, what))?;
-        }
-        for document in &tree.documents {
-            let put = store.put_manifest(repository, document).await;
-            put.map_err(Trouble::destination)?;
-        }
-        Ok(())
     }
 
     async fn move_tags(&self, plan: &Plan) -> Result<Tagged, Trouble> {
@@ -163,25 +149,9 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
         Ok(transfers)
     }
 
-    fn announce(&self, transfers: &[Transfer]) {
-        let packages = self.parcel.release.packages.iter();
-        for (package, transfer) in packages.zip(transfers) {
-            self.reporter.report(Event::Finished {
-                subject: self.subject().platform(&package.platform),
-                size: package.expected.size,
-                transfer: *transfer,
-                authentication: self.parcel.release.authentication().clone(),
-            });
-        }
-    }
-
     fn report(&self, plan: &Plan, transfers: &[Transfer]) -> Published {
         let Parcel {
-            version,
-            tag,
-            tree,
-            release,
-            ..
+            tag, tree, release, ..
         } = self.parcel;
         let digest = tree.root.expected.digest;
         let found_damage = transfers.iter().any(|one| *one != Transfer::Present);
@@ -205,7 +175,7 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
             .filter(|package| package.status == Transfer::Copied);
         Published {
             provider: self.from.provider.clone(),
-            version: version.clone(),
+            version: release.version.clone(),
             reference: self.to.store.reference(&self.to.repository, tag, &digest),
             digest,
             status,
@@ -213,5 +183,42 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
             bytes: copied.filter_map(|package| package.size).sum(),
             packages,
         }
+    }
+}
+
+/// Brings everything of a tree but packages, and but the document that the tag will stand for.
+pub(super) async fn bring<F: ReadStore, T: WriteStore>(
+    tree: &Tree,
+    release: &Release<F::Blob>,
+    from: &Shelf<F>,
+    to: &Destination<T>,
+    what: Part,
+) -> Result<(), Trouble> {
+    let Destination { store, repository } = to;
+    for blob in &parcel::others(tree, release, from) {
+        let put = store.put_blob(repository, blob).await;
+        put.map_err(|error| Trouble::on_the_way(error, what))?;
+    }
+    for document in &tree.documents {
+        let put = store.put_manifest(repository, document).await;
+        put.map_err(Trouble::destination)?;
+    }
+    Ok(())
+}
+
+/// Tells what becomes of packages that do not move now.
+pub(super) fn tell<B>(
+    release: &Verified<Release<B>>,
+    transfers: &[Transfer],
+    reporter: &Arc<dyn Reporter>,
+) {
+    let subject = Subject::version(&release.provider, &release.version);
+    for (package, transfer) in release.packages.iter().zip(transfers) {
+        reporter.report(Event::Finished {
+            subject: subject.platform(&package.platform),
+            size: package.expected.size,
+            transfer: *transfer,
+            authentication: release.authentication().clone(),
+        });
     }
 }

@@ -13,7 +13,10 @@
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt as _, stream};
+
 use crate::constraint::VersionConstraints;
+use crate::digest::Digest;
 use crate::disk;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf, Versions};
@@ -24,7 +27,7 @@ use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
 use crate::publish::{self, Destination, Existing, publish};
 use crate::release::{Expected, Release};
 use crate::store::graph::{Artifact, StoredPackage};
-use crate::store::{self, At, ReadStore, WriteStore};
+use crate::store::{self, At, Move, ReadStore, WriteStore};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -40,6 +43,8 @@ use plan::Standing;
 use side::{Side, Trouble};
 use tree::Tree;
 
+/// How many versions of a provider are looked up at once.
+const LOOKS: usize = 4;
 /// How often a copy starts again because somebody else moved a tag.
 const ATTEMPTS: u32 = 8;
 
@@ -60,77 +65,96 @@ pub struct Request {
 
 /// A provider in one store, to be copied into another.
 #[derive(Clone, Debug)]
-pub struct Copier<F, T> {
-    from: Shelf<F>,
-    to: Destination<T>,
-    offered: Versions,
-    /// The names of the tags that the destination has.
-    there: Vec<String>,
+pub struct Task<F, T> {
+    /// The provider in the store that is copied from.
+    pub from: Shelf<F>,
+    /// Which versions of it. Without constraints these are all of them, pre-releases too.
+    pub constraints: VersionConstraints,
+    /// Its repository in the store that is copied to.
+    pub to: Destination<T>,
 }
 
-impl<F: ReadStore, T: WriteStore> Copier<F, T> {
-    /// Looks up in both stores what they have of a provider.
-    ///
-    /// # Errors
-    /// Either store's, or the provider is not in the first.
-    pub async fn begin(from: Shelf<F>, to: Destination<T>) -> Result<Self, Failure> {
-        let offered = from.versions().await?;
-        let there = to.store.tags(&to.repository).await.map_err(|error| {
+/// Copies providers, several at once. The results are in the order of the tasks, and of each provider the oldest version comes first.
+/// What fails for one version fails for that version only: then its tag was not moved.
+pub async fn copy<F: ReadStore, T: WriteStore>(
+    tasks: Vec<Task<F, T>>,
+    request: &Request,
+    reporter: &Arc<dyn Reporter>,
+) -> Vec<Result<Published, Failure>> {
+    let copied = tasks.into_iter().map(|task| async move {
+        match Journey::begin(task, request, reporter).await {
+            Ok((journey, versions)) => journey.copy(&versions).await,
+            Err(failure) => vec![Err(failure)],
+        }
+    });
+    let copied: Vec<_> = stream::iter(copied).buffered(request.jobs).collect().await;
+    copied.into_iter().flatten().collect()
+}
+
+/// One provider on its way.
+struct Journey<'a, F, T> {
+    from: Shelf<F>,
+    to: Destination<T>,
+    /// The names of the tags in the two stores.
+    offered: Versions,
+    there: Vec<String>,
+    request: &'a Request,
+    reporter: &'a Arc<dyn Reporter>,
+}
+
+impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
+    /// Asks both stores what they have, and chooses.
+    async fn begin(
+        task: Task<F, T>,
+        request: &'a Request,
+        reporter: &'a Arc<dyn Reporter>,
+    ) -> Result<(Self, Vec<Version>), Failure> {
+        let Task {
+            from,
+            constraints,
+            to,
+        } = task;
+        let there = async {
+            let tags = to.store.tags(&to.repository).await;
             let subject = Subject::provider(&from.provider);
-            Problem::from(error).of(subject, &to.store.name(&to.repository))
-        })?;
-        Ok(Self {
+            tags.map_err(|error| Problem::from(error).of(subject, &to.store.name(&to.repository)))
+        };
+        let (offered, there) = tokio::try_join!(from.versions(), there)?;
+        let versions = from.admitted(&offered, &constraints)?;
+        let journey = Self {
             from,
             to,
             offered,
             there: there.unwrap_or_default(),
-        })
-    }
-
-    /// The versions to copy, ascending. Without constraints these are all that the store has, pre-releases too.
-    ///
-    /// # Errors
-    /// No version is admitted.
-    pub fn select(&self, constraints: &VersionConstraints) -> Result<Vec<Version>, Failure> {
-        self.from.admitted(&self.offered, constraints)
-    }
-
-    /// Copies one version.
-    ///
-    /// # Errors
-    /// Whatever stands against it, on either side. Then the version's tag was not moved.
-    pub async fn copy(
-        &self,
-        version: &Version,
-        request: &Request,
-        reporter: &Arc<dyn Reporter>,
-    ) -> Result<Published, Failure> {
-        let copied = match &request.rebuild {
-            None => self.verbatim(version, request, reporter).await,
-            Some(platforms) => self.rebuild(version, platforms, request, reporter).await,
+            request,
+            reporter,
         };
-        copied.map_err(|trouble| self.failure(version, trouble))
+        Ok((journey, versions))
     }
 
-    async fn verbatim(
-        &self,
-        version: &Version,
-        request: &Request,
-        reporter: &Arc<dyn Reporter>,
-    ) -> Result<Published, Trouble> {
-        let tag = Tag::of_version(version).map_err(Trouble::source)?;
-        let artifact = self.artifact(version, &tag).await?;
-        if let Some(published) = self.settled(version, &artifact, request).await? {
-            reporter.report(Event::Settled {
-                subject: Subject::version(&self.from.provider, version),
-            });
-            return Ok(published);
+    async fn copy(&self, versions: &[Version]) -> Vec<Result<Published, Failure>> {
+        let looks = versions.iter().map(|version| self.settled(version));
+        let settled: Vec<_> = stream::iter(looks).buffered(LOOKS).collect().await;
+        let mut results = Vec::new();
+        for (version, settled) in versions.iter().zip(settled) {
+            let copied = match (settled, &self.request.rebuild) {
+                (Ok(Some(published)), _) => Ok(published),
+                (Ok(None), None) => self.verbatim(version).await,
+                (Ok(None), Some(platforms)) => self.rebuild(version, platforms).await,
+                (Err(trouble), _) => Err(trouble),
+            };
+            results.push(copied.map_err(|trouble| self.failure(version, trouble)));
         }
-        let parcel = self.parcel(version, tag, artifact, request).await?;
-        self.announce(&parcel.release, reporter);
+        results
+    }
+
+    async fn verbatim(&self, version: &Version) -> Result<Published, Trouble> {
+        let request = self.request;
+        let parcel = self.parcel(version).await?;
+        self.announce(&parcel.release);
         let mut there = self.there.clone();
         for _ in 0..ATTEMPTS {
-            let lock = self.lock(request, reporter).await?;
+            let lock = self.lock().await?;
             let tags = (&parcel.tag, &parcel.evidence_tag);
             let standing = Standing::of(&self.to, &there, tags).await;
             let standing = standing.map_err(Trouble::destination)?;
@@ -141,7 +165,7 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
                 }
                 Existing::Merge if standing.version.is_some_and(is_other) => {
                     drop(lock);
-                    return self.publish(&parcel.release, request, reporter).await;
+                    return self.publish(&parcel.release).await;
                 }
                 _ => {}
             }
@@ -152,7 +176,7 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
                 to: &self.to,
                 parcel: &parcel,
                 request,
-                reporter,
+                reporter: self.reporter,
                 _lock: lock,
             };
             if let Some(published) = carrier.carry_out(&plan).await? {
@@ -167,35 +191,64 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
     }
 
     /// Publishes what was read, with an index of its own: more platforms for what is there, or fewer than there were.
-    async fn publish(
-        &self,
-        release: &Verified<Release<F::Blob>>,
-        request: &Request,
-        reporter: &Arc<dyn Reporter>,
-    ) -> Result<Published, Trouble> {
+    async fn publish(&self, release: &Verified<Release<F::Blob>>) -> Result<Published, Trouble> {
         let options = publish::Options {
-            existing: request.existing,
+            existing: self.request.existing,
             annotations: Default::default(),
-            dry_run: request.dry_run,
-            jobs: request.jobs,
-            now: request.belief.now,
+            dry_run: self.request.dry_run,
+            jobs: self.request.jobs,
+            now: self.request.belief.now,
         };
-        let published = publish(release, &self.to, &options, reporter).await;
-        published.map_err(|problem| Trouble::on_the_way(problem, Part::Package))
+        let published = publish(release, &self.to, &options, self.reporter).await;
+        let published = published.map_err(|problem| Trouble::on_the_way(problem, Part::Package))?;
+        if self.request.dry_run {
+            let packages = published.packages.iter();
+            let transfers: Vec<Transfer> = packages.map(|package| package.status).collect();
+            carrier::tell(release, &transfers, self.reporter);
+        }
+        Ok(published)
     }
 
     async fn rebuild(
         &self,
         version: &Version,
         platforms: &Platforms,
-        request: &Request,
-        reporter: &Arc<dyn Reporter>,
     ) -> Result<Published, Trouble> {
-        let examined = self.from.read(version, platforms, &request.belief).await;
-        let Examined { proof, .. } = examined.map_err(Trouble::source)?;
+        let belief = &self.request.belief;
+        let examined = self.from.read(version, platforms, belief).await;
+        let Examined {
+            evidence, proof, ..
+        } = examined.map_err(Trouble::source)?;
         let release = proof.map_err(Trouble::source)?;
-        self.announce(&release, reporter);
-        self.publish(&release, request, reporter).await
+        self.announce(&release);
+        if let Some(raw) = evidence {
+            self.keep_evidence(&release, raw).await?;
+        }
+        self.publish(&release).await
+    }
+
+    /// Copies the evidence of a version that is new to the destination, byte for byte: where it is there, a publication keeps it.
+    async fn keep_evidence(
+        &self,
+        release: &Verified<Release<F::Blob>>,
+        raw: RawManifest,
+    ) -> Result<(), Trouble> {
+        let [version, tag] = tags(&release.version)?;
+        if self.request.dry_run || self.has(&version) || self.has(&tag) {
+            return Ok(());
+        }
+        let tree = self.evidence(raw).await?;
+        let _lock = self.lock().await?;
+        carrier::bring(&tree, release, &self.from, &self.to, Part::Evidence).await?;
+        let moves = [Move {
+            tag: &tag,
+            to: &tree.root,
+            was: None,
+        }];
+        let Destination { store, repository } = &self.to;
+        // If somebody else was faster, the publication judges what is there.
+        let moved = store.tag(repository, &moves).await;
+        moved.map(|_| ()).map_err(Trouble::destination)
     }
 
     /// The index of a version, as the destination will have it.
@@ -217,42 +270,26 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
 
     /// The outcome for a version that the destination has already, as far as can be told without reading what is below the index; `None`
     /// where more has to be looked at.
-    async fn settled(
-        &self,
-        version: &Version,
-        Artifact { raw, index }: &Artifact,
-        request: &Request,
-    ) -> Result<Option<Published>, Trouble> {
-        let tag = Tag::of_version(version).map_err(Trouble::source)?;
-        let evidence = Tag::of_evidence(version).map_err(Trouble::source)?;
-        let Destination { store, repository } = &self.to;
-        let digest = raw.expected.digest;
-        let has = |tag: &Tag| self.there.iter().any(|name| name == tag.as_str());
-        let lacks_evidence = self.offers(&evidence) && !has(&evidence);
-        let is_particular = request.belief.is_particular(&self.from.provider);
-        if request.existing != Existing::Merge || is_particular || lacks_evidence || !has(&tag) {
+    async fn settled(&self, version: &Version) -> Result<Option<Published>, Trouble> {
+        let [tag, evidence] = tags(version)?;
+        let is_particular = self.request.belief.is_particular(&self.from.provider);
+        let is_plain = self.request.existing == Existing::Merge && self.request.rebuild.is_none();
+        let lacks_evidence = self.offers(&evidence) && !self.has(&evidence);
+        if !is_plain || is_particular || lacks_evidence || !self.has(&tag) {
             return Ok(None);
         }
-        let is_same = store
-            .digest(repository, &tag)
-            .await
-            .map_err(Trouble::destination)?
-            == Some(digest);
-        let mut is_whole = is_same;
-        for tag in [&tag, &evidence].into_iter().filter(|tag| has(tag)) {
-            is_whole = is_whole
-                && Tree::is_whole(store, repository, tag)
-                    .await
-                    .map_err(Trouble::destination)?;
-        }
-        let (true, Ok(platforms)) = (is_whole, index.platforms()) else {
+        let Artifact { raw, index } = self.artifact(version, &tag).await?;
+        let digest = raw.expected.digest;
+        let tags = [&tag, &evidence];
+        let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.has(tag)).collect();
+        let is_there = self.is_there(&tags, &digest).await;
+        let (true, Ok(platforms)) = (is_there.map_err(Trouble::destination)?, index.platforms())
+        else {
             return Ok(None);
         };
         let packages = platforms.into_iter().map(|(platform, entry)| {
-            let zip = entry
-                .annotations
-                .get(PACKAGE)
-                .and_then(|text| text.parse().ok());
+            let hint = entry.annotations.get(PACKAGE);
+            let zip = hint.and_then(|text| text.parse().ok());
             PublishedPackage {
                 platform,
                 status: Transfer::Present,
@@ -260,6 +297,10 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
                 zh: zip.as_ref().and_then(PackageHash::of_zip),
             }
         });
+        self.reporter.report(Event::Settled {
+            subject: Subject::version(&self.from.provider, version),
+        });
+        let Destination { store, repository } = &self.to;
         Ok(Some(Published {
             provider: self.from.provider.clone(),
             version: version.clone(),
@@ -272,43 +313,53 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
         }))
     }
 
+    /// Whether the first of these tags stands for an index, and nothing is missing below any of them.
+    async fn is_there(&self, tags: &[&Tag], index: &Digest) -> Result<bool, store::Error> {
+        let Destination { store, repository } = &self.to;
+        let Some(tag) = tags.first() else {
+            return Ok(false);
+        };
+        if store.digest(repository, tag).await?.as_ref() != Some(index) {
+            return Ok(false);
+        }
+        for tag in tags {
+            if !Tree::is_whole(store, repository, tag).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn offers(&self, tag: &Tag) -> bool {
         let names = self.offered.ignored.iter();
         names.into_iter().any(|(name, _)| name == tag.as_str())
     }
 
+    fn has(&self, tag: &Tag) -> bool {
+        self.there.iter().any(|name| name == tag.as_str())
+    }
+
     /// Reads a version down to its last document, and judges it.
-    async fn parcel(
-        &self,
-        version: &Version,
-        tag: Tag,
-        artifact: Artifact,
-        request: &Request,
-    ) -> Result<Parcel<F::Blob>, Trouble> {
+    async fn parcel(&self, version: &Version) -> Result<Parcel<F::Blob>, Trouble> {
+        let [tag, evidence_tag] = tags(version)?;
+        let artifact = self.artifact(version, &tag).await?;
         let Shelf {
             store, repository, ..
         } = &self.from;
-        let evidence_tag = Tag::of_evidence(version).map_err(Trouble::source)?;
         let tree = Tree::read(store, repository, artifact.raw.clone()).await;
         let tree = tree.map_err(Trouble::unread)?;
-        let packages = packages(&tree, &artifact.index);
-        let packages = packages.map_err(Trouble::unread)?;
-        let examined = self
-            .from
-            .judge(version, artifact, packages, &request.belief);
+        let packages = packages(&tree, &artifact.index).map_err(Trouble::unread)?;
+        let belief = &self.request.belief;
+        let examined = self.from.judge(version, artifact, packages, belief).await;
         let Examined {
             evidence, proof, ..
-        } = examined.await.map_err(Trouble::source)?;
+        } = examined.map_err(Trouble::source)?;
         let release = proof.map_err(Trouble::source)?;
         let evidence = match evidence {
             None => None,
-            Some(raw) => {
-                let tree = Tree::read(store, repository, tagged(raw, EVIDENCE)).await;
-                Some(tree.map_err(Trouble::unread)?)
-            }
+            Some(raw) => Some(self.evidence(raw).await?),
         };
         Ok(Parcel {
-            version: version.clone(),
             tag,
             evidence_tag,
             tree,
@@ -317,21 +368,25 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
         })
     }
 
-    async fn lock(
-        &self,
-        request: &Request,
-        reporter: &Arc<dyn Reporter>,
-    ) -> Result<Option<disk::Lock>, Trouble> {
+    async fn evidence(&self, raw: RawManifest) -> Result<Tree, Trouble> {
+        let Shelf {
+            store, repository, ..
+        } = &self.from;
+        let tree = Tree::read(store, repository, tagged(raw, EVIDENCE)).await;
+        tree.map_err(Trouble::unread)
+    }
+
+    async fn lock(&self) -> Result<Option<disk::Lock>, Trouble> {
         let Destination { store, repository } = &self.to;
-        if request.dry_run {
+        if self.request.dry_run {
             return Ok(None);
         }
-        let lock = store.lock(repository, &**reporter).await;
+        let lock = store.lock(repository, &**self.reporter).await;
         lock.map_err(Trouble::destination)
     }
 
-    fn announce(&self, release: &Verified<Release<F::Blob>>, reporter: &Arc<dyn Reporter>) {
-        reporter.report(Event::Verified {
+    fn announce(&self, release: &Verified<Release<F::Blob>>) {
+        self.reporter.report(Event::Verified {
             subject: Subject::version(&release.provider, &release.version),
             authentication: release.authentication().clone(),
         });
@@ -350,6 +405,15 @@ impl<F: ReadStore, T: WriteStore> Copier<F, T> {
             Side::Destination => format!("{to}, on the way from {from}"),
         };
         trouble.problem.of(subject, &place)
+    }
+}
+
+/// The tags of a version and of its evidence.
+fn tags(version: &Version) -> Result<[Tag; 2], Trouble> {
+    let tags = (Tag::of_version(version), Tag::of_evidence(version));
+    match tags {
+        (Ok(version), Ok(evidence)) => Ok([version, evidence]),
+        (Err(error), _) | (_, Err(error)) => Err(Trouble::source(error)),
     }
 }
 

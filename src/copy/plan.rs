@@ -109,7 +109,7 @@ async fn prove<T: WriteStore, B>(
     });
     let release = graph::release(
         &parcel.release.provider,
-        &parcel.version,
+        &parcel.release.version,
         packages.collect(),
         stored.map(|stored| stored.evidence),
     );

@@ -24,7 +24,7 @@ pub(super) enum Side {
 impl Trouble {
     /// Something that the store that is copied from does not give, or gives otherwise than it should.
     pub(super) fn unread(error: Error) -> Self {
-        Self::source(Problem::Source(error))
+        Self::source(Problem::Unread(error))
     }
 
     /// Any problem with what was read.
@@ -53,11 +53,7 @@ impl Trouble {
                 what: Part::Blob,
                 digest,
                 source,
-            }) => Self::unread(Error::Blob {
-                what,
-                digest,
-                source,
-            }),
+            }) => Self::unread(Error::reading(what, digest, source)),
             Problem::Store(Error::Missing {
                 what: Part::Blob,
                 digest,

@@ -21,19 +21,23 @@ impl Subject<'_> {
     ///
     /// Some origins write `_vVERSION_`, and some a short version such as `0.50` for 0.50.0: both say the same.
     pub fn is_named(&self, file_name: &str, platform: &Platform) -> bool {
-        let version = file_name
-            .strip_prefix("terraform-provider-")
-            .and_then(|rest| rest.strip_prefix(self.provider.type_name()))
-            .and_then(|rest| rest.strip_prefix('_'))
-            .and_then(|rest| rest.strip_suffix(".zip"))
-            .and_then(|rest| rest.strip_suffix(platform.to_string().as_str()))
-            .and_then(|rest| rest.strip_suffix('_'));
-        version.is_some_and(|text| {
-            text.strip_prefix('v')
-                .unwrap_or(text)
-                .parse::<Version>()
-                .is_ok_and(|version| version == *self.version)
-        })
+        self.platform_of(file_name).as_ref() == Some(platform)
+    }
+
+    /// The platform that a file name says, if it says this type and version.
+    pub fn platform_of(&self, file_name: &str) -> Option<Platform> {
+        let rest = file_name
+            .strip_prefix("terraform-provider-")?
+            .strip_prefix(self.provider.type_name())?
+            .strip_prefix('_')?
+            .strip_suffix(".zip")?;
+        let (rest, arch) = rest.rsplit_once('_')?;
+        let (version, os) = rest.rsplit_once('_')?;
+        let version = version.strip_prefix('v').unwrap_or(version);
+        let says_so = version
+            .parse::<Version>()
+            .is_ok_and(|version| version == *self.version);
+        says_so.then(|| Platform::new(os, arch).ok()).flatten()
     }
 }
 
