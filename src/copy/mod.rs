@@ -21,13 +21,12 @@ use crate::disk;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf, Versions};
 use crate::hash::PackageHash;
-use crate::oci::evidence::EVIDENCE;
-use crate::oci::{Index, PACKAGE, PROVIDER, Part, RawManifest, Tag, manifest};
+use crate::oci::{PACKAGE, Part, RawManifest, Tag};
 use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
 use crate::publish::{self, Destination, Existing, publish};
-use crate::release::{Expected, Release};
-use crate::store::graph::{Artifact, StoredPackage};
-use crate::store::{self, At, Move, ReadStore, WriteStore};
+use crate::release::Release;
+use crate::store::graph::Artifact;
+use crate::store::{self, Move, ReadStore, WriteStore};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -150,7 +149,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
 
     async fn verbatim(&self, version: &Version) -> Result<Published, Trouble> {
         let request = self.request;
-        let parcel = self.parcel(version).await?;
+        let parcel = Parcel::read(&self.from, version, &request.belief).await?;
         self.announce(&parcel.release);
         let mut there = self.there.clone();
         for _ in 0..ATTEMPTS {
@@ -233,11 +232,11 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         release: &Verified<Release<F::Blob>>,
         raw: RawManifest,
     ) -> Result<(), Trouble> {
-        let [version, tag] = tags(&release.version)?;
+        let [version, tag] = parcel::tags(&release.version)?;
         if self.request.dry_run || self.has(&version) || self.has(&tag) {
             return Ok(());
         }
-        let tree = self.evidence(raw).await?;
+        let tree = parcel::evidence(&self.from, raw).await?;
         let _lock = self.lock().await?;
         carrier::bring(&tree, release, &self.from, &self.to, Part::Evidence).await?;
         let moves = [Move {
@@ -251,34 +250,17 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         moved.map(|_| ()).map_err(Trouble::destination)
     }
 
-    /// The index of a version, as the destination will have it.
-    async fn artifact(&self, version: &Version, tag: &Tag) -> Result<Artifact, Trouble> {
-        let Shelf {
-            store, repository, ..
-        } = &self.from;
-        let raw = store.manifest(repository, At::Tag(tag)).await;
-        let raw = raw.map_err(Trouble::unread)?.ok_or_else(|| {
-            Trouble::source(Problem::NoVersion {
-                constraints: Some(version.to_string()),
-                available: Vec::new(),
-            })
-        })?;
-        let index = Index::read(&raw).map_err(|refusal| Trouble::unread(refusal.into()))?;
-        let raw = tagged(raw, PROVIDER);
-        Ok(Artifact { raw, index })
-    }
-
     /// The outcome for a version that the destination has already, as far as can be told without reading what is below the index; `None`
     /// where more has to be looked at.
     async fn settled(&self, version: &Version) -> Result<Option<Published>, Trouble> {
-        let [tag, evidence] = tags(version)?;
+        let [tag, evidence] = parcel::tags(version)?;
         let is_particular = self.request.belief.is_particular(&self.from.provider);
         let is_plain = self.request.existing == Existing::Merge && self.request.rebuild.is_none();
         let lacks_evidence = self.offers(&evidence) && !self.has(&evidence);
         if !is_plain || is_particular || lacks_evidence || !self.has(&tag) {
             return Ok(None);
         }
-        let Artifact { raw, index } = self.artifact(version, &tag).await?;
+        let Artifact { raw, index } = parcel::artifact(&self.from, version, &tag).await?;
         let digest = raw.expected.digest;
         let tags = [&tag, &evidence];
         let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.has(tag)).collect();
@@ -339,43 +321,6 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         self.there.iter().any(|name| name == tag.as_str())
     }
 
-    /// Reads a version down to its last document, and judges it.
-    async fn parcel(&self, version: &Version) -> Result<Parcel<F::Blob>, Trouble> {
-        let [tag, evidence_tag] = tags(version)?;
-        let artifact = self.artifact(version, &tag).await?;
-        let Shelf {
-            store, repository, ..
-        } = &self.from;
-        let tree = Tree::read(store, repository, artifact.raw.clone()).await;
-        let tree = tree.map_err(Trouble::unread)?;
-        let packages = packages(&tree, &artifact.index).map_err(Trouble::unread)?;
-        let belief = &self.request.belief;
-        let examined = self.from.judge(version, artifact, packages, belief).await;
-        let Examined {
-            evidence, proof, ..
-        } = examined.map_err(Trouble::source)?;
-        let release = proof.map_err(Trouble::source)?;
-        let evidence = match evidence {
-            None => None,
-            Some(raw) => Some(self.evidence(raw).await?),
-        };
-        Ok(Parcel {
-            tag,
-            evidence_tag,
-            tree,
-            evidence,
-            release,
-        })
-    }
-
-    async fn evidence(&self, raw: RawManifest) -> Result<Tree, Trouble> {
-        let Shelf {
-            store, repository, ..
-        } = &self.from;
-        let tree = Tree::read(store, repository, tagged(raw, EVIDENCE)).await;
-        tree.map_err(Trouble::unread)
-    }
-
     async fn lock(&self) -> Result<Option<disk::Lock>, Trouble> {
         let Destination { store, repository } = &self.to;
         if self.request.dry_run {
@@ -406,39 +351,4 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         };
         trouble.problem.of(subject, &place)
     }
-}
-
-/// The tags of a version and of its evidence.
-fn tags(version: &Version) -> Result<[Tag; 2], Trouble> {
-    let tags = (Tag::of_version(version), Tag::of_evidence(version));
-    match tags {
-        (Ok(version), Ok(evidence)) => Ok([version, evidence]),
-        (Err(error), _) | (_, Err(error)) => Err(Trouble::source(error)),
-    }
-}
-
-/// What a tag will stand for: by the digest that registries compute, and with the type that layouts write beside it.
-fn tagged(raw: RawManifest, artifact_type: &str) -> RawManifest {
-    RawManifest {
-        artifact_type: Some(artifact_type.to_owned()),
-        expected: Expected::of(&raw.bytes),
-        ..raw
-    }
-}
-
-/// The packages of an index, whose manifests are at hand.
-fn packages(tree: &Tree, index: &Index) -> Result<Vec<StoredPackage>, store::Error> {
-    let platforms = index.platforms()?.into_iter();
-    let packages = platforms.map(|(platform, entry)| {
-        let what = Part::Manifest;
-        let digest = entry.leads_to(what)?.digest;
-        let raw = tree.document(entry);
-        let raw = raw.ok_or(store::Error::Missing { what, digest })?;
-        Ok(StoredPackage {
-            layer: manifest::read(raw, &platform)?,
-            entry: entry.clone(),
-            platform,
-        })
-    });
-    packages.collect()
 }

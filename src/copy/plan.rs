@@ -87,7 +87,8 @@ pub(super) async fn make<T: WriteStore, B>(
     Ok(Plan {
         standing,
         brings_index: !is_whole || replaces,
-        moves_index: !is_same,
+        // A tag whose document is damaged is written again with it.
+        moves_index: !is_whole,
         brings_evidence,
         change,
     })
