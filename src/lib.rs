@@ -20,7 +20,7 @@
 //! | | |
 //! | --- | --- |
 //! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
-//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`config`] |
+//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`outline`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
@@ -55,6 +55,10 @@ pub mod trust;
 pub mod oci;
 
 pub mod archive;
+
+pub mod outline;
+
+pub mod lockfile;
 
 pub mod config;
 

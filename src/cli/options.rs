@@ -230,11 +230,30 @@ impl Globals {
 impl Trust {
     /// Reads the trust file and all keys.
     pub(super) fn policy(&self) -> Result<Policy, Complaint> {
+        self.policy_or(None)
+    }
+
+    /// The trust file, if one was named.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.trust.as_deref()
+    }
+
+    /// Reads the trust file, or this one if none was named, and all keys.
+    pub(super) fn policy_or(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+        self.policy_of(self.file().or(other))
+    }
+
+    /// As [`Trust::policy_or`], for a file that may not exist yet.
+    pub(super) fn policy_if_there(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+        self.policy_of(self.file().or(other).filter(|path| path.exists()))
+    }
+
+    fn policy_of(&self, file: Option<&Path>) -> Result<Policy, Complaint> {
         let mut policy = Policy::default();
-        if let Some(path) = &self.trust {
+        if let Some(path) = file {
             let text = String::from_utf8_lossy(&read(path)?).into_owned();
             let file = TrustFile::parse(&text).map_err(|source| Complaint::TrustFile {
-                path: path.clone(),
+                path: path.to_owned(),
                 source: Box::new(source),
             })?;
             let beside = path.parent().unwrap_or(Path::new(""));
@@ -345,7 +364,8 @@ pub(super) fn shelf(
     })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
+/// Reads a file that the user named.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
     Ok(disk::read(path, LARGEST_TRUST_FILE)
         .map_err(Problem::from)
         .map_err(Failure::from)?)

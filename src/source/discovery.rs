@@ -45,7 +45,7 @@ pub(super) async fn provider_registry(
     let answer = fetch::successful(what, answer, None).await?;
     let content_type = answer.header(CONTENT_TYPE);
     let final_url = answer.url().clone();
-    if !content_type.as_deref().is_some_and(is_json) {
+    if !content_type.as_deref().is_some_and(fetch::is_json) {
         return Err(Error::ContentType {
             what,
             url: final_url.into(),
@@ -81,11 +81,6 @@ fn place(document: &Url, text: &str) -> Option<Url> {
     sound.then_some(url)
 }
 
-fn is_json(content_type: &str) -> bool {
-    let media_type = content_type.split(';').next().unwrap_or_default();
-    media_type.trim().eq_ignore_ascii_case("application/json")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,8 +113,8 @@ mod tests {
 
     #[test]
     fn content_types_may_have_parameters() {
-        assert!(is_json("application/json; charset=utf-8"));
-        assert!(is_json("Application/JSON"));
-        assert!(!is_json("text/json"));
+        assert!(fetch::is_json("application/json; charset=utf-8"));
+        assert!(fetch::is_json("Application/JSON"));
+        assert!(!fetch::is_json("text/json"));
     }
 }

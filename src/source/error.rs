@@ -1,8 +1,10 @@
 //! What a source could not give.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::address::ProviderAddr;
+use crate::archive;
 use crate::credentials;
 use crate::disk;
 use crate::error::{Category, printable};
@@ -114,6 +116,32 @@ pub enum Error {
         /// What is there.
         received: String,
     },
+    /// A package that cannot be read.
+    #[error("the package cannot be used\n  from {url}")]
+    Archive {
+        /// Where.
+        url: Shown,
+        /// Why.
+        source: archive::Error,
+    },
+    /// A mirror of directories.
+    #[error("{} is unpacked, and the author's zip cannot be made from it again", .path.display())]
+    Unpacked {
+        /// The directory of a version.
+        path: PathBuf,
+    },
+    /// Text that is no URL of a mirror.
+    #[error("`{}` is not the URL of a network mirror\n  expected https://HOST/PATH/", printable(.text))]
+    MirrorUrl {
+        /// What was given.
+        text: String,
+    },
+    /// A host with a port, which no network mirror can serve.
+    #[error("network mirrors cannot serve {provider}, whose host has a port")]
+    MirrorPort {
+        /// The provider.
+        provider: ProviderAddr,
+    },
     /// The source has nothing for any platform that was asked for.
     #[error("{place} has no package of this version for {}", .platforms.join(", "))]
     NoPlatform {
@@ -192,6 +220,9 @@ impl Error {
             | Self::Version { .. }
             | Self::Platform { .. } => Category::Malformed,
             Self::Contradiction { .. } => Category::Untrusted,
+            Self::Archive { source, .. } => source.category(),
+            Self::MirrorUrl { .. } => Category::Usage,
+            Self::MirrorPort { .. } | Self::Unpacked { .. } => Category::Unsupported,
         }
     }
 }

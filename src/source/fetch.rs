@@ -63,3 +63,9 @@ pub(super) async fn json<T: DeserializeOwned>(
         source,
     })
 }
+
+/// Whether a content type says JSON.
+pub(super) fn is_json(content_type: &str) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    media_type.trim().eq_ignore_ascii_case("application/json")
+}

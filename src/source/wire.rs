@@ -76,6 +76,28 @@ pub(super) struct ListedPackage {
     pub(super) package_size: u64,
 }
 
+/// `index.json` of a network mirror (contract 6.2): what a version has is not looked at.
+#[derive(Debug, Deserialize)]
+pub(super) struct MirrorIndex {
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub(super) versions: BTreeMap<String, serde::de::IgnoredAny>,
+}
+
+/// `VERSION.json` of a network mirror (contract 6.2).
+#[derive(Debug, Deserialize)]
+pub(super) struct Archives {
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub(super) archives: BTreeMap<String, Option<Archive>>,
+}
+
+/// One package of a network mirror.
+#[derive(Debug, Deserialize)]
+pub(super) struct Archive {
+    pub(super) url: String,
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub(super) hashes: Vec<String>,
+}
+
 /// Reads `null` as the absence of a value.
 fn or_nothing<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,

@@ -11,9 +11,11 @@ use url::Url;
 
 use super::error::{Document, Error};
 use super::fetch;
+use crate::archive::{Archive, Limits};
 use crate::blob::{self, BlobSource, Body, skipping};
 use crate::digest::{Algorithm, Digest, Hasher};
-use crate::disk::spool::Spool;
+use crate::disk::{self, spool::Spool};
+use crate::hash::PackageHash;
 use crate::http::{self, Answer, Http, Request};
 use crate::release::Expected;
 
@@ -78,6 +80,34 @@ impl Place {
         Ok(answer.content_length())
     }
 
+    /// The package that lies here, fetched since its digest is not known. It must match one of the hashes, if there are any.
+    pub(super) async fn spooled(self, hashes: &[PackageHash]) -> Result<Zip, Error> {
+        let zip = self.spool().await?;
+        let Location::Spooled(path) = &zip.location else {
+            return Ok(zip);
+        };
+        if hashes.is_empty() {
+            return Ok(zip);
+        }
+        let unusable = |source| Error::Archive {
+            url: self.url.clone().into(),
+            source,
+        };
+        let file = disk::open(path)?;
+        let mut archive = Archive::open(file, &Limits::default()).map_err(unusable)?;
+        let computed = archive.read(|_, _| Ok(())).map_err(unusable)?;
+        if hashes.contains(&computed.zip) {
+            return Ok(zip);
+        }
+        Err(Error::Contradiction {
+            what: Document::Package,
+            field: "hash",
+            url: self.url.into(),
+            expected: list(hashes),
+            received: computed.zip.to_string(),
+        })
+    }
+
     /// Fetches the package into a temporary file, and so learns its size and digest.
     async fn spool(&self) -> Result<Zip, Error> {
         let answer = self.ask(0).await?;
@@ -127,6 +157,11 @@ impl Place {
             _ => fetch::successful(Document::Package, answer, None).await,
         }
     }
+}
+
+fn list(hashes: &[PackageHash]) -> String {
+    let texts: Vec<String> = hashes.iter().map(PackageHash::to_string).collect();
+    texts.join(", ")
 }
 
 impl Zip {

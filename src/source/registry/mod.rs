@@ -219,6 +219,8 @@ impl Origin {
 impl Source for Origin {
     type Package = Zip;
 
+    const BRINGS_PROOF: bool = true;
+
     async fn offers(&self, provider: &ProviderAddr) -> Result<Offers, Error> {
         let service = self.service(provider.hostname()).await?;
         let path = [provider.namespace(), provider.type_name(), "versions"];
@@ -237,6 +239,16 @@ impl Source for Origin {
             offers: offers(list.versions, &url)?,
             warnings: list.warnings,
         })
+    }
+
+    async fn platforms(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+    ) -> Result<Vec<Platform>, Error> {
+        let (found, mut platforms) = self.discover(provider, version).await?;
+        platforms.extend(found.into_iter().map(|metadata| metadata.platform));
+        Ok(platforms)
     }
 
     async fn release(

@@ -1,5 +1,11 @@
 //! `tfoci mirror`.
 
+mod locks;
+mod pins;
+mod plan;
+mod shard;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -7,17 +13,21 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use tfoci::event::{Reporter, Transfer};
-use tfoci::mirror::{Options, Task, Wish, mirror};
+use tfoci::mirror::{Options, mirror};
 use tfoci::outcome::{Change, Failure, Problem, Published};
 use tfoci::platform::Platform;
-use tfoci::publish::{self, Destination, Existing};
+use tfoci::publish::{self, Existing};
+use tfoci::source::SourceAddr;
+use tfoci::source::filesystem_mirror::FilesystemMirror;
+use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::registry::Origin;
-use tfoci::store::Store;
+
+use shard::Shard;
 
 use super::Ending;
 use super::diagnose::Complaint;
 use super::json;
-use super::options::{Globals, Trust, check};
+use super::options::{Globals, Trust};
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 
@@ -34,14 +44,23 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The providers, each with the versions that are wanted
-    #[arg(value_name = "ADDR[@CONSTRAINTS]", required = true)]
+    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock"])]
     providers: Vec<String>,
-    /// The store: oci-layout:DIR, or a registry's repository template
+    /// The store: oci-layout:DIR, or a registry's repository template; may be repeated
     #[arg(long, value_name = "STORE")]
-    to: String,
+    to: Vec<String>,
+    /// In place of the origin, network-mirror:URL or filesystem-mirror:DIR
+    #[arg(long, value_name = "SOURCE")]
+    from: Option<SourceAddr>,
+    /// Mirror what this file names, in TOML
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
     /// Only this platform, such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
+    /// Mirror exactly what this lock file has; a directory stands for the one in it; may be repeated
+    #[arg(long, value_name = "FILE")]
+    from_lock: Vec<PathBuf>,
     /// At most this many versions of each provider, the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     newest: Option<u32>,
@@ -51,11 +70,17 @@ pub(super) struct Arguments {
     /// Compare what the store has with what the origin has now
     #[arg(long)]
     recheck: bool,
+    /// Only the I-th of N equal parts of all providers, for jobs that run side by side
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// Verify everything and print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     trust: Trust,
+    /// Write keys that are seen for the first time into the trust file
+    #[arg(long, help_heading = "Trust")]
+    pin_new: bool,
     /// Accept releases without signature or key, recorded as `checksum`; may be repeated
     #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
     allow_unsigned: Vec<String>,
@@ -68,7 +93,7 @@ pub(super) async fn run(
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
     let http = globals.http()?;
-    let tasks = tasks(&arguments, globals, &http)?;
+    let tasks = plan::tasks(&arguments, globals, &http)?;
     let options = Options {
         publish: publish::Options {
             existing: Existing::Merge,
@@ -81,49 +106,22 @@ pub(super) async fn run(
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let results = mirror(tasks, &Origin::new(http), &options, &reporter).await;
-    Ok(report(results, &progress, printer))
-}
-
-fn tasks(
-    arguments: &Arguments,
-    globals: &Globals,
-    http: &tfoci::http::Http,
-) -> Result<Vec<Task<Store>>, Complaint> {
-    let endpoint = globals.endpoint(&arguments.to)?;
-    let selection = |text: &String| globals.selection(text).map(|selection| selection.provider);
-    let providers = arguments.providers.iter().map(selection);
-    check(&endpoint, &providers.collect::<Result<Vec<_>, _>>()?)?;
-    let store = endpoint
-        .write(globals.registry(globals.credentials()?, http))
-        .map_err(|error| Failure::from(Problem::from(error)))?;
-    let unsigned = arguments
-        .allow_unsigned
-        .iter()
-        .map(|text| globals.pattern(text))
-        .collect::<Result<_, _>>()?;
-    let policy = arguments.trust.policy()?.with_allow_unsigned(unsigned);
-    let task = |text: &String| {
-        let selection = globals.selection(text)?;
-        let is_any = selection.constraints.is_any();
-        let wish = Wish {
-            newest: arguments.newest.or(is_any.then_some(1)).map(|n| n as usize),
-            versions: selection.constraints,
-            prereleases: arguments.prereleases,
-            platforms: (!arguments.platform.is_empty()).then(|| arguments.platform.clone()),
-        };
-        let repository = endpoint.repository(&selection.provider);
-        Ok(Task {
-            destination: Destination {
-                store: store.clone(),
-                repository: repository.map_err(|error| Failure::from(Problem::Mapping(error)))?,
-            },
-            rule: policy.rule_for(&selection.provider).unwrap_or_default(),
-            provider: selection.provider,
-            wishes: vec![wish],
-        })
+    let trust_file = pins::trust_file(&arguments)?;
+    let results = match &arguments.from {
+        None => mirror(tasks, &Origin::new(http), &options, &reporter).await,
+        Some(SourceAddr::NetworkMirror(url)) => {
+            let source = NetworkMirror::new(http, url, None);
+            let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
+            mirror(tasks, &source, &options, &reporter).await
+        }
+        Some(SourceAddr::FilesystemMirror(directory)) => {
+            let source = FilesystemMirror::new(directory);
+            mirror(tasks, &source, &options, &reporter).await
+        }
     };
-    arguments.providers.iter().map(task).collect()
+    let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
+    let ending = report(results, &progress, printer);
+    pinned.map(|()| ending)
 }
 
 fn report(
