@@ -8,7 +8,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::copy::{Request, Task, copy};
 use tfoci::event::{Reporter, Subject};
 use tfoci::examine::{Platforms, Shelf};
-use tfoci::outcome::{Failure, Problem, Published};
+use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::publish::Destination;
 use tfoci::selection::Selection;
@@ -16,12 +16,11 @@ use tfoci::store::{Endpoint, Store};
 
 use super::Ending;
 use super::diagnose::Complaint;
-use super::json;
 use super::options::{Globals, Reading, check, everything};
-use super::printer::{Printer, Tone};
+use super::printer::Printer;
 use super::progress::Progress;
 use super::push::How;
-use super::summary::{COPIED, summarize};
+use super::summary::{COPIED, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,23 +91,16 @@ pub(super) async fn run(
         .map_err(Failure::from)?;
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let mut complaints = Vec::new();
+    let mut results = Vec::new();
     let mut tasks = Vec::new();
     for selection in selections {
         match task((&endpoint, &store), (&to, &target), selection) {
             Ok(task) => tasks.push(task),
-            Err(failure) => complaints.push(Complaint::Publication(failure)),
+            Err(failure) => results.push(Err(failure)),
         }
     }
-    let mut copied = Vec::new();
-    for result in copy(tasks, &request, &reporter).await {
-        match result {
-            Ok(published) => copied.push(published),
-            Err(failure) => complaints.push(Complaint::Publication(failure)),
-        }
-    }
-    report(&copied, &complaints, &progress, printer);
-    Ok(Ending::of(complaints.iter()))
+    results.extend(copy(tasks, &request, &reporter).await);
+    Ok(report(results, COPIED, &progress, printer))
 }
 
 fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {
@@ -162,41 +154,4 @@ fn task(
             provider,
         },
     })
-}
-
-fn report(copied: &[Published], complaints: &[Complaint], progress: &Progress, printer: &Printer) {
-    progress.clear();
-    for complaint in complaints {
-        printer.failure(complaint);
-    }
-    // Of a single failure the error has said everything.
-    let all = copied.len() + complaints.len();
-    if all != 1 || !copied.is_empty() {
-        summarize(
-            &copied.iter().collect::<Vec<_>>(),
-            COPIED,
-            progress,
-            printer,
-        );
-    }
-    let failed = complaints.iter().filter_map(Complaint::subject);
-    let failed: Vec<String> = failed.map(Subject::to_string).collect();
-    if all != 1 && !failed.is_empty() {
-        let text = format!("{} of {all}: {}", failed.len(), failed.join(", "));
-        printer.line(Tone::Warning, "Failed", &text);
-    }
-    for published in copied {
-        printer.result(&published.reference);
-    }
-    let failed = complaints.iter().filter_map(json::Provider::failed);
-    printer.document(&json::Publication {
-        schema: json::SCHEMA,
-        bytes: copied.iter().map(|published| published.bytes).sum(),
-        requests: 0,
-        providers: copied
-            .iter()
-            .map(json::Provider::Published)
-            .chain(failed)
-            .collect(),
-    });
 }

@@ -1,10 +1,13 @@
-//! The last line for people: how many versions and packages were published, and how.
+//! What became of versions that were to be published: the last lines for people, and the one document.
 
 use indicatif::HumanBytes;
 
-use tfoci::event::Transfer;
-use tfoci::outcome::{Change, Published};
+use tfoci::event::{Subject, Transfer};
+use tfoci::outcome::{Change, Failure, Published};
 
+use super::Ending;
+use super::diagnose::Complaint;
+use super::json;
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 
@@ -25,6 +28,54 @@ pub(super) const COPIED: Verb = Verb {
     done: "Copied",
     planned: "Would copy",
 };
+
+/// Prints what became of many versions; says how it all ended.
+pub(super) fn report(
+    results: Vec<Result<Published, Failure>>,
+    verb: Verb,
+    progress: &Progress,
+    printer: &Printer,
+) -> Ending {
+    let mut published = Vec::new();
+    let mut complaints = Vec::new();
+    for result in results {
+        match result {
+            Ok(one) => published.push(one),
+            Err(failure) => complaints.push(Complaint::Publication(failure)),
+        }
+    }
+    progress.clear();
+    for complaint in &complaints {
+        printer.failure(complaint);
+    }
+    // Of a single failure the error has said everything.
+    let all = published.len() + complaints.len();
+    if all != 1 || complaints.is_empty() {
+        let published: Vec<&Published> = published.iter().collect();
+        summarize(&published, verb, progress, printer);
+    }
+    let failed = complaints.iter().filter_map(Complaint::subject);
+    let failed: Vec<String> = failed.map(Subject::to_string).collect();
+    if all != 1 && !failed.is_empty() {
+        let text = format!("{} of {all}: {}", failed.len(), failed.join(", "));
+        printer.line(Tone::Warning, "Failed", &text);
+    }
+    for one in &published {
+        printer.result(&one.reference);
+    }
+    let failed = complaints.iter().filter_map(json::Provider::failed);
+    printer.document(&json::Publication {
+        schema: json::SCHEMA,
+        bytes: published.iter().map(|one| one.bytes).sum(),
+        requests: 0,
+        providers: published
+            .iter()
+            .map(json::Provider::Published)
+            .chain(failed)
+            .collect(),
+    });
+    Ending::of(complaints.iter())
+}
 
 /// Says what became of these versions.
 pub(super) fn summarize(all: &[&Published], verb: Verb, progress: &Progress, printer: &Printer) {
