@@ -89,7 +89,11 @@ impl Belief {
         self.require_pinned || self.policy.rule_for(provider).is_some()
     }
 
-    fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
+    /// The rule for a provider.
+    ///
+    /// # Errors
+    /// A pinned key is required, and there is none.
+    pub fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
         let rule = self.policy.rule_for(provider).unwrap_or_else(Rule::reading);
         if self.require_pinned && !rule.pinned() {
             Err(Problem::NoPin)

@@ -26,6 +26,7 @@ pub(super) struct Carrier<'a, F: ReadStore, T> {
     pub(super) parcel: &'a Parcel<F::Blob>,
     pub(super) request: &'a Request,
     pub(super) reporter: &'a Arc<dyn Reporter>,
+    /// Held until the tags have moved.
     pub(super) _lock: Option<disk::Lock>,
 }
 

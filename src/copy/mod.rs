@@ -113,6 +113,9 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             constraints,
             to,
         } = task;
+        // What no version could pass is said once.
+        let rule = request.belief.rule_for(&from.provider);
+        rule.map_err(|problem| from.failure(None, problem))?;
         let there = async {
             let tags = to.store.tags(&to.repository).await;
             let subject = Subject::provider(&from.provider);
