@@ -43,16 +43,16 @@ pub(super) struct Arguments {
     providers: Vec<String>,
     #[command(flatten)]
     reading: Reading,
-    /// The store to copy to: oci-layout:DIR, or a registry's repository template
+    /// The store to copy to, of the same forms
     #[arg(long, value_name = "STORE")]
     to: String,
     /// What to do if the version is there and differs
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     existing: How,
-    /// Only this platform, such as linux_amd64; may be repeated; only with `--rebuild-index`
+    /// With `--rebuild-index`, only this platform; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
-    /// Write each index anew, as `push` would: its digest may change, the zips and what proves them stay
+    /// Write each index anew, as `push` would; its digest may change
     #[arg(long)]
     rebuild_index: bool,
     /// Print the plan, but write nothing
