@@ -20,6 +20,9 @@ mod chaos;
 /// What unmodified clients and other OCI tools make of what we push and install.
 mod clients;
 
+/// From one store into another.
+mod copy;
+
 /// Which sources of credentials were considered.
 mod credentials;
 
