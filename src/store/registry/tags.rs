@@ -1,0 +1,103 @@
+//! The list of a repository's tags, page by page, and moving them.
+
+use reqwest::header::ACCEPT;
+use reqwest::{Method, StatusCode};
+
+use super::auth::Scope;
+use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answer, wire};
+use crate::http::Patience;
+
+/// The largest page of tags (contract 1.7).
+const LARGEST_PAGE: u64 = 4 << 20;
+/// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
+const MOST_PAGES: usize = 10_000;
+
+impl Registry {
+    /// The names of all tags; `None` if there is no such repository.
+    pub(super) async fn list_tags(
+        &self,
+        repository: &Repository,
+    ) -> Result<Option<Vec<String>>, Error> {
+        let (host, name) = self.locate(repository).await?;
+        let scope = Scope::pull(name);
+        let mut page = Some(host.url(name, "tags/list")?);
+        let mut seen = Vec::new();
+        let mut tags = Vec::new();
+        while let Some(url) = page.take() {
+            if seen.contains(&url) || seen.len() > MOST_PAGES {
+                return Err(Error::EndlessPages { url: url.into() });
+            }
+            seen.push(url.clone());
+            let request = || {
+                host.request(Method::GET, url.clone())
+                    .header(ACCEPT, "application/json")
+                    .whole(LARGEST_PAGE)
+            };
+            let answer = self
+                .send(&host, &scope, Patience::Repeatable, request)
+                .await?;
+            let status = answer.status();
+            if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+                return Err(self.refusal(&host, "tags", answer).await);
+            }
+            let next = answer::next_page(&answer).transpose()?;
+            let shown = answer.url().clone();
+            let body = answer.bytes(LARGEST_PAGE).await?;
+            if !status.is_success() {
+                if status == StatusCode::NOT_FOUND || answer::says_unknown(&body) {
+                    host.seen().empty.insert(name.to_owned());
+                    return Ok(None);
+                }
+                let text = answer::text(&body);
+                return Err(Error::Registry {
+                    what: "tags",
+                    url: shown.into(),
+                    status: status.as_u16(),
+                    answer: text,
+                });
+            }
+            let list: wire::TagList =
+                serde_json::from_slice(&body).map_err(|source| Error::Document {
+                    what: "list of tags",
+                    url: shown.into(),
+                    source,
+                })?;
+            tags.extend(list.tags.unwrap_or_default());
+            page = next;
+        }
+        tags.sort();
+        tags.dedup();
+        if tags.is_empty() {
+            host.seen().empty.insert(name.to_owned());
+        }
+        Ok(Some(tags))
+    }
+
+    /// Moves tags one after the other, each if it still stands where it was.
+    pub(super) async fn move_tags(
+        &self,
+        repository: &Repository,
+        moves: &[Move<'_>],
+    ) -> Result<Tagged, Error> {
+        for Move { tag, to, was } in moves {
+            let now = self
+                .manifest(repository, At::Tag(tag))
+                .await?
+                .map(|raw| raw.expected.digest);
+            if now.as_ref() != *was {
+                return Ok(Tagged::Conflict);
+            }
+            self.write_manifest(repository, tag.as_str(), to).await?;
+        }
+        // Registries cannot compare and write in one step: whoever came in between is seen now.
+        let Some(Move { tag, to, .. }) = moves.last() else {
+            return Ok(Tagged::Moved);
+        };
+        let now = self.digest(repository, tag).await?;
+        Ok(if now == Some(to.expected.digest) {
+            Tagged::Moved
+        } else {
+            Tagged::Conflict
+        })
+    }
+}
