@@ -1,19 +1,56 @@
 //! Manifests: reading, and writing by digest or by tag.
 
+use std::time::Duration;
+
 use futures_util::TryStreamExt as _;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH};
 use reqwest::{Method, StatusCode};
 
+use super::answer::{self, LARGEST_ERROR};
 use super::auth::Scope;
-use super::{At, Error, Registry, Repository, answer};
+use super::objection::Objection;
+use super::{At, Error, Registry, Repository, Session};
 use crate::blob::{self, Body, hold_back};
 use crate::digest::Digest;
-use crate::http::{Answer, Patience, Payload};
-use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Refusal, Tag};
+use crate::http::{Answer, Patience, Payload, authority, wish};
+use crate::oci::evidence::EVIDENCE;
+use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
 
 /// How a registry says the digest of what a tag stands for.
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
+
+/// What a tag stands for.
+pub(super) struct Standing {
+    pub(super) digest: Digest,
+    /// By which a registry can tell whether it still does.
+    pub(super) etag: Option<String>,
+}
+
+/// A manifest on its way into a registry.
+pub(super) struct Writing<'a> {
+    pub(super) what: Part,
+    /// Its digest, or a tag.
+    pub(super) reference: &'a str,
+    pub(super) manifest: &'a RawManifest,
+    /// The `ETag` of what the tag must stand for.
+    pub(super) only_if: Option<&'a str>,
+    pub(super) patience: Patience,
+}
+
+/// What came of writing a manifest.
+pub(super) enum Written {
+    Done,
+    /// The registry is not well: whether it was done is not known.
+    Failing {
+        wish: Duration,
+        error: Box<Error>,
+    },
+    Refused {
+        objection: Objection,
+        error: Box<Error>,
+    },
+}
 
 impl Registry {
     /// Reads a manifest, and checks that it is the one that was asked for; `None` if it is not there.
@@ -82,12 +119,12 @@ impl Registry {
         }))
     }
 
-    /// Where a tag stands.
-    pub(super) async fn stands(
+    /// Where a tag stands, without reading what is there; `None` if there is no such tag.
+    pub(super) async fn standing(
         &self,
         repository: &Repository,
         tag: &Tag,
-    ) -> Result<Option<Digest>, Error> {
+    ) -> Result<Option<Standing>, Error> {
         let accept = format!("{INDEX}, {MANIFEST}");
         let answer = self
             .ask_manifest(Method::HEAD, repository, tag.as_str(), &accept)
@@ -98,14 +135,17 @@ impl Registry {
         let said = answer
             .header(CONTENT_DIGEST)
             .and_then(|text| text.parse().ok());
-        match said {
-            Some(digest) => Ok(Some(digest)),
+        let digest = match said {
+            Some(digest) => Some(digest),
             // A registry that does not say it has to be read.
-            None => Ok(self
+            None => self
                 .read_manifest(repository, At::Tag(tag))
                 .await?
-                .map(|raw| raw.expected.digest)),
-        }
+                .map(|raw| raw.expected.digest),
+        };
+        // A weak one matches nothing (RFC 9110, 13.1.1).
+        let etag = answer.header(ETAG).filter(|etag| etag.starts_with('"'));
+        Ok(digest.map(|digest| Standing { digest, etag }))
     }
 
     /// Asks for a manifest; `None` if it is not there.
@@ -133,27 +173,100 @@ impl Registry {
         }
     }
 
-    /// Writes a manifest by its digest, or by a tag.
+    /// Writes a manifest by its digest.
     pub(super) async fn write_manifest(
         &self,
         repository: &Repository,
-        at: &str,
         manifest: &RawManifest,
     ) -> Result<(), Error> {
-        let (host, name) = self.locate(repository).await?;
-        let url = host.url(name, &format!("manifests/{at}"))?;
-        let request = || {
-            host.request(Method::PUT, url.clone())
-                .header(CONTENT_TYPE, &manifest.media_type)
-                .payload(Payload::Bytes(manifest.bytes.clone()))
+        let what = match manifest.artifact_type.as_deref() {
+            Some(EVIDENCE) => Part::Evidence,
+            _ if manifest.media_type == INDEX => Part::Index,
+            _ => Part::Manifest,
         };
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
-        if answer.status().is_success() {
-            Ok(())
-        } else {
-            Err(self.refusal(&host, "manifest", answer).await)
+        let writing = Writing {
+            what,
+            reference: &manifest.expected.digest.to_string(),
+            manifest,
+            only_if: None,
+            patience: Patience::Repeatable,
+        };
+        match self.write(repository, &writing).await? {
+            Written::Done => Ok(()),
+            Written::Failing { error, .. } | Written::Refused { error, .. } => Err(*error),
         }
     }
+
+    /// Writes a manifest.
+    pub(super) async fn write(
+        &self,
+        repository: &Repository,
+        writing: &Writing<'_>,
+    ) -> Result<Written, Error> {
+        let (host, name) = self.locate(repository).await?;
+        let url = host.url(name, &format!("manifests/{}", writing.reference))?;
+        let Writing { manifest, .. } = writing;
+        let request = || {
+            let request = host
+                .request(Method::PUT, url.clone())
+                .header(CONTENT_TYPE, &manifest.media_type)
+                .payload(Payload::Bytes(manifest.bytes.clone()));
+            match writing.only_if {
+                Some(etag) => request.header(IF_MATCH, etag),
+                None => request,
+            }
+        };
+        let scope = Scope::push(name);
+        let answer = match self.send(&host, &scope, writing.patience, request).await {
+            Ok(answer) if answer.status().is_success() => return Ok(Written::Done),
+            Ok(answer) => answer,
+            Err(Error::Http(error)) if error.is_passing() => {
+                let (wish, error) = (Duration::ZERO, Box::new(error.into()));
+                return Ok(Written::Failing { wish, error });
+            }
+            Err(error) => return Err(error),
+        };
+        let is_throttled = wish(&answer, Patience::OnlyThrottled).is_some();
+        let failing = wish(&answer, Patience::Repeatable).filter(|_| !is_throttled);
+        let reference = format!("{repository}:{}", writing.reference);
+        let (objection, error) = objection(&host, writing.what, reference, answer).await;
+        let error = Box::new(error);
+        Ok(match failing {
+            Some(wish) => Written::Failing { wish, error },
+            None => Written::Refused { objection, error },
+        })
+    }
+}
+
+/// What a registry has against a manifest, and the error that it is.
+async fn objection(
+    host: &Session,
+    what: Part,
+    reference: String,
+    answer: Answer,
+) -> (Objection, Error) {
+    let (url, status) = (answer.url().clone(), answer.status().as_u16());
+    let body = answer.bytes(LARGEST_ERROR).await.unwrap_or_default();
+    let (objection, answer) = (Objection::read(status, &body), answer::text(&body));
+    let error = match objection {
+        Objection::Types => Error::Unwelcome {
+            what,
+            host: authority(&host.base).unwrap_or_default(),
+            status,
+            answer,
+        },
+        Objection::Immutable => Error::Immutable {
+            reference,
+            status,
+            answer,
+        },
+        _ if status == 401 || status == 403 => host.auth.refused(status, &body),
+        _ => Error::Registry {
+            what: "manifest",
+            url: url.into(),
+            status,
+            answer,
+        },
+    };
+    (objection, error)
 }

@@ -10,6 +10,7 @@ mod answer;
 mod auth;
 mod download;
 mod manifests;
+mod objection;
 mod session;
 mod tags;
 mod upload;
@@ -76,7 +77,8 @@ impl ReadStore for Registry {
     }
 
     async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
-        self.stands(repository, tag).await
+        let standing = self.standing(repository, tag).await?;
+        Ok(standing.map(|standing| standing.digest))
     }
 
     fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
@@ -124,18 +126,27 @@ impl WriteStore for Registry {
     ) -> Result<Put, Error> {
         let expected = blob.expected();
         let (host, name) = self.locate(repository).await?;
-        let there = match host.knows(&expected.digest, name) {
-            Some(known) => known,
-            None => self.has_blob(repository, &expected).await?,
-        };
-        let put = match there {
-            true => Put::Present,
-            false => {
-                let from = host.elsewhere(&expected.digest, name);
-                upload::put(self, &host, name, blob, from.as_deref()).await?
-            }
-        };
-        host.remember(expected.digest, name);
+        if host.knows(&expected.digest, name).is_none()
+            && self.has_blob(repository, &expected).await?
+        {
+            host.remember(expected.digest, name);
+        }
+        self.put_new_blob(repository, blob).await
+    }
+
+    async fn put_new_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        let digest = blob.expected().digest;
+        let (host, name) = self.locate(repository).await?;
+        if host.knows(&digest, name) == Some(true) {
+            return Ok(Put::Present);
+        }
+        let from = host.elsewhere(&digest, name);
+        let put = upload::put(self, &host, name, blob, from.as_deref()).await?;
+        host.remember(digest, name);
         Ok(put)
     }
 
@@ -144,8 +155,7 @@ impl WriteStore for Registry {
         repository: &Repository,
         manifest: &RawManifest,
     ) -> Result<(), Error> {
-        self.write_manifest(repository, &manifest.expected.digest.to_string(), manifest)
-            .await
+        self.write_manifest(repository, manifest).await
     }
 
     async fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {

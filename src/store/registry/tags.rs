@@ -4,13 +4,17 @@ use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
+use super::manifests::{Writing, Written};
+use super::objection::Objection;
 use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answer, wire};
-use crate::http::Patience;
+use crate::http::{Patience, pause};
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
 /// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 10_000;
+/// How often it is tried to move a tag.
+const ATTEMPTS: u32 = 4;
 
 impl Registry {
     /// The names of all tags; `None` if there is no such repository.
@@ -79,17 +83,12 @@ impl Registry {
         repository: &Repository,
         moves: &[Move<'_>],
     ) -> Result<Tagged, Error> {
-        for Move { tag, to, was } in moves {
-            let now = self
-                .manifest(repository, At::Tag(tag))
-                .await?
-                .map(|raw| raw.expected.digest);
-            if now.as_ref() != *was {
+        for wanted in moves {
+            if self.move_tag(repository, wanted).await? == Tagged::Conflict {
                 return Ok(Tagged::Conflict);
             }
-            self.write_manifest(repository, tag.as_str(), to).await?;
         }
-        // Registries cannot compare and write in one step: whoever came in between is seen now.
+        // Most registries cannot compare and write in one step: whoever came in between is seen now.
         let Some(Move { tag, to, .. }) = moves.last() else {
             return Ok(Tagged::Moved);
         };
@@ -99,5 +98,56 @@ impl Registry {
         } else {
             Tagged::Conflict
         })
+    }
+
+    /// Moves one tag. An answer that is lost leaves open whether the tag was moved, and others may have moved it on since:
+    /// so it is looked at before each attempt, and never written blindly again.
+    async fn move_tag(
+        &self,
+        repository: &Repository,
+        Move { tag, to, was }: &Move<'_>,
+    ) -> Result<Tagged, Error> {
+        let ours = to.expected.digest;
+        let mut compares = true;
+        let mut attempt = 0;
+        loop {
+            let standing = self.standing(repository, tag).await?;
+            let now = standing.as_ref().map(|standing| &standing.digest);
+            // What is damaged is written again although the tag stands for it.
+            if now == Some(&ours) && *was != Some(&ours) {
+                return Ok(Tagged::Moved);
+            }
+            if now != *was {
+                return Ok(Tagged::Conflict);
+            }
+            let etag = standing.and_then(|standing| standing.etag);
+            let writing = Writing {
+                what: At::Tag(tag).part(),
+                reference: tag.as_str(),
+                manifest: to,
+                only_if: etag.as_deref().filter(|_| compares),
+                patience: Patience::OnlyThrottled,
+            };
+            let (wish, error) = match self.write(repository, &writing).await? {
+                Written::Done => return Ok(Tagged::Moved),
+                Written::Failing { wish, error } => (wish, error),
+                Written::Refused { objection, error } => match objection {
+                    // Somebody moved it; or the registry compares with something else than what it said.
+                    Objection::Precondition if writing.only_if.is_some() => {
+                        compares = false;
+                        continue;
+                    }
+                    // Whoever sends requests again on the way makes a registry refuse what it has just done.
+                    Objection::Immutable if self.digest(repository, tag).await? == Some(ours) => {
+                        return Ok(Tagged::Moved);
+                    }
+                    _ => return Err(*error),
+                },
+            };
+            attempt += 1;
+            if attempt >= ATTEMPTS || !pause(attempt, wish).await {
+                return Err(*error);
+            }
+        }
     }
 }

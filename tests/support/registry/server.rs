@@ -123,6 +123,9 @@ impl Server {
             self.desk().keep_partial(&route, &bytes);
             return line.hang_up().await;
         }
+        if let Some(Fault::Together(barrier)) = &fault {
+            barrier.wait().await;
+        }
         let answer = self.desk().answer(&seen, &route, bytes);
         match self.spoil(&seen, &route, fault, answer) {
             Some(answer) => self.deliver(place, &seen, answer),
