@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 
-use crate::digest::{Digest, Hasher};
+use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk;
 use crate::error::Category;
 use crate::http;
@@ -104,6 +104,28 @@ pub struct File {
     pub path: std::path::PathBuf,
     /// What it must turn out to be.
     pub expected: Expected,
+}
+
+impl File {
+    /// Reads a file to learn its digest and size.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn measured(path: std::path::PathBuf) -> Result<Self, disk::Error> {
+        let mut blocks = disk::Blocks::open(&path, 0)?;
+        let (mut hasher, mut size) = (Hasher::new(Algorithm::Sha256), 0);
+        while let Some(block) = blocks.next_block()? {
+            hasher.update(&block);
+            size += block.len() as u64;
+            // A local file never waits; without this the task could not be stopped.
+            tokio::task::consume_budget().await;
+        }
+        let digest = hasher.finish();
+        Ok(Self {
+            path,
+            expected: Expected { digest, size },
+        })
+    }
 }
 
 impl BlobSource for File {

@@ -41,6 +41,14 @@ impl PackageHash {
     pub fn of_zip(digest: &Digest) -> Option<Self> {
         digest.sha256().map(Self::Zh)
     }
+
+    /// The digest of the zip, if this is a `zh:`.
+    pub fn zip_digest(&self) -> Option<Digest> {
+        match self {
+            Self::Zh(value) => Some(Digest::from_sha256(*value)),
+            Self::H1(_) | Self::Other { .. } => None,
+        }
+    }
 }
 
 impl fmt::Display for PackageHash {

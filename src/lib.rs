@@ -20,9 +20,9 @@
 //! | | |
 //! | --- | --- |
 //! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
-//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`config`] |
+//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`outline`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
-//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`examine`] [`install`](mod@install) |
+//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
 
@@ -56,6 +56,10 @@ pub mod oci;
 
 pub mod archive;
 
+pub mod outline;
+
+pub mod lockfile;
+
 pub mod config;
 
 pub mod jobs;
@@ -77,6 +81,8 @@ pub mod outcome;
 pub mod publish;
 
 pub mod push;
+
+pub mod mirror;
 
 pub mod examine;
 

@@ -18,7 +18,7 @@ use crate::event::{Subject, Transfer};
 use crate::hash::PackageHash;
 use crate::oci;
 use crate::platform::Platform;
-use crate::source::folder;
+use crate::source::{self, folder};
 use crate::store;
 use crate::trust;
 use crate::version::Version;
@@ -36,8 +36,9 @@ pub struct Published {
     pub digest: Digest,
     /// What became of the version as a whole.
     pub status: Change,
-    /// How the release was authenticated.
-    pub authentication: Authentication,
+    /// How the release was authenticated; nothing is said of one that was there, and was not looked at again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
     /// Its packages, by platform.
     pub packages: Vec<PublishedPackage>,
     /// How many bytes of packages were written.
@@ -52,8 +53,9 @@ pub struct PublishedPackage {
     pub platform: Platform,
     /// What became of it.
     pub status: Transfer,
-    /// Its size in bytes.
-    pub size: u64,
+    /// Its size in bytes, if that is known without asking for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     /// Its hash.
     pub zh: Option<PackageHash>,
 }
@@ -104,6 +106,9 @@ pub enum Problem {
     /// A release folder.
     #[error(transparent)]
     Folder(#[from] folder::Error),
+    /// A source.
+    #[error(transparent)]
+    Source(#[from] source::Error),
     /// A store.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -271,6 +276,7 @@ impl Problem {
             Self::Endpoint(error) => error.category(),
             Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),
+            Self::Source(error) => error.category(),
             Self::Store(error) => error.category(),
             Self::Blob(error) => error.category(),
             Self::Disk(error) => error.category(),

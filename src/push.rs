@@ -10,21 +10,20 @@
 //! The zips are read twice, for step 2 and for step 5. That is the price of refusing a bad release before anything of it is
 //! written; while they are copied they are hashed again, so that a file which changes in between is refused too.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Limits};
 use crate::authentication::Note;
 use crate::blob::File;
-use crate::digest::{Algorithm, Hasher};
 use crate::disk;
 use crate::event::{Event, Reporter, Subject};
 use crate::jobs;
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::publish::{self, Destination, publish};
-use crate::release::{Expected, Package, Release};
+use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::WriteStore;
 use crate::trust::{self, Rule};
@@ -96,17 +95,17 @@ fn read_folder(request: &Request) -> Result<Files, Problem> {
 
 async fn hash(files: Files, request: &Request, limit: usize) -> Result<Release<File>, Problem> {
     let packages = jobs::run(limit, files.zips, |zip| async move {
-        let expected = describe(&zip.path).await?;
         let Zip {
             platform,
             file_name,
             path,
         } = zip;
+        let location = File::measured(path).await?;
         Ok::<_, Problem>(Package {
             platform,
             file_name,
-            expected,
-            location: File { path, expected },
+            expected: location.expected,
+            location,
         })
     });
     Ok(Release {
@@ -118,21 +117,6 @@ async fn hash(files: Files, request: &Request, limit: usize) -> Result<Release<F
         signatures: files.signatures,
         keys: Vec::new(),
         notes: files.notes,
-    })
-}
-
-async fn describe(path: &Path) -> Result<Expected, disk::Error> {
-    let mut blocks = disk::Blocks::open(path, 0)?;
-    let (mut hasher, mut size) = (Hasher::new(Algorithm::Sha256), 0);
-    while let Some(block) = blocks.next_block()? {
-        hasher.update(&block);
-        size += block.len() as u64;
-        // A local file never waits; without this the task could not be stopped.
-        tokio::task::consume_budget().await;
-    }
-    Ok(Expected {
-        digest: hasher.finish(),
-        size,
     })
 }
 

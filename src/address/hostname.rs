@@ -14,6 +14,9 @@ use crate::error::{Category, printable};
 /// The host that clients assume for an address of two parts (contract 0).
 pub const DEFAULT_HOST: &str = "registry.opentofu.org";
 
+/// The host that Terraform assumes.
+pub const PREDECESSOR_HOST: &str = "registry.terraform.io";
+
 /// The port of https, which is left out of every form.
 const HTTPS: u16 = 443;
 
@@ -31,6 +34,11 @@ impl Hostname {
     /// [`DEFAULT_HOST`].
     pub fn default_registry() -> Self {
         Self(DEFAULT_HOST.to_owned())
+    }
+
+    /// [`PREDECESSOR_HOST`].
+    pub fn predecessor_registry() -> Self {
+        Self(PREDECESSOR_HOST.to_owned())
     }
 
     /// Reads the form of [`Self::as_ascii`], from a document that spells hosts in punycode.

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use tfoci::address;
 use tfoci::archive;
+use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
 use tfoci::http;
+use tfoci::lockfile;
 use tfoci::oci::template;
 use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
@@ -63,6 +65,31 @@ pub(super) enum Complaint {
         /// Why.
         source: Box<trust::Error>,
     },
+    /// A mirror file that cannot be read as one.
+    #[error("{} is not a mirror file", .path.display())]
+    MirrorFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<config::mirror::Error>,
+    },
+    /// A lock file that clients would not read either.
+    #[error("{} is not a lock file", .path.display())]
+    LockFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<lockfile::Error>,
+    },
+    /// Keys are to be written, and nothing says where.
+    #[error("there is no trust file into which new keys could be written")]
+    NoTrustFile,
+    /// Nothing says where to.
+    #[error("nothing says where to mirror {provider}")]
+    NoDestination {
+        /// One provider of which nothing says it.
+        provider: Box<address::ProviderAddr>,
+    },
     /// Credentials that cannot be read or kept.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
@@ -105,6 +132,11 @@ impl Complaint {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+            Self::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
+            Self::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
+            Self::NoDestination { .. } => {
+                Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
+            }
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
             Self::OwnAnnotation { .. } => {
                 Some("choose another key; registries link a package to its sources by `org.opencontainers.image.source`".to_owned())
@@ -231,6 +263,12 @@ fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
         trust::Error::Refused(refusal) => format!("nothing was written. {}", refused(&refusal.reason)?),
         trust::Error::Mismatch { .. } => "nothing was written. Build the release again, and sign after the last change".to_owned(),
+        trust::Error::NotLocked { .. } => {
+            "nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
+        }
+        trust::Error::NoZipLocked => {
+            "`tofu providers lock` adds the hashes of zips for all platforms".to_owned()
+        }
         trust::Error::NoLine { .. } => "nothing was written. Only what the signed document lists is pushed".to_owned(),
         trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
         _ => return None,

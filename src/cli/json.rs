@@ -32,21 +32,12 @@ pub(super) enum Failed<'a> {
 
 impl<'a> From<&'a Complaint> for Failed<'a> {
     fn from(complaint: &'a Complaint) -> Self {
-        let error = Error::from(complaint);
-        if let Complaint::Publication(failure) = complaint
-            && let Some(Subject {
-                provider,
-                version: Some(version),
-                ..
-            }) = &failure.subject
+        if let Some(
+            failed @ Provider::Failed {
+                version: Some(_), ..
+            },
+        ) = Provider::failed(complaint)
         {
-            let failed = Provider::Failed {
-                provider,
-                version,
-                status: "failed",
-                packages: [],
-                error,
-            };
             return Self::Publication(Publication {
                 schema: SCHEMA,
                 providers: vec![failed],
@@ -56,7 +47,7 @@ impl<'a> From<&'a Complaint> for Failed<'a> {
         }
         Self::Command {
             schema: SCHEMA,
-            error,
+            error: complaint.into(),
         }
     }
 }
@@ -110,11 +101,31 @@ pub(super) enum Provider<'a> {
     /// It is not.
     Failed {
         provider: &'a ProviderAddr,
-        version: &'a Version,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<&'a Version>,
         status: &'static str,
         packages: [(); 0],
         error: Error,
     },
+}
+
+impl<'a> Provider<'a> {
+    /// What is said of a version that was not published; `None` if the failure is about something else.
+    pub(super) fn failed(complaint: &'a Complaint) -> Option<Self> {
+        let Complaint::Publication(failure) = complaint else {
+            return None;
+        };
+        let Subject {
+            provider, version, ..
+        } = failure.subject.as_ref()?;
+        Some(Self::Failed {
+            provider,
+            version: version.as_ref(),
+            status: "failed",
+            packages: [],
+            error: complaint.into(),
+        })
+    }
 }
 
 /// The result of `versions`.

@@ -64,7 +64,7 @@ pub(super) async fn run(
     };
     let typed = Credential::typed(&username, &password);
     globals
-        .registry(Credentials::none())?
+        .registry(Credentials::none(), &globals.http()?)
         .check(&registry, &typed)
         .await
         .map_err(Problem::from)

@@ -10,6 +10,7 @@ mod install;
 mod json;
 mod login;
 mod logout;
+mod mirror;
 mod options;
 mod printer;
 mod progress;
@@ -59,6 +60,7 @@ struct Tfoci {
 #[derive(Subcommand)]
 enum Command {
     Push(push::Arguments),
+    Mirror(mirror::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
@@ -143,6 +145,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
 async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<Ending, Complaint> {
     match command {
         Command::Push(arguments) => push::run(arguments, globals, printer).await,
+        Command::Mirror(arguments) => mirror::run(arguments, globals, printer).await,
         Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
         Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
         Command::Resolve(arguments) => resolve::run(&arguments, globals, printer),

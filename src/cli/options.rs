@@ -167,8 +167,13 @@ impl Globals {
         usize::from(self.jobs)
     }
 
-    /// How registries are reached. Nothing is opened before the first request.
-    pub(super) fn registry(&self, credentials: Credentials) -> Result<Registry, Complaint> {
+    /// Registries, through one client.
+    pub(super) fn registry(&self, credentials: Credentials, http: &Http) -> Registry {
+        Registry::new(http.clone(), credentials)
+    }
+
+    /// How hosts are reached. Nothing is opened before the first request.
+    pub(super) fn http(&self) -> Result<Http, Complaint> {
         let hosts = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
         let Network {
             ca_file,
@@ -185,7 +190,7 @@ impl Globals {
                 .map(|path| read(path))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Registry::new(Http::new(settings), credentials))
+        Ok(Http::new(settings))
     }
 
     /// Where credentials may be.
@@ -224,11 +229,30 @@ impl Globals {
 impl Trust {
     /// Reads the trust file and all keys.
     pub(super) fn policy(&self) -> Result<Policy, Complaint> {
+        self.policy_or(None)
+    }
+
+    /// The trust file, if one was named.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.trust.as_deref()
+    }
+
+    /// Reads the trust file, or this one if none was named, and all keys.
+    pub(super) fn policy_or(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+        self.policy_of(self.file().or(other))
+    }
+
+    /// As [`Trust::policy_or`], for a file that may not exist yet.
+    pub(super) fn policy_if_there(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+        self.policy_of(self.file().or(other).filter(|path| path.exists()))
+    }
+
+    fn policy_of(&self, file: Option<&Path>) -> Result<Policy, Complaint> {
         let mut policy = Policy::default();
-        if let Some(path) = &self.trust {
+        if let Some(path) = file {
             let text = String::from_utf8_lossy(&read(path)?).into_owned();
             let file = TrustFile::parse(&text).map_err(|source| Complaint::TrustFile {
-                path: path.clone(),
+                path: path.to_owned(),
                 source: Box::new(source),
             })?;
             let beside = path.parent().unwrap_or(Path::new(""));
@@ -259,7 +283,7 @@ impl Reading {
         let endpoint = globals.endpoint(&self.from)?;
         check(&endpoint, providers)?;
         let store = endpoint
-            .read(globals.registry(globals.credentials()?)?)
+            .read(globals.registry(globals.credentials()?, &globals.http()?))
             .map_err(Problem::from)
             .map_err(Failure::from)?;
         Ok((endpoint, store))
@@ -307,7 +331,8 @@ pub(super) fn shelf(
     })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
+/// Reads a file that the user named.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
     Ok(disk::read(path, LARGEST_TRUST_FILE)
         .map_err(Problem::from)
         .map_err(Failure::from)?)

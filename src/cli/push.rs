@@ -93,7 +93,7 @@ pub(super) async fn run(
     let destination = Destination {
         repository: endpoint.repository(&request.provider).map_err(unnameable)?,
         store: endpoint
-            .write(globals.registry(globals.credentials()?)?)
+            .write(globals.registry(globals.credentials()?, &globals.http()?))
             .map_err(|error| failed(error.into()))?,
     };
     let progress = Arc::new(Progress::new(printer));
@@ -212,7 +212,7 @@ fn summary(published: &Published, elapsed: &str) -> String {
         .iter()
         .filter(|package| package.status == Transfer::Planned);
     let (bytes, moved_how) = match published.status {
-        Change::Planned => (planned.map(|package| package.size).sum(), "to copy"),
+        Change::Planned => (planned.filter_map(|package| package.size).sum(), "to copy"),
         _ => (published.bytes, "copied"),
     };
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! Configuration that others define and tfoci understands.
+//! Configuration: what others define and tfoci understands, and the mirror file.
 //!
 //! Shapes only: bytes in, structs out. Where the files lie, and which of them counts, is for those who read them.
 
@@ -8,9 +8,11 @@ mod error;
 mod hcl;
 pub mod helper;
 pub mod hidden;
+pub mod mirror;
 pub mod prefix;
 
 pub use error::Error;
 pub use helper::HelperName;
 pub use hidden::Hidden;
+pub use mirror::MirrorFile;
 pub use prefix::RepositoryPrefix;

@@ -72,14 +72,17 @@ impl VersionConstraints {
         }
     }
 
+    /// Whether a version lies within the bounds, pre-release or not.
+    pub fn spans(&self, version: &Version) -> bool {
+        !version.is_unspecified() && self.0.iter().all(|c| c.holds(version))
+    }
+
     /// Whether a version is acceptable.
     ///
     /// A pre-release is only where a comparison names exactly it, and `0.0.0` never is (contract 0.1).
     pub fn admits(&self, version: &Version) -> bool {
         let names_it = |c: &Comparison| c.operator == Operator::Exactly && c.boundary == *version;
-        !version.is_unspecified()
-            && self.0.iter().all(|c| c.holds(version))
-            && (!version.is_prerelease() || self.0.iter().any(names_it))
+        self.spans(version) && (!version.is_prerelease() || self.0.iter().any(names_it))
     }
 
     /// The version that clients select: the newest acceptable one, of equals the last.

@@ -5,6 +5,7 @@
 
 pub mod contents;
 pub mod lock;
+pub mod spool;
 pub mod staged;
 pub mod unpack;
 

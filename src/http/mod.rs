@@ -15,10 +15,12 @@ mod clients;
 mod error;
 mod guard;
 mod message;
+mod range;
 mod retry;
 
 pub use error::{Error, Shown};
 pub use message::{Answer, Payload, Request, Secret};
+pub use range::Range;
 pub use retry::{Patience, pause, retrying, wish};
 
 use std::collections::BTreeSet;

@@ -250,7 +250,7 @@ fn report<S: WriteStore, B>(
         .map(|(package, status)| PublishedPackage {
             platform: package.platform.clone(),
             status,
-            size: package.expected.size,
+            size: Some(package.expected.size),
             zh: package.zh(),
         });
     let packages: Vec<_> = packages.collect();
@@ -265,8 +265,8 @@ fn report<S: WriteStore, B>(
             .reference(&destination.repository, &plan.tag, &digest),
         digest,
         status,
-        authentication: release.authentication().clone(),
-        bytes: copied.map(|package| package.size).sum(),
+        authentication: Some(release.authentication().clone()),
+        bytes: copied.filter_map(|package| package.size).sum(),
         packages,
     }
 }

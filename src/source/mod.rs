@@ -3,5 +3,123 @@
 //! | source | where |
 //! | --- | --- |
 //! | [`folder`] | the folder that a provider's release process leaves behind |
+//! | [`registry`] | the origin: the provider registry that publishes it |
+//! | [`network_mirror`] | a copy of packages behind a URL |
+//! | [`filesystem_mirror`] | a copy of packages in a directory |
+//!
+//! All but the folder are a [`Source`]: they know many providers, list their versions, and give a version's proof before any of its
+//! packages flows.
 
+use std::future::Future;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::address::ProviderAddr;
+use crate::blob::BlobSource;
+use crate::platform::Platform;
+use crate::release::Release;
+use crate::version::SpelledVersion;
+
+mod discovery;
+mod error;
+mod fetch;
+pub mod filesystem_mirror;
 pub mod folder;
+pub mod network_mirror;
+pub mod registry;
+mod wire;
+mod zip;
+
+pub use error::{Document, Error};
+pub use zip::Zip;
+
+/// What gives the releases of many providers.
+pub trait Source: Clone + Send + Sync + 'static {
+    /// Where the bytes of a package lie.
+    type Package: BlobSource;
+
+    /// Whether its releases come with a checksum document.
+    const BRINGS_PROOF: bool;
+
+    /// Lists the versions of a provider.
+    ///
+    /// # Errors
+    /// The source does not have the provider, or does not tell.
+    fn offers(&self, provider: &ProviderAddr)
+    -> impl Future<Output = Result<Offers, Error>> + Send;
+
+    /// Tells for which platforms it has a version, where its list of versions does not.
+    ///
+    /// # Errors
+    /// The source does not have the version, or does not tell.
+    fn platforms(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+    ) -> impl Future<Output = Result<Vec<Platform>, Error>> + Send;
+
+    /// Gives one version with its proof, and its packages for the platforms that were asked for; those that it does not have
+    /// are left out. `None` asks for all.
+    ///
+    /// # Errors
+    /// The source does not have the version, contradicts itself, or does not tell.
+    fn release(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+        platforms: Option<&[Platform]>,
+    ) -> impl Future<Output = Result<Release<Self::Package>, Error>> + Send;
+
+    /// How a person calls the place where it finds a provider.
+    fn name(&self, provider: &ProviderAddr) -> String;
+}
+
+/// A source other than the origin, as a person writes it (the last row of the design's address grammar).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceAddr {
+    /// `network-mirror:URL`.
+    NetworkMirror(String),
+    /// `filesystem-mirror:DIR`.
+    FilesystemMirror(PathBuf),
+}
+
+impl FromStr for SourceAddr {
+    type Err = SourceAddrError;
+
+    fn from_str(text: &str) -> Result<Self, SourceAddrError> {
+        match text.split_once(':') {
+            Some(("network-mirror", url)) if !url.is_empty() => {
+                Ok(Self::NetworkMirror(url.to_owned()))
+            }
+            Some(("filesystem-mirror", directory)) if !directory.is_empty() => {
+                Ok(Self::FilesystemMirror(directory.into()))
+            }
+            _ => Err(SourceAddrError),
+        }
+    }
+}
+
+/// Text that names no source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected network-mirror:URL or filesystem-mirror:DIR; stores are copied with `tfoci copy`"
+)]
+pub struct SourceAddrError;
+
+/// What a source has of a provider.
+#[derive(Clone, Debug, Default)]
+pub struct Offers {
+    /// Its versions, ascending, each once.
+    pub offers: Vec<Offer>,
+    /// What the source wants its users to read.
+    pub warnings: Vec<String>,
+}
+
+/// A version that a source has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Which, with the spelling under which the source knows it.
+    pub version: SpelledVersion,
+    /// Its platforms, sorted; `None` if the source does not list them.
+    pub platforms: Option<Vec<Platform>>,
+}

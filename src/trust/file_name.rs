@@ -5,7 +5,7 @@
 
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
-use crate::version::Version;
+use crate::version::{SpelledVersion, Version};
 
 /// The provider version that a document is asked about.
 #[derive(Clone, Copy, Debug)]
@@ -21,18 +21,39 @@ impl Subject<'_> {
     ///
     /// Some origins write `_vVERSION_`, and some a short version such as `0.50` for 0.50.0: both say the same.
     pub fn is_named(&self, file_name: &str, platform: &Platform) -> bool {
-        let version = file_name
-            .strip_prefix("terraform-provider-")
-            .and_then(|rest| rest.strip_prefix(self.provider.type_name()))
-            .and_then(|rest| rest.strip_prefix('_'))
-            .and_then(|rest| rest.strip_suffix(".zip"))
-            .and_then(|rest| rest.strip_suffix(platform.to_string().as_str()))
-            .and_then(|rest| rest.strip_suffix('_'));
-        version.is_some_and(|text| {
-            text.strip_prefix('v')
-                .unwrap_or(text)
-                .parse::<Version>()
-                .is_ok_and(|version| version == *self.version)
+        self.platform_of(file_name).as_ref() == Some(platform)
+    }
+
+    /// The platform that a file name says, if it says this type and version.
+    pub fn platform_of(&self, file_name: &str) -> Option<Platform> {
+        PackageName::parse(file_name, self.provider.type_name())
+            .filter(|name| name.version.version() == self.version)
+            .map(|name| name.platform)
+    }
+}
+
+/// What the file name of a provider's package says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageName {
+    /// The version, as it is spelled there.
+    pub version: SpelledVersion,
+    /// The platform.
+    pub platform: Platform,
+}
+
+impl PackageName {
+    /// Reads the file name of a package of a type of provider; `None` if it is none.
+    pub fn parse(file_name: &str, type_name: &str) -> Option<Self> {
+        let rest = file_name
+            .strip_prefix("terraform-provider-")?
+            .strip_prefix(type_name)?
+            .strip_prefix('_')?
+            .strip_suffix(".zip")?;
+        let (rest, arch) = rest.rsplit_once('_')?;
+        let (version, os) = rest.rsplit_once('_')?;
+        Some(Self {
+            version: version.strip_prefix('v').unwrap_or(version).parse().ok()?,
+            platform: Platform::new(os, arch).ok()?,
         })
     }
 }

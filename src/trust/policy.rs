@@ -95,6 +95,33 @@ impl TrustFile {
     }
 }
 
+/// What an entry of a trust file says about a provider.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// Whether it names keys.
+    pub(super) has_keys: bool,
+    /// What it says besides, as it is written; defaults are left out.
+    pub(super) said: Vec<(&'static str, &'static str)>,
+}
+
+impl TrustFile {
+    /// What the first matching entry says.
+    pub(super) fn settings_for(&self, provider: &ProviderAddr) -> Option<Settings> {
+        let mut entries = self.entries.iter();
+        let Entry { files, rule, .. } = entries.find(|entry| entry.pattern.matches(provider))?;
+        let said = [
+            ("unsigned", "allow", rule.unsigned == Unsigned::Allow),
+            ("expired", "refuse", rule.expired == Expired::Refuse),
+            ("weak", "warn", rule.weak == Weak::Warn),
+        ];
+        let said = said.into_iter().filter(|(_, _, is_said)| *is_said);
+        Some(Settings {
+            has_keys: !files.is_empty() || !rule.pins.is_empty(),
+            said: said.map(|(name, word, _)| (name, word)).collect(),
+        })
+    }
+}
+
 impl Entry {
     fn new(table: Table) -> Result<Self, Error> {
         let mut entry = Self {

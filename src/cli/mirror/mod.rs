@@ -1,0 +1,192 @@
+//! `tfoci mirror`.
+
+mod locks;
+mod pins;
+mod plan;
+mod shard;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use clap::Args;
+use indicatif::HumanBytes;
+
+use tfoci::event::{Reporter, Transfer};
+use tfoci::mirror::{Options, mirror};
+use tfoci::outcome::{Change, Failure, Problem, Published};
+use tfoci::platform::Platform;
+use tfoci::publish::{self, Existing};
+use tfoci::source::SourceAddr;
+use tfoci::source::filesystem_mirror::FilesystemMirror;
+use tfoci::source::network_mirror::NetworkMirror;
+use tfoci::source::registry::Origin;
+
+use shard::Shard;
+
+use super::Ending;
+use super::diagnose::Complaint;
+use super::json;
+use super::options::{Globals, Trust};
+use super::printer::{Printer, Tone};
+use super::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci mirror hashicorp/random --to oci-layout:mirror
+  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --platform linux_amd64 --to 'ghcr.io/acme/{namespace}/{type}'";
+
+/// Mirror providers from the registries that publish them into a store
+///
+/// Without constraints the newest release is mirrored, with constraints every release that satisfies them. Signatures are checked before
+/// any package is downloaded. What the store has is not asked for again, so a repeated run costs little.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The providers, each with the versions that are wanted
+    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock"])]
+    providers: Vec<String>,
+    /// The store: oci-layout:DIR, or a registry's repository template; may be repeated
+    #[arg(long, value_name = "STORE")]
+    to: Vec<String>,
+    /// In place of the origin, network-mirror:URL or filesystem-mirror:DIR
+    #[arg(long, value_name = "SOURCE")]
+    from: Option<SourceAddr>,
+    /// Mirror what this file names, in TOML
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Only this platform, such as linux_amd64; may be repeated
+    #[arg(long, value_name = "OS_ARCH")]
+    platform: Vec<Platform>,
+    /// Mirror exactly what this lock file has; a directory stands for the one in it; may be repeated
+    #[arg(long, value_name = "FILE")]
+    from_lock: Vec<PathBuf>,
+    /// At most this many versions of each provider, the newest
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    newest: Option<u32>,
+    /// Take pre-releases too
+    #[arg(long)]
+    prereleases: bool,
+    /// Compare what the store has with what the origin has now
+    #[arg(long)]
+    recheck: bool,
+    /// Only the I-th of N equal parts of all providers, for jobs that run side by side
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Verify everything and print the plan, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    trust: Trust,
+    /// Write keys that are seen for the first time into the trust file
+    #[arg(long, help_heading = "Trust")]
+    pin_new: bool,
+    /// Accept releases without signature or key, recorded as `checksum`; may be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
+    allow_unsigned: Vec<String>,
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    arguments: Arguments,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, Complaint> {
+    let http = globals.http()?;
+    let tasks = plan::tasks(&arguments, globals, &http)?;
+    let options = Options {
+        publish: publish::Options {
+            existing: Existing::Merge,
+            annotations: Default::default(),
+            dry_run: arguments.dry_run,
+            jobs: globals.jobs(),
+            now: SystemTime::now(),
+        },
+        recheck: arguments.recheck,
+    };
+    let progress = Arc::new(Progress::new(printer));
+    let reporter: Arc<dyn Reporter> = progress.clone();
+    let trust_file = pins::trust_file(&arguments)?;
+    let results = match &arguments.from {
+        None => mirror(tasks, &Origin::new(http), &options, &reporter).await,
+        Some(SourceAddr::NetworkMirror(url)) => {
+            let source = NetworkMirror::new(http, url, None);
+            let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
+            mirror(tasks, &source, &options, &reporter).await
+        }
+        Some(SourceAddr::FilesystemMirror(directory)) => {
+            let source = FilesystemMirror::new(directory);
+            mirror(tasks, &source, &options, &reporter).await
+        }
+    };
+    let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
+    let ending = report(results, &progress, printer);
+    pinned.map(|()| ending)
+}
+
+fn report(
+    results: Vec<Result<Published, Failure>>,
+    progress: &Progress,
+    printer: &Printer,
+) -> Ending {
+    let mut published = Vec::new();
+    let mut complaints = Vec::new();
+    for result in results {
+        match result {
+            Ok(one) => published.push(one),
+            Err(failure) => complaints.push(Complaint::Publication(failure)),
+        }
+    }
+    for complaint in &complaints {
+        printer.failure(complaint);
+    }
+    for one in &published {
+        printer.result(&one.reference);
+    }
+    printer.line(
+        Tone::Done,
+        "Mirrored",
+        &summary(&published, complaints.len(), &progress.elapsed()),
+    );
+    let failed = complaints.iter().filter_map(json::Provider::failed);
+    printer.document(&json::Publication {
+        schema: json::SCHEMA,
+        bytes: published.iter().map(|one| one.bytes).sum(),
+        requests: 0,
+        providers: published
+            .iter()
+            .map(json::Provider::Published)
+            .chain(failed)
+            .collect(),
+    });
+    let gravest = complaints
+        .iter()
+        .map(Complaint::category)
+        .max_by_key(|category| gravity(*category));
+    gravest.map_or(Ending::Done, Ending::Failed)
+}
+
+fn gravity(category: tfoci::error::Category) -> u8 {
+    match super::exit_code(category) {
+        130 => 3,
+        3 => 2,
+        _ => 1,
+    }
+}
+
+fn summary(published: &[Published], failed: usize, elapsed: &str) -> String {
+    let changed = published
+        .iter()
+        .filter(|one| one.status != Change::Present)
+        .count();
+    let packages = published.iter().flat_map(|one| &one.packages);
+    let copied = packages
+        .filter(|package| package.status != Transfer::Present)
+        .count();
+    let bytes: u64 = published.iter().map(|one| one.bytes).sum();
+    format!(
+        "{changed} of {} versions, {copied} packages ({} copied), {failed} failed, in {elapsed}",
+        published.len() + failed,
+        HumanBytes(bytes),
+    )
+}

@@ -1,0 +1,184 @@
+//! What a `tfoci mirror` is asked for, from all the places where it can be said.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tfoci::address::ProviderAddr;
+use tfoci::config::MirrorFile;
+use tfoci::http::Http;
+use tfoci::mirror::{Task, Wish};
+use tfoci::outcome::{Failure, Problem};
+use tfoci::publish::Destination;
+use tfoci::store::{Endpoint, Store};
+use tfoci::trust::Policy;
+
+use super::Arguments;
+use super::locks::Locks;
+use crate::cli::diagnose::Complaint;
+use crate::cli::options::{Globals, check, read};
+
+/// One thing that somebody asked for.
+pub(super) struct Item {
+    pub(super) provider: ProviderAddr,
+    pub(super) wish: Wish,
+    /// The store addresses that stand beside it.
+    pub(super) to: Vec<String>,
+}
+
+/// Reads all that is asked for, and says what is to be done about it.
+pub(super) fn tasks(
+    arguments: &Arguments,
+    globals: &Globals,
+    http: &Http,
+) -> Result<Vec<Task<Store>>, Complaint> {
+    let file = file(arguments)?;
+    let policy = policy(arguments, file.as_ref(), globals)?;
+    let mut items = addresses(arguments, globals)?;
+    let locks = Locks::read(&arguments.from_lock)?;
+    items.extend(locks.items());
+    items.extend(file.into_iter().flat_map(entries));
+    let mut tasks = Vec::new();
+    for (to, providers) in by_destination(items, arguments)? {
+        let endpoint = globals.endpoint(&to)?;
+        let addresses: Vec<_> = providers.keys().cloned().collect();
+        check(&endpoint, &addresses)?;
+        let store = endpoint
+            .write(globals.registry(globals.credentials()?, http))
+            .map_err(|error| Failure::from(Problem::from(error)))?;
+        for (provider, wishes) in providers {
+            tasks.push(Task {
+                rule: policy.rule_for(&provider).unwrap_or_default(),
+                locked: locks.hashes_of(&provider),
+                destination: destination(&endpoint, &store, &provider)?,
+                provider,
+                wishes,
+            });
+        }
+    }
+    Ok(match arguments.shard {
+        Some(shard) => shard.of(tasks),
+        None => tasks,
+    })
+}
+
+fn destination(
+    endpoint: &Endpoint,
+    store: &Store,
+    provider: &ProviderAddr,
+) -> Result<Destination<Store>, Complaint> {
+    let repository = endpoint.repository(provider);
+    Ok(Destination {
+        store: store.clone(),
+        repository: repository.map_err(|error| Failure::from(Problem::Mapping(error)))?,
+    })
+}
+
+/// Reads the mirror file, if there is one.
+pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, Complaint> {
+    let Some(path) = &arguments.file else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&read(path)?).into_owned();
+    let mut file = MirrorFile::parse(&text).map_err(|source| Complaint::MirrorFile {
+        path: path.clone(),
+        source: Box::new(source),
+    })?;
+    let beside = path.parent().unwrap_or(Path::new(""));
+    file.trust = file.trust.map(|trust| beside.join(trust));
+    Ok(Some(file))
+}
+
+/// Whom to believe: what the command line says goes before what the file says.
+fn policy(
+    arguments: &Arguments,
+    file: Option<&MirrorFile>,
+    globals: &Globals,
+) -> Result<Policy, Complaint> {
+    let unsigned = arguments.allow_unsigned.iter();
+    let unsigned = unsigned.map(|text| globals.pattern(text));
+    let from_file = file.and_then(|file| file.trust.as_deref());
+    let policy = if arguments.pin_new {
+        // The first run makes the file.
+        arguments.trust.policy_if_there(from_file)?
+    } else {
+        arguments.trust.policy_or(from_file)?
+    };
+    Ok(policy.with_allow_unsigned(unsigned.collect::<Result<_, _>>()?))
+}
+
+fn addresses(arguments: &Arguments, globals: &Globals) -> Result<Vec<Item>, Complaint> {
+    let item = |text: &String| {
+        let selection = globals.selection(text)?;
+        let is_any = selection.constraints.is_any();
+        Ok(Item {
+            provider: selection.provider,
+            wish: Wish {
+                versions: selection.constraints,
+                newest: is_any.then_some(1),
+                prereleases: false,
+                platforms: None,
+            },
+            to: Vec::new(),
+        })
+    };
+    arguments.providers.iter().map(item).collect()
+}
+
+fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
+    file.providers.into_iter().map(|entry| {
+        let is_any = entry.constraints.is_any();
+        Item {
+            provider: entry.provider,
+            wish: Wish {
+                versions: entry.constraints,
+                newest: entry.newest.or(is_any.then_some(1)),
+                prereleases: entry.prereleases,
+                platforms: entry.platforms,
+            },
+            to: entry.to,
+        }
+    })
+}
+
+type Providers = BTreeMap<ProviderAddr, Vec<Wish>>;
+
+/// What goes where: options of the command line replace what stands beside an item.
+fn by_destination(
+    items: Vec<Item>,
+    arguments: &Arguments,
+) -> Result<BTreeMap<String, Providers>, Complaint> {
+    let mut all: BTreeMap<String, Providers> = BTreeMap::new();
+    for Item {
+        provider,
+        mut wish,
+        to,
+    } in items
+    {
+        if let Some(newest) = arguments.newest {
+            wish.newest = usize::try_from(newest).ok();
+        }
+        wish.prereleases |= arguments.prereleases;
+        if !arguments.platform.is_empty() {
+            wish.platforms = Some(arguments.platform.clone());
+        }
+        let to = if arguments.to.is_empty() {
+            to
+        } else {
+            arguments.to.clone()
+        };
+        if to.is_empty() {
+            return Err(Complaint::NoDestination {
+                provider: Box::new(provider),
+            });
+        }
+        for to in to {
+            let wishes = all
+                .entry(to)
+                .or_default()
+                .entry(provider.clone())
+                .or_default();
+            wishes.push(wish.clone());
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,60 @@
+//! Shards: parts of a mirror for jobs that run side by side.
+
+use std::str::FromStr;
+
+use tfoci::mirror::Task;
+
+/// One of several equal parts, written `I/N` and counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shard {
+    /// From 0.
+    index: usize,
+    count: usize,
+}
+
+impl Shard {
+    /// The tasks of this shard. All tasks of one provider are in the same one, so that no two jobs write one repository; the
+    /// shards of a list have the same size, give or take one.
+    pub(super) fn of<D>(self, mut tasks: Vec<Task<D>>) -> Vec<Task<D>> {
+        let mut providers: Vec<_> = tasks.iter().map(|task| task.provider.clone()).collect();
+        providers.sort();
+        providers.dedup();
+        tasks.retain(|task| {
+            providers
+                .binary_search(&task.provider)
+                .is_ok_and(|place| place % self.count == self.index)
+        });
+        tasks
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/');
+        let numbers = numbers.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((shard @ 1.., count)) if shard <= count => Ok(Self {
+                index: shard - 1,
+                count,
+            }),
+            _ => Err("expected I/N, such as 1/4, where I counts from 1 to N".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_count_from_one() {
+        let shard = |index, count| Ok(Shard { index, count });
+        assert_eq!("1/1".parse(), shard(0, 1));
+        assert_eq!("3/4".parse(), shard(2, 4));
+        for text in ["", "1", "0/4", "5/4", "1/0", "-1/2", "1/2/3", "a/b"] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+}

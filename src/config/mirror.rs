@@ -1,0 +1,259 @@
+//! The mirror file: what to mirror, for whom, and where to.
+//!
+//! ```toml
+//! to = ["ghcr.io/acme/{namespace}/{type}"]
+//! trust = "trust.toml"
+//! platforms = ["linux_amd64", "darwin_arm64"]
+//! newest = 3
+//!
+//! [[provider]]
+//! address = "registry.opentofu.org/hashicorp/aws"
+//! constraints = ">= 5.80"
+//! platforms = ["linux_amd64"]
+//! ```
+//!
+//! What a `[[provider]]` table does not say is taken from the top of the file. A provider may have several tables, for several
+//! ranges of versions.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::address::{self, ProviderAddr};
+use crate::constraint::{self, VersionConstraints};
+use crate::error::{Category, printable};
+use crate::platform::{self, Platform};
+
+/// A mirror file. What its tables inherit is filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MirrorFile {
+    /// The trust file, as it is written: a relative path is relative to this file.
+    pub trust: Option<PathBuf>,
+    /// What is wanted, in the order of the tables.
+    pub providers: Vec<Entry>,
+}
+
+/// One `[[provider]]` table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// Its acceptable versions.
+    pub constraints: VersionConstraints,
+    /// How many of them, from the newest.
+    pub newest: Option<usize>,
+    /// Whether pre-releases are among them.
+    pub prereleases: bool,
+    /// For which platforms; `None` for all.
+    pub platforms: Option<Vec<Platform>>,
+    /// The store addresses; empty where the command line has to say.
+    pub to: Vec<String>,
+}
+
+/// The file as it is written. Unknown fields are errors: a misspelt `platforms` must not mirror all of them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tables {
+    trust: Option<PathBuf>,
+    to: Option<Vec<String>>,
+    platforms: Option<Vec<String>>,
+    newest: Option<NonZeroUsize>,
+    prereleases: Option<bool>,
+    #[serde(default)]
+    provider: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    address: String,
+    constraints: Option<String>,
+    to: Option<Vec<String>>,
+    platforms: Option<Vec<String>>,
+    newest: Option<NonZeroUsize>,
+    prereleases: Option<bool>,
+}
+
+impl MirrorFile {
+    /// Reads the text of a mirror file. Addresses have three parts: a file must not mean something else on another machine.
+    ///
+    /// # Errors
+    /// Text that is not TOML, an unknown field, and whatever is no address, constraint or platform.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut file: Tables =
+            toml::from_str(text).map_err(|source| Error::Toml(Box::new(source)))?;
+        let tables = std::mem::take(&mut file.provider);
+        if tables.is_empty() {
+            return Err(Error::Empty);
+        }
+        let entries = tables.into_iter().map(|table| table.read(&file));
+        Ok(Self {
+            providers: entries.collect::<Result<_, _>>()?,
+            trust: file.trust,
+        })
+    }
+}
+
+impl Table {
+    fn read(self, common: &Tables) -> Result<Entry, Error> {
+        let about = |source: Mistake| Error::Entry {
+            address: self.address.clone(),
+            source,
+        };
+        let provider = self.address.parse();
+        let constraints = self.constraints.as_deref().map(str::parse).transpose();
+        let platforms = self.platforms.or_else(|| common.platforms.clone());
+        let platforms = platforms.map(|texts| {
+            let read = texts.iter().map(|text| text.parse::<Platform>());
+            read.collect::<Result<Vec<_>, _>>()
+        });
+        Ok(Entry {
+            provider: provider.map_err(|error| about(Mistake::Address(error)))?,
+            constraints: constraints
+                .map_err(|error| about(Mistake::Constraints(error)))?
+                .unwrap_or_else(VersionConstraints::any),
+            newest: self.newest.or(common.newest).map(NonZeroUsize::get),
+            prereleases: self.prereleases.or(common.prereleases).unwrap_or_default(),
+            platforms: platforms
+                .transpose()
+                .map_err(|error| about(Mistake::Platform(error)))?,
+            to: self.to.or_else(|| common.to.clone()).unwrap_or_default(),
+        })
+    }
+}
+
+/// Why a text is no mirror file.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is not TOML, or has other fields.
+    #[error("the text is not that of a mirror file")]
+    Toml(#[source] Box<toml::de::Error>),
+    /// It names nothing.
+    #[error("the file names no provider\n  expected a table [[provider]] for each")]
+    Empty,
+    /// A table that cannot be understood.
+    #[error("the table of `{}` cannot be understood", printable(.address))]
+    Entry {
+        /// Its address.
+        address: String,
+        /// Why.
+        source: Mistake,
+    },
+}
+
+/// What is wrong in a table.
+#[derive(Debug, thiserror::Error)]
+pub enum Mistake {
+    /// Its address.
+    #[error(transparent)]
+    Address(address::Error),
+    /// Its constraints.
+    #[error(transparent)]
+    Constraints(constraint::Error),
+    /// A platform.
+    #[error(transparent)]
+    Platform(platform::Error),
+}
+
+impl Error {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        Category::Usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FILE: &str = r#"
+        to = ["a.example/{type}"]
+        trust = "trust.toml"
+        platforms = ["linux_amd64", "darwin/arm64"]
+        newest = 3
+
+        [[provider]]
+        address = "registry.opentofu.org/hashicorp/aws"
+        constraints = ">= 5.80"
+        platforms = ["linux_amd64"]
+        newest = 1
+        prereleases = true
+        to = ["b.example/{type}", "oci-layout:c"]
+
+        [[provider]]
+        address = "registry.opentofu.org/hashicorp/random"
+    "#;
+
+    #[test]
+    fn a_table_takes_what_it_does_not_say_from_the_top() {
+        let file = MirrorFile::parse(FILE).unwrap();
+        assert_eq!(file.trust.as_deref(), Some("trust.toml".as_ref()));
+        let shown: Vec<String> = file.providers.iter().map(show).collect();
+        assert_eq!(
+            shown,
+            [
+                "registry.opentofu.org/hashicorp/aws [>= 5.80.0] Some(1) true linux_amd64 -> b.example/{type}, oci-layout:c",
+                "registry.opentofu.org/hashicorp/random [] Some(3) false linux_amd64, darwin_arm64 -> a.example/{type}",
+            ]
+        );
+    }
+
+    fn show(entry: &Entry) -> String {
+        let platforms = entry.platforms.iter().flatten().map(Platform::to_string);
+        format!(
+            "{} [{}] {:?} {} {} -> {}",
+            entry.provider,
+            entry.constraints,
+            entry.newest,
+            entry.prereleases,
+            platforms.collect::<Vec<_>>().join(", "),
+            entry.to.join(", ")
+        )
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let table = |lines: &str| {
+            format!("[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n{lines}\n")
+        };
+        for (text, expected) in [
+            (String::new(), "the file names no provider"),
+            (
+                "newest = 0".to_owned(),
+                "the text is not that of a mirror file",
+            ),
+            (
+                table("platform = []"),
+                "the text is not that of a mirror file",
+            ),
+            (
+                table("constraints = \"latest\""),
+                "the table of `registry.opentofu.org/acme/demo` cannot be understood",
+            ),
+            (
+                table("platforms = [\"linux\"]"),
+                "the table of `registry.opentofu.org/acme/demo` cannot be understood",
+            ),
+            (
+                "[[provider]]\naddress = \"acme/demo\"".to_owned(),
+                "the table of `acme/demo` cannot be understood",
+            ),
+        ] {
+            let error = MirrorFile::parse(&text).unwrap_err();
+            assert!(
+                error.to_string().starts_with(expected),
+                "{text:?} gave {error}"
+            );
+            assert_eq!(error.category(), Category::Usage);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in r#"(newest = [0-9-]{1,3}\n|to = \[\]\n|\[\[provider\]\]\n|address = "[a-z./]{0,12}"\n|constraints = "[<>=~0-9. ,]{0,8}"\n|\PC{0,8}){0,6}"#) {
+            let _read_or_refused = MirrorFile::parse(&text);
+        }
+    }
+}

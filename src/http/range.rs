@@ -1,0 +1,47 @@
+//! Parts of a body.
+
+use reqwest::header::CONTENT_RANGE;
+
+use super::Answer;
+
+/// Which part of a whole an answer is (RFC 9110 section 14.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The offset of its first byte.
+    pub start: u64,
+    /// The length of the whole in bytes, where the server says it.
+    pub total: Option<u64>,
+}
+
+impl Answer {
+    /// What `Content-Range` says; `None` without it, or where it says something else.
+    pub fn range(&self) -> Option<Range> {
+        Range::parse(&self.header(CONTENT_RANGE)?)
+    }
+}
+
+impl Range {
+    fn parse(text: &str) -> Option<Self> {
+        let (span, total) = text.trim().strip_prefix("bytes")?.trim().split_once('/')?;
+        let (start, _) = span.split_once('-')?;
+        Some(Self {
+            start: start.trim().parse().ok()?,
+            total: total.trim().parse().ok(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_ranges() {
+        let range = |start, total| Some(Range { start, total });
+        assert_eq!(Range::parse("bytes 0-0/1234"), range(0, Some(1234)));
+        assert_eq!(Range::parse("bytes 7-9/*"), range(7, None));
+        for other in ["", "bytes */10", "bytes 1/2", "items 0-1/2", "bytes x-1/2"] {
+            assert_eq!(Range::parse(other), None, "{other}");
+        }
+    }
+}

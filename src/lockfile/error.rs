@@ -1,0 +1,129 @@
+//! Why a lock file is refused.
+
+use crate::address::{self, ProviderAddr};
+use crate::error::{Category, printable};
+use crate::version::Version;
+use crate::{constraint, outline, version};
+
+/// A lock file that clients refuse, or that is beyond any limit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{mistake}\n  at line {line}{}", of(.provider))]
+pub struct Error {
+    /// The line, from 1.
+    pub line: usize,
+    /// The provider in whose entry it is, if it has come to that.
+    pub provider: Option<ProviderAddr>,
+    /// What is wrong.
+    pub mistake: Mistake,
+}
+
+fn of(provider: &Option<ProviderAddr>) -> String {
+    let of = |provider| format!(", in the entry of {provider}");
+    provider.as_ref().map(of).unwrap_or_default()
+}
+
+/// What is wrong with a lock file (contract 4.4).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// More than any lock file has.
+    #[error("more than {limit} {what}")]
+    Many {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many are read.
+        limit: usize,
+    },
+    /// Not the language of lock files.
+    #[error("not valid HCL: {0}")]
+    Hcl(outline::Mistake),
+    /// A block of another kind.
+    #[error("a lock file has no `{}` blocks", printable(.name))]
+    Block {
+        /// Its kind.
+        name: String,
+    },
+    /// An attribute that has no place here.
+    #[error("a lock file has no attribute `{}` here", printable(.name))]
+    Attribute {
+        /// Its name.
+        name: String,
+    },
+    /// A `provider` or `module` block without its one label.
+    #[error("a `{name}` block has {received} labels\n  expected one, the address")]
+    Labels {
+        /// The kind of block.
+        name: &'static str,
+        /// How many it has.
+        received: usize,
+    },
+    /// A label that is not the address of a provider that can be locked.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+    /// An address in another than its one normal form.
+    #[error("an address is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
+    AddressForm {
+        /// The normal form.
+        expected: ProviderAddr,
+        /// What is written.
+        received: String,
+    },
+    /// Two entries for one provider.
+    #[error("one provider has two entries\n  the first at line {first}")]
+    Duplicate {
+        /// The line of the first.
+        first: usize,
+    },
+    /// An entry without a version.
+    #[error("an entry has no `version`")]
+    NoVersion,
+    /// An attribute that is not plain text.
+    #[error("`{name}` is not text in quotes")]
+    NotText {
+        /// The attribute.
+        name: &'static str,
+    },
+    /// Something that is no version.
+    #[error(transparent)]
+    Version(#[from] version::Error),
+    /// A version in another than its one normal form.
+    #[error("a version is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
+    VersionForm {
+        /// The normal form.
+        expected: Version,
+        /// What is written.
+        received: String,
+    },
+    /// Something that is no version constraint.
+    #[error(transparent)]
+    Constraints(#[from] constraint::Error),
+    /// Constraints in another than their one normal form.
+    #[error("version constraints are not in their normal form\n  expected {expected}\n  received {}", printable(.received))]
+    ConstraintsForm {
+        /// The normal form.
+        expected: constraint::VersionConstraints,
+        /// What is written.
+        received: String,
+    },
+    /// `hashes` is something else.
+    #[error("`hashes` is not a list of text in quotes")]
+    NotHashes,
+    /// `hashes = []`.
+    #[error("`hashes` is empty\n  expected at least one hash, or no `hashes` at all")]
+    NoHashes,
+    /// Text that is no hash.
+    #[error("`{}` is not a package hash\n  expected SCHEME:VALUE", printable(.text))]
+    Hash {
+        /// What is written.
+        text: String,
+    },
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        match &self.mistake {
+            Mistake::Address(error) => error.category(),
+            _ => Category::Malformed,
+        }
+    }
+}

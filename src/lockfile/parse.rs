@@ -1,0 +1,217 @@
+//! Reading a lock file, as strictly as clients do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Client, Entry, Error, LARGEST, LockFile, MOST, Mistake};
+use crate::address::ProviderAddr;
+use crate::constraint::VersionConstraints;
+use crate::hash::PackageHash;
+use crate::outline::{Block, Body, Expression};
+use crate::version::Version;
+
+impl LockFile {
+    /// Reads a lock file.
+    ///
+    /// # Errors
+    /// What clients refuse (contract 4.4), and more than [`LARGEST`] bytes or [`MOST`] of anything.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let limit = |what, limit| refuse(1, Mistake::Many { what, limit });
+        if bytes.len() > LARGEST {
+            return Err(limit("bytes", LARGEST));
+        }
+        let body =
+            Body::parse(bytes).map_err(|error| refuse(error.line, Mistake::Hcl(error.mistake)))?;
+        if body.blocks.len() > MOST {
+            return Err(limit("entries", MOST));
+        }
+        only(&body, &[])?;
+        let mut file = Self {
+            written_by: written_by(bytes),
+            ..Self::default()
+        };
+        let mut lines = BTreeMap::new();
+        for block in &body.blocks {
+            match block.name {
+                "provider" => {
+                    let provider = address(block)?;
+                    let of_provider = |error| Error {
+                        provider: Some(provider.clone()),
+                        ..error
+                    };
+                    if let Some(first) = lines.insert(provider.clone(), block.line) {
+                        return Err(of_provider(refuse(
+                            block.line,
+                            Mistake::Duplicate { first },
+                        )));
+                    }
+                    let entry = Entry::read(block).map_err(of_provider)?;
+                    file.entries.insert(provider, entry);
+                }
+                "module" => {
+                    label(block, "module")?;
+                    file.modules += 1;
+                }
+                name => {
+                    let mistake = Mistake::Block {
+                        name: name.to_owned(),
+                    };
+                    return Err(refuse(block.line, mistake));
+                }
+            }
+        }
+        Ok(file)
+    }
+}
+
+impl Entry {
+    fn read(block: &Block<'_>) -> Result<Self, Error> {
+        let body = &block.body;
+        only(body, &["version", "constraints", "hashes"])?;
+        if let Some(inner) = body.blocks.first() {
+            let name = inner.name.to_owned();
+            return Err(refuse(inner.line, Mistake::Block { name }));
+        }
+        let version = body.attributes.get("version");
+        let version = version.ok_or_else(|| refuse(block.line, Mistake::NoVersion))?;
+        let constraints = body.attributes.get("constraints");
+        let hashes = body.attributes.get("hashes");
+        Ok(Self {
+            version: read_version(version)?,
+            constraints: constraints
+                .map_or_else(|| Ok(VersionConstraints::any()), read_constraints)?,
+            hashes: hashes.map_or_else(|| Ok(BTreeSet::new()), read_hashes)?,
+        })
+    }
+}
+
+fn refuse(line: usize, mistake: Mistake) -> Error {
+    Error {
+        line,
+        provider: None,
+        mistake,
+    }
+}
+
+/// Nothing but these attributes.
+fn only(body: &Body<'_>, names: &[&str]) -> Result<(), Error> {
+    let foreign = body
+        .attributes
+        .iter()
+        .find(|(name, _)| !names.contains(name));
+    match foreign {
+        None => Ok(()),
+        Some((name, value)) => {
+            let name = (*name).to_owned();
+            Err(refuse(value.line(), Mistake::Attribute { name }))
+        }
+    }
+}
+
+fn label<'a>(block: &Block<'a>, name: &'static str) -> Result<&'a str, Error> {
+    match block.labels.as_slice() {
+        [label] => Ok(label),
+        labels => {
+            let received = labels.len();
+            Err(refuse(block.line, Mistake::Labels { name, received }))
+        }
+    }
+}
+
+fn address(block: &Block<'_>) -> Result<ProviderAddr, Error> {
+    let received = label(block, "provider")?;
+    let expected: ProviderAddr = received
+        .parse()
+        .map_err(|error| refuse(block.line, Mistake::Address(error)))?;
+    if expected.to_string() == received {
+        return Ok(expected);
+    }
+    let received = received.to_owned();
+    Err(refuse(
+        block.line,
+        Mistake::AddressForm { expected, received },
+    ))
+}
+
+fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Error> {
+    let not_text = || refuse(value.line(), Mistake::NotText { name });
+    value.as_text().ok_or_else(not_text)
+}
+
+fn read_version(value: &Expression<'_>) -> Result<Version, Error> {
+    let received = text(value, "version")?;
+    let expected: Version = received
+        .parse()
+        .map_err(|error| refuse(value.line(), Mistake::Version(error)))?;
+    if expected.to_string() == received {
+        return Ok(expected);
+    }
+    Err(refuse(
+        value.line(),
+        Mistake::VersionForm { expected, received },
+    ))
+}
+
+fn read_constraints(value: &Expression<'_>) -> Result<VersionConstraints, Error> {
+    let received = text(value, "constraints")?;
+    let expected: VersionConstraints = received
+        .parse()
+        .map_err(|error| refuse(value.line(), Mistake::Constraints(error)))?;
+    if expected.to_string() == received {
+        return Ok(expected);
+    }
+    Err(refuse(
+        value.line(),
+        Mistake::ConstraintsForm { expected, received },
+    ))
+}
+
+fn read_hashes(value: &Expression<'_>) -> Result<BTreeSet<PackageHash>, Error> {
+    let line = value.line();
+    let mut hashes = BTreeSet::new();
+    for element in value
+        .as_list()
+        .ok_or_else(|| refuse(line, Mistake::NotHashes))?
+    {
+        let element = element.map_err(|error| refuse(error.line, Mistake::Hcl(error.mistake)))?;
+        let text = element.as_text();
+        let text = text.ok_or_else(|| refuse(element.line(), Mistake::NotHashes))?;
+        let hash = read_hash(&text);
+        hashes.insert(hash.ok_or_else(|| refuse(element.line(), Mistake::Hash { text }))?);
+        if hashes.len() > MOST {
+            let (what, limit) = ("hashes", MOST);
+            return Err(refuse(line, Mistake::Many { what, limit }));
+        }
+    }
+    if hashes.is_empty() {
+        return Err(refuse(line, Mistake::NoHashes));
+    }
+    Ok(hashes)
+}
+
+/// Clients keep every hash with a scheme. One of a known scheme with another value matches no package, as if its scheme were
+/// unknown.
+fn read_hash(text: &str) -> Option<PackageHash> {
+    text.parse().ok().or_else(|| {
+        let (scheme, value) = text.split_once(':')?;
+        let (scheme, value) = (scheme.to_owned(), value.to_owned());
+        (!scheme.is_empty()).then_some(PackageHash::Other { scheme, value })
+    })
+}
+
+/// The client that the comments at the beginning name.
+fn written_by(bytes: &[u8]) -> Option<Client> {
+    let comments = bytes
+        .split(|byte| *byte == b'\n')
+        .take_while(|line| line.starts_with(b"#"));
+    let mut clients = comments.filter_map(|line| {
+        let header = |client: &Client| {
+            let program = client.program();
+            format!("# This file is maintained automatically by \"{program} init\".")
+        };
+        let clients = [Client::OpenTofu, Client::Terraform];
+        clients
+            .into_iter()
+            .find(|client| line.trim_ascii_end() == header(client).as_bytes())
+    });
+    clients.next()
+}

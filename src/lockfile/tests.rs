@@ -1,0 +1,300 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const TERRAFORM: &str = include_str!("../../testdata/locks/terraform.hcl");
+const TOFU: &str = include_str!("../../testdata/locks/tofu.hcl");
+
+fn parse(text: &str) -> LockFile {
+    LockFile::parse(text.as_bytes()).unwrap()
+}
+
+fn entry(version: &str, constraints: &str, hashes: &[&str]) -> Entry {
+    Entry {
+        version: version.parse().unwrap(),
+        constraints: constraints.parse().unwrap(),
+        hashes: hashes.iter().map(|hash| hash.parse().unwrap()).collect(),
+    }
+}
+
+fn zh(digit: char) -> String {
+    format!("zh:{}", digit.to_string().repeat(64))
+}
+
+#[test]
+fn what_clients_write_is_printed_as_they_write_it() {
+    for (text, client, host) in [
+        (TERRAFORM, Client::Terraform, "registry.terraform.io"),
+        (TOFU, Client::OpenTofu, "registry.opentofu.org"),
+    ] {
+        let file = parse(text);
+        assert_eq!(file.to_string(), text);
+        assert_eq!(file.written_by, Some(client));
+        assert_eq!(client.default_host().as_ascii(), host);
+        assert_eq!(file.entries.len(), 6);
+        let grown = &file.entries[&"example.com/acme/grown".parse().unwrap()];
+        assert_eq!(grown.version.to_string(), "2.0.0-beta.1+build.5");
+        assert_eq!(grown.constraints.as_exact(), Some(&grown.version));
+        assert_eq!(grown.hashes.len(), 4);
+        let unlike = PackageHash::Other {
+            scheme: "zh".into(),
+            value: "short".into(),
+        };
+        assert!(grown.hashes.contains(&unlike));
+    }
+}
+
+#[test]
+fn what_people_write_is_put_in_order() {
+    let text = r#"// Theirs
+provider "b.example/a/b" {
+hashes=["h9:a\"$${b}", "h9:a\"$${b}","h1:"]
+version="1.0.0" }
+module "x" {
+  anything = 1
+}
+provider "a.example/a/b" {
+  version = "2.0.0"
+  constraints = ""
+}"#;
+    let file = parse(text);
+    assert_eq!((file.written_by, file.modules), (None, 1));
+    assert_eq!(
+        file.to_string(),
+        r#"# This file is maintained automatically by "tofu init".
+# Manual edits may be lost in future updates.
+
+provider "a.example/a/b" {
+  version = "2.0.0"
+}
+
+provider "b.example/a/b" {
+  version = "1.0.0"
+  hashes = [
+    "h1:",
+    "h9:a\"$${b}",
+  ]
+}
+"#
+    );
+    assert_eq!(parse(""), LockFile::default());
+}
+
+/// The message for a file.
+fn refused(text: &str) -> String {
+    LockFile::parse(text.as_bytes()).unwrap_err().to_string()
+}
+
+#[test]
+fn each_refusal_has_its_own_message() {
+    let provider =
+        |inside: &str| format!("\nprovider \"example.com/acme/demo\" {{\n{inside}\n}}\n");
+    let in_entry =
+        |line: usize| format!("\n  at line {line}, in the entry of example.com/acme/demo");
+    for (inside, line, message) in [
+        ("", 2, "an entry has no `version`"),
+        ("version = 1", 3, "`version` is not text in quotes"),
+        (
+            "version = \"${1}.0.0\"",
+            3,
+            "`version` is not text in quotes",
+        ),
+        (
+            "version = \"1.0\"",
+            3,
+            "a version is not in its normal form\n  expected 1.0.0\n  received 1.0",
+        ),
+        (
+            "version = \"v1.0.0\"",
+            3,
+            "`v1.0.0` is not a version: it begins with `v`\n  expected the same without it",
+        ),
+        (
+            "version = \"1.0.0\"\nconstraints = \">= 1\"",
+            4,
+            "version constraints are not in their normal form\n  expected >= 1.0.0\n  received >= 1",
+        ),
+        (
+            "version = \"1.0.0\"\nconstraints = \"^1\"",
+            4,
+            "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0",
+        ),
+        (
+            "version = \"1.0.0\"\nhashes = []",
+            4,
+            "`hashes` is empty\n  expected at least one hash, or no `hashes` at all",
+        ),
+        (
+            "version = \"1.0.0\"\nhashes = \"zh:\"",
+            4,
+            "`hashes` is not a list of text in quotes",
+        ),
+        (
+            "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n1]",
+            6,
+            "`hashes` is not a list of text in quotes",
+        ),
+        (
+            "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n,]",
+            6,
+            "not valid HCL: an attribute has no value",
+        ),
+        (
+            "version = \"1.0.0\"\nhashes = [\":b\"]",
+            4,
+            "`:b` is not a package hash\n  expected SCHEME:VALUE",
+        ),
+        (
+            "version = \"1.0.0\"\nhashes = [\"b\"]",
+            4,
+            "`b` is not a package hash\n  expected SCHEME:VALUE",
+        ),
+        (
+            "version = \"1.0.0\"\nhash = []",
+            4,
+            "a lock file has no attribute `hash` here",
+        ),
+        (
+            "version = \"1.0.0\"\nhashes {}",
+            4,
+            "a lock file has no `hashes` blocks",
+        ),
+    ] {
+        assert_eq!(
+            refused(&provider(inside)),
+            message.to_owned() + &in_entry(line),
+            "{inside}"
+        );
+    }
+    let twice = provider("version = \"1.0.0\"").repeat(2);
+    assert_eq!(
+        refused(&twice),
+        "one provider has two entries\n  the first at line 2".to_owned() + &in_entry(6)
+    );
+    for (text, message) in [
+        (
+            "\nversion = 1",
+            "a lock file has no attribute `version` here\n  at line 2",
+        ),
+        (
+            "\nresource \"x\" {}",
+            "a lock file has no `resource` blocks\n  at line 2",
+        ),
+        (
+            "\nprovider {}",
+            "a `provider` block has 0 labels\n  expected one, the address\n  at line 2",
+        ),
+        (
+            "\nmodule a b {}",
+            "a `module` block has 2 labels\n  expected one, the address\n  at line 2",
+        ),
+        (
+            "\nprovider acme {}",
+            "`acme` is a type without a namespace\n  expected hashicorp/acme, if that is meant\n  at line 2",
+        ),
+        (
+            "\nprovider \"acme/demo\" {}",
+            "`acme/demo` names no host\n  expected HOSTNAME/NAMESPACE/TYPE\n  at line 2",
+        ),
+        (
+            "\nprovider \"example.com/Acme/demo\" {}",
+            "an address is not in its normal form\n  expected example.com/acme/demo\n  received example.com/Acme/demo\n  at line 2",
+        ),
+        (
+            "\nprovider \"registry.terraform.io/-/demo\" {}",
+            "`-/demo` is a legacy address\n  expected the namespace that the provider has today\n  at line 2",
+        ),
+        (
+            "\nprovider \"terraform.io/builtin/terraform\" {}",
+            "`terraform.io/builtin/terraform` is built into the client and never installed\n  at line 2",
+        ),
+        (
+            "\nprovider \"a\" {",
+            "not valid HCL: `{` is not closed\n  at line 2",
+        ),
+    ] {
+        assert_eq!(refused(text), message, "{text}");
+    }
+}
+
+#[test]
+fn there_are_limits() {
+    let large = format!("#{}", "x".repeat(LARGEST));
+    assert_eq!(refused(&large), "more than 8388608 bytes\n  at line 1");
+    assert_eq!(
+        refused(&"module \"x\" {}\n".repeat(MOST + 1)),
+        "more than 10000 entries\n  at line 1"
+    );
+    let hashes: String = (0..=MOST).map(|n| format!("\"a:{n}\",")).collect();
+    let many = format!(
+        "provider \"example.com/acme/demo\" {{\nversion = \"1.0.0\"\nhashes = [{hashes}]\n}}"
+    );
+    assert_eq!(
+        refused(&many),
+        "more than 10000 hashes\n  at line 3, in the entry of example.com/acme/demo"
+    );
+}
+
+#[test]
+fn an_entry_grows_and_never_shrinks() {
+    let provider: ProviderAddr = "example.com/acme/demo".parse().unwrap();
+    let [a, b] = ['a', 'b'].map(zh);
+    let mut file = LockFile::default();
+    let mut merge = |version, constraints, hashes: &[&str]| {
+        let merged = file.merge(provider.clone(), entry(version, constraints, hashes));
+        (merged, file.entries[&provider].clone())
+    };
+    let first = entry("1.0.0", "~> 1.0", &[&a]);
+    assert_eq!(
+        merge("1.0.0", "~> 1.0", &[&a]),
+        (Merged::Added, first.clone())
+    );
+    assert_eq!(merge("1.0.0", "", &[]), (Merged::Present, first));
+    let both = entry("1.0.0", "~> 1.0", &[&a, &b]);
+    assert_eq!(merge("1.0.0", "", &[&b]), (Merged::Updated, both));
+    let other = entry("1.0.0", ">= 1", &[&a, &b]);
+    assert_eq!(merge("1.0.0", ">= 1", &[&a]), (Merged::Updated, other));
+    let replaced = Merged::Replaced("1.0.0".parse().unwrap());
+    assert_eq!(
+        merge("1.1.0", "", &[&b]),
+        (replaced, entry("1.1.0", "", &[&b]))
+    );
+}
+
+fn any_entry() -> impl Strategy<Value = Entry> {
+    let hash = prop_oneof![
+        any::<[u8; 32]>().prop_map(PackageHash::Zh),
+        any::<[u8; 32]>().prop_map(PackageHash::H1),
+        ("[a-z0-9]{1,3}", "(\\PC|[\"\\\\\n\t$%{}\u{7}]){0,8}")
+            .prop_map(|(scheme, value)| PackageHash::Other { scheme, value }),
+    ];
+    let version = "[0-9]{1,3}\\.[0-9]\\.[0-9](-rc\\.[0-9])?(\\+b[0-9])?";
+    (
+        version,
+        "(~> 1\\.[0-9])?|>= [1-9]\\.0, < 9",
+        prop::collection::btree_set(hash, 0..5),
+    )
+        .prop_map(|(version, constraints, hashes)| Entry {
+            hashes,
+            ..entry(&version, &constraints, &[])
+        })
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read_again(
+        entries in prop::collection::btree_map("(bücher|[a-z]{1,3})\\.example(:8443)?/[a-z]{1,3}/[a-zä]{1,3}", any_entry(), 0..4),
+    ) {
+        let entries = entries.into_iter().map(|(provider, entry)| (provider.parse().unwrap(), entry)).collect();
+        let file = LockFile { written_by: Some(Client::Terraform), entries, modules: 0 };
+        prop_assert_eq!(LockFile::parse(file.to_string().as_bytes()), Ok(file));
+    }
+
+    #[test]
+    fn never_panics(
+        inside in "((version|hashes|constraints|x) ?= ?(\\[?\"[a-z0-9:.]{0,6}\",?\\]?|1|\\[\\]){1,2}\n){0,3}",
+        outside in "(provider|module)? ?(\"?[a-z./]{0,12}\"?)? ?",
+    ) {
+        let _ = LockFile::parse(format!("{outside}{{\n{inside}}}\n").as_bytes());
+    }
+}

@@ -1,0 +1,390 @@
+//! Mirror: from the origins of providers into a store.
+//!
+//! For each provider:
+//!
+//! 1. The source lists its **versions**, and the store its **tags**, at the same time.
+//! 2. Each [`Wish`] **chooses** among the versions.
+//! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again.
+//! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
+//! 5. [`crate::trust`] **verifies** it, before any package flows.
+//! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between.
+//!
+//! While the packages of one version flow, the next one's proof is fetched. What fails for one version fails for that version
+//! only.
+
+mod wish;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::mpsc;
+
+use crate::address::ProviderAddr;
+use crate::error::printable;
+use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::hash::PackageHash;
+use crate::oci::{PACKAGE, Tag};
+use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
+use crate::platform::Platform;
+use crate::publish::{self, Destination, Existing, publish};
+use crate::release::Release;
+use crate::source::{self, Source};
+use crate::store::WriteStore;
+use crate::store::graph::{self, Artifact};
+use crate::trust::rule::Unsigned;
+use crate::trust::{self, Rule, Verified};
+use crate::version::Version;
+use wish::Choice;
+pub use wish::Wish;
+
+/// How many providers are worked on at once: most of the time they wait for an answer.
+const PROVIDERS: usize = 16;
+/// How many versions of a provider wait, prepared, while one of them is copied and one is being prepared.
+const AHEAD: usize = 1;
+
+/// How to mirror.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How each version is published.
+    pub publish: publish::Options,
+    /// Whether what is there is compared with what the source has now.
+    pub recheck: bool,
+}
+
+/// A provider to mirror.
+#[derive(Clone, Debug)]
+pub struct Task<D> {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// Which versions of it.
+    pub wishes: Vec<Wish>,
+    /// Whom to believe.
+    pub rule: Rule,
+    /// What lock files say the packages of a version may be: nothing else is mirrored of it.
+    pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
+    /// The provider's repository.
+    pub destination: Destination<D>,
+}
+
+/// Mirrors providers, several at once. The results are in the order of the tasks, and of each provider the newest version comes first.
+pub async fn mirror<S: Source, D: WriteStore>(
+    tasks: Vec<Task<D>>,
+    source: &S,
+    options: &Options,
+    reporter: &Arc<dyn Reporter>,
+) -> Vec<Result<Published, Failure>> {
+    let journeys = tasks.into_iter().map(|task| {
+        let journey = Journey {
+            task,
+            source,
+            options,
+            reporter,
+        };
+        async move { journey.provider().await }
+    });
+    let results: Vec<_> = stream::iter(journeys).buffered(PROVIDERS).collect().await;
+    results.into_iter().flatten().collect()
+}
+
+/// One provider on its way.
+struct Journey<'a, S, D> {
+    task: Task<D>,
+    source: &'a S,
+    options: &'a Options,
+    reporter: &'a Arc<dyn Reporter>,
+}
+
+/// What is known of a version before its packages flow.
+enum Prepared<L> {
+    /// The store has all of it.
+    Present(Published),
+    /// The packages that the store lacks, and their proof.
+    Lacking {
+        release: Box<Verified<Release<L>>>,
+        /// What the store has of this version besides.
+        beside: Vec<PublishedPackage>,
+    },
+}
+
+/// What the store has of a version.
+struct Stored {
+    artifact: Artifact,
+    platforms: BTreeSet<Platform>,
+    has_evidence: bool,
+}
+
+impl<S: Source, D: WriteStore> Journey<'_, S, D> {
+    async fn provider(&self) -> Vec<Result<Published, Failure>> {
+        let (chosen, tags) = match self.survey().await {
+            Ok(found) => found,
+            Err(failure) => return vec![Err(failure)],
+        };
+        let (sender, mut receiver) = mpsc::channel(AHEAD);
+        let preparing = async {
+            let sender = sender;
+            for choice in &chosen {
+                let prepared = self.prepare(choice, &tags).await;
+                let version = choice.offer.version.version();
+                // Nobody stops listening before the last of them.
+                let _all_heard = sender.send((version, prepared)).await;
+            }
+        };
+        let copying = async {
+            let mut results = Vec::new();
+            while let Some((version, prepared)) = receiver.recv().await {
+                results.push(match prepared {
+                    Ok(prepared) => self.carry_out(version, prepared).await,
+                    Err(failure) => Err(failure),
+                });
+            }
+            results
+        };
+        tokio::join!(preparing, copying).1
+    }
+
+    /// Asks both sides what they have, and chooses.
+    async fn survey(&self) -> Result<(Vec<Choice>, BTreeSet<String>), Failure> {
+        let Task {
+            provider,
+            destination,
+            ..
+        } = &self.task;
+        let place = self.source.name(provider);
+        let subject = Subject::provider(provider);
+        let offers = async {
+            let offers = self.source.offers(provider).await;
+            offers.map_err(|error| Problem::from(error).of(subject.clone(), &place))
+        };
+        let tags = async {
+            let tags = destination.store.tags(&destination.repository).await;
+            tags.map_err(|error| self.stored(Problem::from(error), subject.clone()))
+        };
+        let (offers, tags) = tokio::try_join!(offers, tags)?;
+        for message in &offers.warnings {
+            self.reporter.report(Event::Warning {
+                subject: subject.clone(),
+                message: printable(message),
+            });
+        }
+        let chosen = wish::choose(&self.task.wishes, &offers.offers);
+        let mut chosen = chosen.map_err(|problem| problem.of(subject.clone(), &place))?;
+        self.tell_what_is_absent(&chosen);
+        let wanted: BTreeSet<String> = chosen
+            .iter()
+            .flat_map(|one| &one.absent)
+            .map(Platform::to_string)
+            .collect();
+        chosen.retain(|choice| !choice.is_empty());
+        if chosen.is_empty() {
+            let platforms = wanted.into_iter().collect();
+            let problem = source::Error::NoPlatform {
+                place: place.clone(),
+                platforms,
+            };
+            return Err(Problem::from(problem).of(subject, &place));
+        }
+        Ok((chosen, tags.unwrap_or_default().into_iter().collect()))
+    }
+
+    fn tell_what_is_absent(&self, chosen: &[Choice]) {
+        for Choice { offer, absent, .. } in chosen {
+            for platform in absent {
+                self.reporter.report(Event::Warning {
+                    subject: Subject::version(&self.task.provider, offer.version.version()),
+                    message: format!("there is no package for {platform}"),
+                });
+            }
+        }
+    }
+
+    async fn prepare(
+        &self,
+        Choice {
+            offer, platforms, ..
+        }: &Choice,
+        tags: &BTreeSet<String>,
+    ) -> Result<Prepared<S::Package>, Failure> {
+        let provider = &self.task.provider;
+        let version = offer.version.version();
+        let subject = Subject::version(provider, version);
+        let stored = self.look(version, tags).await;
+        let stored = stored.map_err(|problem| self.stored(problem, subject.clone()))?;
+        let place = self.source.name(provider);
+        let from_source = |problem: Problem| problem.of(subject.clone(), &place);
+        let wanted = match platforms {
+            None if stored.is_some() => {
+                let platforms = self.source.platforms(provider, &offer.version).await;
+                Some(platforms.map_err(|error| from_source(error.into()))?)
+            }
+            platforms => platforms.clone(),
+        };
+        let lacking = match (&stored, &wanted) {
+            (Some(stored), Some(wanted)) if stored.has_evidence || !S::BRINGS_PROOF => {
+                let lacks = |platform: &&Platform| !stored.platforms.contains(platform);
+                let lacking: Vec<Platform> = wanted.iter().filter(lacks).cloned().collect();
+                if lacking.is_empty() {
+                    let present = self.present(version, stored);
+                    self.check_lock(&present, wanted)
+                        .map_err(|error| self.stored(error.into(), subject.clone()))?;
+                    return Ok(Prepared::Present(present));
+                }
+                Some(lacking)
+            }
+            _ => wanted,
+        };
+        let release = self
+            .source
+            .release(provider, &offer.version, lacking.as_deref())
+            .await
+            .map_err(|error| from_source(error.into()))?;
+        let verified = self
+            .verify(release)
+            .map_err(|error| from_source(error.into()))?;
+        self.reporter.report(Event::Verified {
+            subject: subject.clone(),
+            authentication: verified.authentication().clone(),
+        });
+        let arriving = |platform: &Platform| {
+            let mut packages = verified.packages.iter();
+            packages.any(|package| package.platform == *platform)
+        };
+        let mut beside = stored.map_or_else(Vec::new, |stored| stored.packages());
+        beside.retain(|package| !arriving(&package.platform));
+        Ok(Prepared::Lacking {
+            release: Box::new(verified),
+            beside,
+        })
+    }
+
+    fn verify(
+        &self,
+        release: Release<S::Package>,
+    ) -> Result<Verified<Release<S::Package>>, trust::Error> {
+        let (rule, now) = (&self.task.rule, self.options.publish.now);
+        let Some(hashes) = self.task.locked.get(&release.version) else {
+            return trust::verify(release, rule, now);
+        };
+        if S::BRINGS_PROOF {
+            return trust::verify(release, rule, now)?.locked(hashes);
+        }
+        // The lock file stands in for what this source cannot have.
+        let rule = Rule {
+            unsigned: Unsigned::Allow,
+            ..rule.clone()
+        };
+        trust::verify(release, &rule, now)?.locked(hashes)
+    }
+
+    /// What the store has of a version; nothing where everything is to be compared, and where it cannot be read: then it is for
+    /// [`publish`] to say what that means.
+    async fn look(
+        &self,
+        version: &Version,
+        tags: &BTreeSet<String>,
+    ) -> Result<Option<Stored>, Problem> {
+        let Destination { store, repository } = &self.task.destination;
+        let tag = Tag::of_version(version)?;
+        let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
+        if everything || !tags.contains(tag.as_str()) {
+            return Ok(None);
+        }
+        let artifact = match graph::artifact(store, repository, &tag).await {
+            Ok(artifact) => artifact,
+            Err(error) if error.is_damage() => None,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(artifact) = artifact else {
+            return Ok(None);
+        };
+        let Ok(platforms) = artifact.index.platforms() else {
+            return Ok(None);
+        };
+        Ok(Some(Stored {
+            platforms: platforms
+                .into_iter()
+                .map(|(platform, _)| platform)
+                .collect(),
+            has_evidence: tags.contains(Tag::of_evidence(version)?.as_str()),
+            artifact,
+        }))
+    }
+
+    fn present(&self, version: &Version, stored: &Stored) -> Published {
+        let Destination { store, repository } = &self.task.destination;
+        let digest = stored.artifact.raw.expected.digest;
+        let reference = Tag::of_version(version)
+            .map(|tag| store.reference(repository, &tag, &digest))
+            .unwrap_or_default();
+        Published {
+            provider: self.task.provider.clone(),
+            version: version.clone(),
+            reference,
+            digest,
+            status: Change::Present,
+            authentication: None,
+            packages: stored.packages(),
+            bytes: 0,
+        }
+    }
+
+    /// Holds what the store has to the lock files.
+    fn check_lock(&self, present: &Published, wanted: &[Platform]) -> Result<(), trust::Error> {
+        let Some(hashes) = self.task.locked.get(&present.version) else {
+            return Ok(());
+        };
+        let packages = present.packages.iter();
+        packages
+            .filter(|package| wanted.contains(&package.platform))
+            .try_for_each(|package| trust::among(hashes, &package.platform, package.zh.clone()))
+    }
+
+    async fn carry_out(
+        &self,
+        version: &Version,
+        prepared: Prepared<S::Package>,
+    ) -> Result<Published, Failure> {
+        let (release, beside) = match prepared {
+            Prepared::Present(published) => return Ok(published),
+            Prepared::Lacking { release, beside } => (release, beside),
+        };
+        let Task {
+            provider,
+            destination,
+            ..
+        } = &self.task;
+        let options = &self.options.publish;
+        let published = publish(&release, destination, options, self.reporter).await;
+        let mut published = published
+            .map_err(|problem| self.stored(problem, Subject::version(provider, version)))?;
+        published.packages.extend(beside);
+        published
+            .packages
+            .sort_by(|a, b| a.platform.cmp(&b.platform));
+        Ok(published)
+    }
+
+    /// A failure on the store's side.
+    fn stored(&self, problem: Problem, subject: Subject) -> Failure {
+        let Destination { store, repository } = &self.task.destination;
+        problem.of(subject, &store.name(repository))
+    }
+}
+
+impl Stored {
+    /// Its packages, as far as the index tells.
+    fn packages(&self) -> Vec<PublishedPackage> {
+        let entries = self.artifact.index.platforms().unwrap_or_default();
+        let packages = entries.into_iter().map(|(platform, entry)| {
+            let hint = entry.annotations.get(PACKAGE);
+            let digest = hint.and_then(|text| text.parse().ok());
+            PublishedPackage {
+                platform,
+                status: Transfer::Present,
+                size: None,
+                zh: digest.and_then(|digest| PackageHash::of_zip(&digest)),
+            }
+        });
+        packages.collect()
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a text is no HCL.
+
+use crate::error::{Category, printable};
+
+/// Text that is no HCL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {mistake}")]
+pub struct Error {
+    /// The line, from 1. For what is not closed, the line where it was opened.
+    pub line: usize,
+    /// What is wrong there.
+    pub mistake: Mistake,
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        Category::Malformed
+    }
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// Not UTF-8.
+    #[error("not UTF-8 text")]
+    NotText,
+    /// Something else where an attribute or block begins.
+    #[error("neither an attribute nor a block begins here")]
+    Name,
+    /// A name, and then neither an attribute nor a block.
+    #[error("a name is followed by none of `=`, `{{` and a label")]
+    Label,
+    /// A label that is not plain text.
+    #[error("a label is not plain text")]
+    LabelText,
+    /// Nothing behind `=`.
+    #[error("an attribute has no value")]
+    NoValue,
+    /// Two attributes of one name.
+    #[error("the attribute `{}` stands here again", printable(.name))]
+    Redefined {
+        /// Their name.
+        name: String,
+    },
+    /// Two attributes or blocks in one line.
+    #[error("an attribute or block is followed by something in the same line")]
+    SameLine,
+    /// An end without a beginning.
+    #[error("`{found}` closes nothing")]
+    Closing {
+        /// The bracket.
+        found: char,
+    },
+    /// A beginning without an end.
+    #[error("`{}` is not closed", printable(.what))]
+    Unclosed {
+        /// What was opened.
+        what: String,
+    },
+    /// Deeper than anything real.
+    #[error("nested too deeply")]
+    Depth,
+}

@@ -1,0 +1,127 @@
+//! The few kinds of expressions that are understood.
+
+use hcl::edit::expr::Expression as Parsed;
+
+use super::scan::Scanner;
+use super::{Error, Mistake};
+
+/// The longest text in quotes that is read, in bytes. Addresses, versions and paths have some hundreds.
+const LONGEST: usize = 1 << 16;
+
+/// An expression as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expression<'a> {
+    pub(super) line: usize,
+    pub(super) text: &'a str,
+}
+
+impl<'a> Expression<'a> {
+    /// The line it begins in, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Its text, with the comments within it.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// What it says, if it is text in quotes, of at most 64 KiB, without interpolations.
+    pub fn as_text(&self) -> Option<String> {
+        let mut scanner = self.begin();
+        let quoted = scanner.quoted()?;
+        scanner.space().ok()?;
+        if scanner.peek().is_some() || quoted.len() > LONGEST {
+            return None;
+        }
+        match quoted.parse().ok()? {
+            Parsed::String(text) => Some(text.into_value()),
+            _ => None,
+        }
+    }
+
+    /// The first name of a reference such as `aws.west`.
+    pub fn as_root(&self) -> Option<&'a str> {
+        self.begin().name().ok()
+    }
+
+    /// The elements, if it is a list. `[for …]` is taken for one with strange elements.
+    pub fn as_list(&self) -> Option<impl Iterator<Item = Result<Self, Error>> + use<'a>> {
+        let element = |scanner: &mut Scanner<'a>| scanner.expression(&[',']);
+        self.open("[").map(|scanner| Parts::new(scanner, element))
+    }
+
+    /// The members, if it is an object. `{for …}` is taken for one with strange members.
+    pub fn as_object(
+        &self,
+    ) -> Option<impl Iterator<Item = Result<(&'a str, Self), Error>> + use<'a>> {
+        let member = |scanner: &mut Scanner<'a>| {
+            let key = scanner.label()?;
+            scanner.blanks()?;
+            if !scanner.eat("=") && !scanner.eat(":") {
+                return Err(scanner.mistake(Mistake::Label));
+            }
+            Ok((key, scanner.expression(&[',', '\n'])?))
+        };
+        self.open("{").map(|scanner| Parts::new(scanner, member))
+    }
+
+    /// Behind its first bracket, if it has that one.
+    fn open(&self, bracket: &str) -> Option<Scanner<'a>> {
+        let mut scanner = self.begin();
+        scanner.eat(bracket).then_some(scanner)
+    }
+
+    /// At its first character that is no comment.
+    fn begin(&self) -> Scanner<'a> {
+        let mut scanner = Scanner::new(self.text, self.line);
+        // A comment that is not closed was refused when the expression was found.
+        let _ = scanner.space();
+        scanner
+    }
+}
+
+/// What stands between brackets and commas.
+struct Parts<'a, F> {
+    scanner: Scanner<'a>,
+    read: F,
+    done: bool,
+}
+
+impl<'a, F> Parts<'a, F> {
+    fn new(scanner: Scanner<'a>, read: F) -> Self {
+        let done = false;
+        Self {
+            scanner,
+            read,
+            done,
+        }
+    }
+}
+
+impl<'a, T, F: Fn(&mut Scanner<'a>) -> Result<T, Error>> Parts<'a, F> {
+    fn part(&mut self) -> Result<Option<T>, Error> {
+        self.scanner.space()?;
+        if matches!(self.scanner.peek(), Some(']' | '}') | None) {
+            return Ok(None);
+        }
+        let part = (self.read)(&mut self.scanner)?;
+        self.scanner.blanks()?;
+        self.scanner.eat(",");
+        Ok(Some(part))
+    }
+}
+
+impl<'a, T, F: Fn(&mut Scanner<'a>) -> Result<T, Error>> Iterator for Parts<'a, F> {
+    type Item = Result<T, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let part = self.part().transpose();
+        // Nothing behind a mistake means what it says.
+        self.done = !matches!(part, Some(Ok(_)));
+        part
+    }
+}

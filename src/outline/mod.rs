@@ -1,0 +1,133 @@
+//! Files in HCL 2, the language of modules and lock files: blocks and attributes, whose expressions stay text.
+//!
+//! Who looks for providers needs to know where each expression of a module ends, and what hardly any of them means. So a file is
+//! read in one pass that counts brackets, quotes and heredocs. Plain text, lists and objects can then be asked for.
+//!
+//! # Why a reader of our own
+//! hcl-edit refuses line breaks before `?` and `:` within brackets, which clients take and real modules have; and its tree has
+//! eighty times the size of a long list. What stands in quotes is read by it.
+
+mod error;
+mod expression;
+mod scan;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+pub use error::{Error, Mistake};
+pub use expression::Expression;
+use scan::Scanner;
+
+/// The deepest nesting of blocks that is read. Providers' schemas have about ten levels.
+const DEEPEST: usize = 64;
+
+/// What stands in a file or in a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body<'a> {
+    /// The attributes by name.
+    pub attributes: BTreeMap<&'a str, Expression<'a>>,
+    /// The blocks, in order.
+    pub blocks: Vec<Block<'a>>,
+}
+
+/// A block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// The line it begins in, from 1.
+    pub line: usize,
+    /// What kind of block it is.
+    pub name: &'a str,
+    /// Its labels, quoted or not.
+    pub labels: Vec<&'a str>,
+    /// What stands in it.
+    pub body: Body<'a>,
+}
+
+impl<'a> Body<'a> {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What is no HCL as far as blocks, attributes, brackets and quotes go. What expressions say is not looked at.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let sound = bytes.iter().take(error.valid_up_to());
+            Error {
+                line: 1 + sound.filter(|byte| **byte == b'\n').count(),
+                mistake: Mistake::NotText,
+            }
+        })?;
+        Self::read(&mut Scanner::new(text, 1), 0)
+    }
+
+    /// The blocks of a kind, in order.
+    pub fn blocks(&self, name: &str) -> impl Iterator<Item = &Block<'a>> {
+        self.blocks.iter().filter(move |block| block.name == name)
+    }
+
+    /// Reads to the end of the file, or behind the brace that closes a block.
+    fn read(scanner: &mut Scanner<'a>, depth: usize) -> Result<Self, Error> {
+        let opened = scanner.line();
+        if depth > DEEPEST {
+            return Err(scanner.mistake(Mistake::Depth));
+        }
+        let mut body = Self::default();
+        loop {
+            scanner.space()?;
+            match scanner.peek() {
+                None if depth == 0 => return Ok(body),
+                None => {
+                    let mistake = Mistake::Unclosed { what: "{".into() };
+                    return Err(Error {
+                        line: opened,
+                        mistake,
+                    });
+                }
+                Some('}') if depth > 0 => {
+                    scanner.next();
+                    return Ok(body);
+                }
+                _ => body.read_item(scanner, depth)?,
+            }
+            scanner.blanks()?;
+            let closes = depth > 0 && scanner.peek() == Some('}');
+            if !closes && !scanner.at_end_of_line() {
+                return Err(scanner.mistake(Mistake::SameLine));
+            }
+        }
+    }
+
+    fn read_item(&mut self, scanner: &mut Scanner<'a>, depth: usize) -> Result<(), Error> {
+        let line = scanner.line();
+        let name = scanner.name()?;
+        scanner.blanks()?;
+        if scanner.eat("=") {
+            return match self.attributes.entry(name) {
+                Entry::Vacant(place) => {
+                    place.insert(scanner.expression(&['\n'])?);
+                    Ok(())
+                }
+                Entry::Occupied(_) => Err(Error {
+                    line,
+                    mistake: Mistake::Redefined { name: name.into() },
+                }),
+            };
+        }
+        let mut labels = Vec::new();
+        while !scanner.eat("{") {
+            labels.push(scanner.label()?);
+            scanner.blanks()?;
+        }
+        let body = Self::read(scanner, depth + 1)?;
+        self.blocks.push(Block {
+            line,
+            name,
+            labels,
+            body,
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

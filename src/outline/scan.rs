@@ -1,0 +1,308 @@
+//! Finding where things end.
+
+use super::{Error, Expression, Mistake};
+
+/// The deepest nesting of brackets and quotes in one expression. Real ones have about twenty levels.
+const DEEPEST: usize = 256;
+
+/// Reads forward, and counts lines.
+#[derive(Clone, Debug)]
+pub(super) struct Scanner<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+/// What an expression is within of, with the line where it begins.
+#[derive(Clone, Copy)]
+enum Within<'a> {
+    /// Brackets of a kind, `${` included.
+    Brackets { closing: char, line: usize },
+    /// A text in quotes.
+    Quotes { line: usize },
+    /// A heredoc up to a line with its mark.
+    Heredoc { mark: &'a str, line: usize },
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(rest: &'a str, line: usize) -> Self {
+        Self { rest, line }
+    }
+
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let mut chars = self.rest.chars();
+        let next = chars.next();
+        self.rest = chars.as_str();
+        self.line += usize::from(next == Some('\n'));
+        next
+    }
+
+    /// Reads a token without line breaks, if it stands here.
+    pub(super) fn eat(&mut self, token: &str) -> bool {
+        let rest = self.rest.strip_prefix(token);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    pub(super) fn mistake(&self, mistake: Mistake) -> Error {
+        Error {
+            line: self.line,
+            mistake,
+        }
+    }
+
+    /// White space and comments.
+    pub(super) fn space(&mut self) -> Result<(), Error> {
+        loop {
+            self.blanks()?;
+            if self.peek().is_none() || !self.at_end_of_line() {
+                return Ok(());
+            }
+            self.skip_line();
+            self.next();
+        }
+    }
+
+    /// What may stand between two words of a line.
+    pub(super) fn blanks(&mut self) -> Result<(), Error> {
+        while self.eat(" ") || self.eat("\t") || self.eat("\r") || self.comment()? {}
+        Ok(())
+    }
+
+    /// Whether nothing but a comment follows in this line.
+    pub(super) fn at_end_of_line(&self) -> bool {
+        self.rest.is_empty() || self.rest.starts_with(['\n', '#']) || self.rest.starts_with("//")
+    }
+
+    /// Goes to the line break.
+    fn skip_line(&mut self) {
+        let end = self.rest.find('\n').unwrap_or(self.rest.len());
+        self.rest = self.rest.get(end..).unwrap_or_default();
+    }
+
+    /// Reads `/* … */`, if it stands here.
+    fn comment(&mut self) -> Result<bool, Error> {
+        let Some(comment) = self.rest.strip_prefix("/*") else {
+            return Ok(false);
+        };
+        let (comment, rest) = comment
+            .split_once("*/")
+            .ok_or_else(|| self.mistake(Mistake::Unclosed { what: "/*".into() }))?;
+        self.line += comment.matches('\n').count();
+        self.rest = rest;
+        Ok(true)
+    }
+
+    /// The name of an attribute or block.
+    pub(super) fn name(&mut self) -> Result<&'a str, Error> {
+        if !self
+            .rest
+            .starts_with(|c: char| c.is_alphabetic() || c == '_')
+        {
+            return Err(self.mistake(Mistake::Name));
+        }
+        let end = self.rest.find(|c| !is_name_part(c));
+        let end = end.unwrap_or(self.rest.len());
+        let (name, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        Ok(name)
+    }
+
+    /// A label, in quotes or not.
+    pub(super) fn label(&mut self) -> Result<&'a str, Error> {
+        if !self.eat("\"") {
+            return self.name().map_err(|error| Error {
+                mistake: Mistake::Label,
+                ..error
+            });
+        }
+        let end = self.rest.find(['"', '\n']).unwrap_or(self.rest.len());
+        let (label, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
+        let is_plain = !label.contains('\\') && !label.contains("${") && !label.contains("%{");
+        if !is_plain || !rest.starts_with('"') {
+            return Err(self.mistake(Mistake::LabelText));
+        }
+        self.rest = rest;
+        self.next();
+        Ok(label)
+    }
+
+    /// An expression, up to one of `ends` or to a closing bracket that was opened before it.
+    pub(super) fn expression(&mut self, ends: &[char]) -> Result<Expression<'a>, Error> {
+        self.blanks()?;
+        let (from, line) = (self.rest, self.line);
+        let mut open = Vec::new();
+        while !(open.is_empty() && self.ends(ends)) {
+            self.step(&mut open)?;
+            if open.len() > DEEPEST {
+                return Err(self.mistake(Mistake::Depth));
+            }
+        }
+        let length = from.len() - self.rest.len();
+        let text = from.get(..length).unwrap_or_default().trim();
+        if text.is_empty() {
+            return Err(self.mistake(Mistake::NoValue));
+        }
+        Ok(Expression { line, text })
+    }
+
+    /// A text in quotes, quotes included, if one stands here.
+    pub(super) fn quoted(&mut self) -> Option<&'a str> {
+        let from = self.rest;
+        if self.peek() != Some('"') {
+            return None;
+        }
+        let mut open = Vec::new();
+        self.step(&mut open).ok()?;
+        while !open.is_empty() {
+            self.step(&mut open).ok()?;
+        }
+        from.get(..from.len() - self.rest.len())
+    }
+
+    fn ends(&self, ends: &[char]) -> bool {
+        let comment = ends.contains(&'\n') && self.at_end_of_line();
+        comment
+            || self.rest.is_empty()
+            || self.rest.starts_with(ends)
+            || self.rest.starts_with([')', ']', '}'])
+    }
+
+    /// Reads on within the innermost of what is open.
+    fn step(&mut self, open: &mut Vec<Within<'a>>) -> Result<(), Error> {
+        match open.last().copied() {
+            None => self.step_in_code(open, None),
+            Some(Within::Brackets { closing, line }) => {
+                if self.rest.is_empty() {
+                    return Err(unclosed(opening(closing), line));
+                }
+                self.step_in_code(open, Some(closing))
+            }
+            Some(Within::Quotes { line }) => match self.peek() {
+                None | Some('\n') => Err(unclosed("\"", line)),
+                Some('"') => {
+                    self.next();
+                    open.pop();
+                    Ok(())
+                }
+                Some('\\') => {
+                    self.next();
+                    self.next();
+                    Ok(())
+                }
+                Some(_) => {
+                    self.step_in_text(open);
+                    Ok(())
+                }
+            },
+            Some(Within::Heredoc { mark, line }) => match self.peek() {
+                None => Err(unclosed(&format!("<<{mark}"), line)),
+                Some('\n') => {
+                    self.next();
+                    if self.at_mark(mark) {
+                        self.skip_line();
+                        open.pop();
+                    }
+                    Ok(())
+                }
+                Some(_) => {
+                    self.step_in_text(open);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    fn step_in_code(
+        &mut self,
+        open: &mut Vec<Within<'a>>,
+        closing: Option<char>,
+    ) -> Result<(), Error> {
+        if self.rest.starts_with('#') || self.rest.starts_with("//") {
+            self.skip_line();
+            return Ok(());
+        }
+        if self.comment()? {
+            return Ok(());
+        }
+        let line = self.line;
+        if let Some(mark) = self.heredoc() {
+            open.push(Within::Heredoc { mark, line });
+            return Ok(());
+        }
+        let within = |closing| Within::Brackets { closing, line };
+        match self.next() {
+            Some('"') => open.push(Within::Quotes { line }),
+            Some('(') => open.push(within(')')),
+            Some('[') => open.push(within(']')),
+            Some('{') => open.push(within('}')),
+            Some(found @ (')' | ']' | '}')) if closing != Some(found) => {
+                let mistake = Mistake::Closing { found };
+                return Err(Error { line, mistake });
+            }
+            Some(')' | ']' | '}') => {
+                open.pop();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Within quotes or a heredoc. `$${` and `%%{` stand for themselves.
+    fn step_in_text(&mut self, open: &mut Vec<Within<'a>>) {
+        let line = self.line;
+        if self.eat("$${") || self.eat("%%{") {
+            return;
+        }
+        if self.eat("${") || self.eat("%{") {
+            open.push(Within::Brackets { closing: '}', line });
+        } else {
+            self.next();
+        }
+    }
+
+    /// Reads the beginning of a heredoc up to its line break, if one stands here.
+    fn heredoc(&mut self) -> Option<&'a str> {
+        let opened = self.rest.strip_prefix("<<")?;
+        let opened = opened.strip_prefix('-').unwrap_or(opened);
+        let end = opened.find(|c| !is_name_part(c))?;
+        let (mark, rest) = opened.split_at_checked(end)?;
+        let rest = rest.trim_start_matches([' ', '\t', '\r']);
+        if mark.is_empty() || !rest.starts_with('\n') {
+            return None;
+        }
+        self.rest = rest;
+        Some(mark)
+    }
+
+    fn at_mark(&self, mark: &str) -> bool {
+        let line = self.rest.split('\n').next().unwrap_or_default();
+        line.trim() == mark
+    }
+}
+
+fn is_name_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
+}
+
+fn unclosed(what: &str, line: usize) -> Error {
+    Error {
+        line,
+        mistake: Mistake::Unclosed { what: what.into() },
+    }
+}
+
+fn opening(closing: char) -> &'static str {
+    match closing {
+        ')' => "(",
+        ']' => "[",
+        _ => "{",
+    }
+}

@@ -1,0 +1,228 @@
+//! What a source could not give.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::address::ProviderAddr;
+use crate::archive;
+use crate::credentials;
+use crate::disk;
+use crate::error::{Category, printable};
+use crate::http::{self, Shown};
+use crate::platform;
+use crate::version;
+
+/// Why a source does not give what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The network.
+    #[error(transparent)]
+    Http(#[from] http::Error),
+    /// This machine.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// Credentials that were found cannot be used.
+    #[error(transparent)]
+    Credentials(#[from] credentials::Error),
+    /// The host publishes no providers.
+    #[error("{host} does not offer a provider registry{}", other_protocol(.others))]
+    NoService {
+        /// The host.
+        host: String,
+        /// Versions of the provider registry protocol that it has in place of the one that is known.
+        others: Vec<String>,
+    },
+    /// The source does not have the provider.
+    #[error("{place} does not have the provider {provider}")]
+    NoProvider {
+        /// Where it was looked for.
+        place: String,
+        /// The provider.
+        provider: ProviderAddr,
+    },
+    /// The source wants to know who asks.
+    #[error("the request for the {what} was refused\n  from {url}\n  answered {status}\n  tried {}", .tried.as_deref().unwrap_or("no token, since none was found"))]
+    Unauthorized {
+        /// What was asked for.
+        what: Document,
+        /// Where.
+        url: Shown,
+        /// The status of the answer.
+        status: u16,
+        /// Where the token came from that was tried.
+        tried: Option<String>,
+    },
+    /// The source fails.
+    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}", said(.answer))]
+    Status {
+        /// What was asked for.
+        what: Document,
+        /// Where.
+        url: Shown,
+        /// The status of the answer.
+        status: u16,
+        /// What the source says about it, in one line.
+        answer: String,
+    },
+    /// Something else came.
+    #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
+    ContentType {
+        /// What was asked for.
+        what: Document,
+        /// Where.
+        url: Shown,
+        /// The content type that came.
+        received: Option<String>,
+    },
+    /// A document that cannot be understood.
+    #[error("the {what} cannot be understood\n  from {url}")]
+    Json {
+        /// What was asked for.
+        what: Document,
+        /// Where.
+        url: Shown,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// A list of versions with something else in it. Clients refuse the whole list.
+    #[error("the list of versions has one that is none\n  from {url}")]
+    Version {
+        /// Where.
+        url: Shown,
+        /// Which.
+        source: version::Error,
+    },
+    /// A platform that is none.
+    #[error("the {what} names a platform that is none\n  from {url}")]
+    Platform {
+        /// Where it stands.
+        what: Document,
+        /// Where.
+        url: Shown,
+        /// Which.
+        source: platform::Error,
+    },
+    /// A document says something else than what it was asked for, or than another.
+    #[error("the {what} has another {field} than expected\n  expected {}\n  received {}\n  from {url}", printable(.expected), printable(.received))]
+    Contradiction {
+        /// The document.
+        what: Document,
+        /// What in it.
+        field: &'static str,
+        /// Where.
+        url: Shown,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        received: String,
+    },
+    /// A package that cannot be read.
+    #[error("the package cannot be used\n  from {url}")]
+    Archive {
+        /// Where.
+        url: Shown,
+        /// Why.
+        source: archive::Error,
+    },
+    /// A mirror of directories.
+    #[error("{} is unpacked, and the author's zip cannot be made from it again", .path.display())]
+    Unpacked {
+        /// The directory of a version.
+        path: PathBuf,
+    },
+    /// Text that is no URL of a mirror.
+    #[error("`{}` is not the URL of a network mirror\n  expected https://HOST/PATH/", printable(.text))]
+    MirrorUrl {
+        /// What was given.
+        text: String,
+    },
+    /// A host with a port, which no network mirror can serve.
+    #[error("network mirrors cannot serve {provider}, whose host has a port")]
+    MirrorPort {
+        /// The provider.
+        provider: ProviderAddr,
+    },
+    /// The source has nothing for any platform that was asked for.
+    #[error("{place} has no package of this version for {}", .platforms.join(", "))]
+    NoPlatform {
+        /// Where it was looked for.
+        place: String,
+        /// The platforms.
+        platforms: Vec<String>,
+    },
+}
+
+/// What a source is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// What services a host has (contract 5.1).
+    Discovery,
+    /// The versions of a provider (contract 5.3).
+    Versions,
+    /// Where a package is, and what proves it (contract 5.4).
+    Download,
+    /// The checksum document.
+    Checksums,
+    /// The signature over it.
+    Signature,
+    /// The package.
+    Package,
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Discovery => "service discovery document",
+            Self::Versions => "list of versions",
+            Self::Download => "package metadata",
+            Self::Checksums => "checksum document",
+            Self::Signature => "signature",
+            Self::Package => "package",
+        })
+    }
+}
+
+fn other_protocol(others: &[String]) -> String {
+    match others {
+        [] => String::new(),
+        others => format!(
+            "\n  expected providers.v1\n  received {}",
+            printable(&others.join(", "))
+        ),
+    }
+}
+
+fn said(answer: &str) -> String {
+    match answer {
+        "" => String::new(),
+        answer => format!(": {}", printable(answer)),
+    }
+}
+
+fn content_type(received: Option<&str>) -> String {
+    received.map_or_else(|| "none".to_owned(), printable)
+}
+
+impl Error {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Http(error) => error.category(),
+            Self::Disk(error) => error.category(),
+            Self::Credentials(error) => error.category(),
+            Self::NoService { .. } | Self::NoProvider { .. } | Self::NoPlatform { .. } => {
+                Category::NotFound
+            }
+            Self::Unauthorized { .. } => Category::Unauthorized,
+            Self::Status { .. } => Category::Unreachable,
+            Self::ContentType { .. }
+            | Self::Json { .. }
+            | Self::Version { .. }
+            | Self::Platform { .. } => Category::Malformed,
+            Self::Contradiction { .. } => Category::Untrusted,
+            Self::Archive { source, .. } => source.category(),
+            Self::MirrorUrl { .. } => Category::Usage,
+            Self::MirrorPort { .. } | Self::Unpacked { .. } => Category::Unsupported,
+        }
+    }
+}

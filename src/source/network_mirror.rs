@@ -1,0 +1,252 @@
+//! Network mirrors: other people's copies of packages, over the protocol that clients speak (contract 6).
+//!
+//! A mirror has no signatures, so what comes from it is `unverified`, unless a lock file vouches for it. The hashes that it lists only
+//! hold it to its own word: a package must match one of them. Where `zh` is not among them, the package has to be fetched to know
+//! what it is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{Method, StatusCode};
+use url::Url;
+
+use super::error::{Document, Error};
+use super::wire::{Archive, Archives, MirrorIndex};
+use super::zip::Place;
+use super::{Offer, Offers, Source, Zip, fetch};
+use crate::address::ProviderAddr;
+use crate::hash::PackageHash;
+use crate::http::{Answer, Http, Request, Secret};
+use crate::platform::Platform;
+use crate::release::{Package, Protocols, Release, canonical_file_name};
+use crate::version::SpelledVersion;
+
+const LARGEST_JSON: u64 = 8 << 20;
+/// How many packages of one version are asked about at once.
+const ABREAST: usize = 8;
+
+/// A network mirror.
+#[derive(Clone)]
+pub struct NetworkMirror(Arc<Inner>);
+
+struct Inner {
+    http: Http,
+    base: Url,
+    secret: Option<Secret>,
+}
+
+impl NetworkMirror {
+    /// A mirror below a URL, with the token of its host. Nothing is opened before the first request.
+    ///
+    /// # Errors
+    /// Text that is no URL of a directory.
+    pub fn new(http: Http, base: &str, secret: Option<Secret>) -> Result<Self, Error> {
+        // Without the slash at the end the last part of the path would be taken for a file, and lost.
+        let directory = format!("{}/", base.trim_end_matches('/'));
+        let base = Url::parse(&directory).ok().filter(|url| {
+            matches!(url.scheme(), "http" | "https")
+                && url.has_host()
+                && url.query().is_none()
+                && url.fragment().is_none()
+                && url.username().is_empty()
+        });
+        let base = base.ok_or_else(|| Error::MirrorUrl {
+            text: directory.clone(),
+        })?;
+        Ok(Self(Arc::new(Inner { http, base, secret })))
+    }
+
+    /// Asks for one of the mirror's documents about a provider.
+    async fn ask(&self, provider: &ProviderAddr, file: &str) -> Result<Answer, Error> {
+        let Inner { http, base, secret } = &*self.0;
+        if provider.hostname().as_ascii().contains(':') {
+            // Clients take such a path for a URL, so no mirror has it (contract 6.1).
+            return Err(Error::MirrorPort {
+                provider: provider.clone(),
+            });
+        }
+        let mut url = base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend([
+                provider.hostname().as_ascii(),
+                provider.namespace(),
+                provider.type_name(),
+                file,
+            ]);
+        }
+        let request = || {
+            Request::new(Method::GET, url.clone(), base)
+                .header(ACCEPT, "application/json")
+                .secret(secret.clone(), base)
+                .whole(LARGEST_JSON)
+        };
+        fetch::send(http, request).await
+    }
+
+    /// The packages of a version, with the URL to which theirs are relative.
+    async fn archives(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+    ) -> Result<(BTreeMap<Platform, Archive>, Url), Error> {
+        let file = format!("{}.json", version.version());
+        let what = Document::Download;
+        let answer = self.ask(provider, &file).await?;
+        let answer = json_only(what, fetch::successful(what, answer, None).await?)?;
+        let url = answer.url().clone();
+        let said: Archives = fetch::json(what, answer, LARGEST_JSON).await?;
+        let mut archives = BTreeMap::new();
+        for (platform, archive) in said.archives {
+            let platform = platform.parse().map_err(|source| Error::Platform {
+                what,
+                url: url.clone().into(),
+                source,
+            })?;
+            archives.extend(archive.map(|archive| (platform, archive)));
+        }
+        Ok((archives, url))
+    }
+
+    async fn package(
+        &self,
+        archive: Archive,
+        platform: Platform,
+        from: &Url,
+    ) -> Result<(Platform, Zip), Error> {
+        let what = Document::Download;
+        let contradicts = |field, expected: &str, received: String| Error::Contradiction {
+            what,
+            field,
+            url: from.clone().into(),
+            expected: expected.to_owned(),
+            received,
+        };
+        let Some(url) = from.join(&archive.url).ok().filter(|url| url.has_host()) else {
+            return Err(contradicts("url", "a URL", archive.url));
+        };
+        let place = Place {
+            http: self.0.http.clone(),
+            url,
+            named: self.0.base.clone(),
+        };
+        let mut hashes = Vec::new();
+        for text in archive.hashes {
+            let hash = text.parse::<PackageHash>();
+            hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
+        }
+        let zip = match hashes.iter().find_map(PackageHash::zip_digest) {
+            Some(digest) => place.zip(digest, None).await?,
+            None => place.spooled(&hashes).await?,
+        };
+        Ok((platform, zip))
+    }
+}
+
+/// Clients take nothing but JSON for JSON.
+fn json_only(what: Document, answer: Answer) -> Result<Answer, Error> {
+    let content_type = answer.header(CONTENT_TYPE);
+    if content_type.as_deref().is_some_and(fetch::is_json) {
+        return Ok(answer);
+    }
+    Err(Error::ContentType {
+        what,
+        url: answer.url().clone().into(),
+        received: content_type,
+    })
+}
+
+impl Source for NetworkMirror {
+    type Package = Zip;
+
+    const BRINGS_PROOF: bool = false;
+
+    async fn offers(&self, provider: &ProviderAddr) -> Result<Offers, Error> {
+        let what = Document::Versions;
+        let answer = self.ask(provider, "index.json").await?;
+        if answer.status() == StatusCode::NOT_FOUND {
+            return Err(Error::NoProvider {
+                place: self.name(provider),
+                provider: provider.clone(),
+            });
+        }
+        let answer = json_only(what, fetch::successful(what, answer, None).await?)?;
+        let index: MirrorIndex = fetch::json(what, answer, LARGEST_JSON).await?;
+        // Clients pass over what is no version, too.
+        let versions = index.versions.keys().filter_map(|text| text.parse().ok());
+        let mut offers: Vec<Offer> = versions
+            .map(|version| Offer {
+                version,
+                platforms: None,
+            })
+            .collect();
+        offers.sort_by(|a, b| a.version.version().cmp(b.version.version()));
+        offers.dedup_by(|a, b| a.version.version() == b.version.version());
+        Ok(Offers {
+            offers,
+            warnings: Vec::new(),
+        })
+    }
+
+    async fn platforms(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+    ) -> Result<Vec<Platform>, Error> {
+        let (archives, _) = self.archives(provider, version).await?;
+        Ok(archives.into_keys().collect())
+    }
+
+    async fn release(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+        platforms: Option<&[Platform]>,
+    ) -> Result<Release<Zip>, Error> {
+        let (mut archives, url) = self.archives(provider, version).await?;
+        if let Some(wanted) = platforms {
+            archives.retain(|platform, _| wanted.contains(platform));
+        }
+        if archives.is_empty() {
+            return Err(Error::NoPlatform {
+                place: self.name(provider),
+                platforms: platforms
+                    .into_iter()
+                    .flatten()
+                    .map(Platform::to_string)
+                    .collect(),
+            });
+        }
+        let fetched = archives
+            .into_iter()
+            .map(|(platform, archive)| self.package(archive, platform, &url));
+        let zips: Vec<(Platform, Zip)> = futures_util::stream::iter(fetched)
+            .buffered(ABREAST)
+            .try_collect()
+            .await?;
+        let packages = zips.into_iter().map(|(platform, zip)| Package {
+            file_name: canonical_file_name(provider, version.version(), &platform),
+            platform,
+            expected: zip.promised(),
+            location: zip,
+        });
+        Ok(Release {
+            provider: provider.clone(),
+            version: version.version().clone(),
+            protocols: Protocols::default(),
+            checksums: None,
+            signatures: Vec::new(),
+            keys: Vec::new(),
+            packages: packages.collect(),
+            notes: Vec::new(),
+        })
+    }
+
+    fn name(&self, _: &ProviderAddr) -> String {
+        format!(
+            "network-mirror:{}",
+            crate::http::Shown::from(self.0.base.clone())
+        )
+    }
+}

@@ -1,0 +1,166 @@
+//! Package metadata: where a package is, and what the origin says about it (contract 5.4).
+
+use url::Url;
+
+use super::super::error::{Document, Error};
+use super::super::wire::{Download, ListedPackage, PublicKey};
+use super::super::zip::{Place, Zip};
+use crate::authentication::Anchor;
+use crate::digest::{Digest, from_hex};
+use crate::http::Http;
+use crate::platform::Platform;
+use crate::release::{KeyRing, Package, Protocols};
+
+/// More keys than any origin has.
+const MOST_KEYS: usize = 256;
+
+/// What was asked for, and who answered.
+pub(super) struct Asked<'a> {
+    pub(super) platform: &'a Platform,
+    pub(super) http: &'a Http,
+    /// The host of the provider's address.
+    pub(super) named: &'a Url,
+    /// Where the answer came from in the end: URLs in it are relative to that.
+    pub(super) url: Url,
+}
+
+/// What an origin says about one package.
+#[derive(Debug)]
+pub(super) struct Metadata {
+    pub(super) platform: Platform,
+    file_name: String,
+    digest: Digest,
+    place: Place,
+    /// The size in bytes, if the origin says it.
+    size: Option<u64>,
+    /// Where the checksum document is.
+    pub(super) checksums: Option<Url>,
+    /// Where the signature over it is.
+    pub(super) signature: Option<Url>,
+    pub(super) keys: Vec<KeyRing>,
+    pub(super) protocols: Protocols,
+    /// Every platform of this version, if the origin says that.
+    pub(super) packages: Vec<Platform>,
+}
+
+impl Metadata {
+    /// Reads an answer, and holds it to what was asked for.
+    pub(super) fn read(said: Download, asked: &Asked<'_>) -> Result<Self, Error> {
+        let target = format!("{}_{}", said.os, said.arch);
+        if target != asked.platform.to_string() {
+            return Err(asked.contradicts("platform", asked.platform.to_string(), target));
+        }
+        let sha256 = from_hex(&said.shasum.to_ascii_lowercase()).map(Digest::from_sha256);
+        let Some(digest) = sha256 else {
+            return Err(asked.contradicts("shasum", "64 hex digits".to_owned(), said.shasum));
+        };
+        let protocols = Protocols::parse(said.protocols.iter().map(String::as_str));
+        let protocols = protocols
+            .map_err(|error| asked.contradicts("protocol", "such as 6.0".to_owned(), error.text))?;
+        let (packages, size) = packages(&said, digest, asked)?;
+        let url = |field, text: &str| match text {
+            "" => Ok(None),
+            text => asked.place(field, text).map(Some),
+        };
+        Ok(Self {
+            platform: asked.platform.clone(),
+            place: Place {
+                http: asked.http.clone(),
+                url: asked.place("download_url", &said.download_url)?,
+                named: asked.named.clone(),
+            },
+            file_name: said.filename,
+            digest,
+            size,
+            checksums: url("shasums_url", &said.shasums_url)?,
+            signature: url("shasums_signature_url", &said.shasums_signature_url)?,
+            keys: keys(said.signing_keys.gpg_public_keys, asked),
+            protocols,
+            packages,
+        })
+    }
+
+    /// The package, once its size is known.
+    pub(super) async fn package(self) -> Result<Package<Zip>, Error> {
+        let zip = self.place.zip(self.digest, self.size).await?;
+        Ok(Package {
+            platform: self.platform,
+            file_name: self.file_name,
+            expected: zip.promised(),
+            location: zip,
+        })
+    }
+}
+
+/// Reads `packages`: every platform, and the size of the one that was asked for. Where the list is there, it must have that one,
+/// with its hash.
+fn packages(
+    said: &Download,
+    digest: Digest,
+    asked: &Asked<'_>,
+) -> Result<(Vec<Platform>, Option<u64>), Error> {
+    let mut platforms = Vec::new();
+    for name in said.packages.keys() {
+        platforms.push(name.parse().map_err(|source| Error::Platform {
+            what: Document::Download,
+            url: asked.url.clone().into(),
+            source,
+        })?);
+    }
+    if platforms.is_empty() {
+        return Ok((platforms, None));
+    }
+    let name = asked.platform.to_string();
+    let Some(ListedPackage {
+        hashes,
+        package_size,
+    }) = said.packages.get(&name)
+    else {
+        let listed: Vec<&str> = said.packages.keys().map(String::as_str).collect();
+        return Err(asked.contradicts("list of packages", name, listed.join(", ")));
+    };
+    let zips: Vec<&str> = hashes
+        .iter()
+        .filter_map(|hash| hash.strip_prefix("zh:"))
+        .collect();
+    let expected = digest.hex();
+    if zips.is_empty() || zips.iter().any(|zip| *zip != expected) {
+        return Err(asked.contradicts("hash of the package", expected, hashes.join(", ")));
+    }
+    if *package_size == 0 {
+        return Err(asked.contradicts("package size", "more than 0".to_owned(), "0".to_owned()));
+    }
+    Ok((platforms, Some(*package_size)))
+}
+
+fn keys(said: Vec<Option<PublicKey>>, asked: &Asked<'_>) -> Vec<KeyRing> {
+    let host = asked.named.host_str().unwrap_or_default();
+    let armours = said.into_iter().flatten().take(MOST_KEYS);
+    let armours = armours.filter(|key| !key.ascii_armor.trim().is_empty());
+    armours
+        .enumerate()
+        .map(|(place, key)| KeyRing {
+            name: format!("key {} of {host}", place + 1),
+            bytes: key.ascii_armor.into_bytes(),
+            anchor: Anchor::Origin,
+        })
+        .collect()
+}
+
+impl Asked<'_> {
+    fn place(&self, field: &'static str, text: &str) -> Result<Url, Error> {
+        let url = self.url.join(text).ok();
+        url.filter(|url| matches!(url.scheme(), "http" | "https"))
+            .ok_or_else(|| self.contradicts(field, "an https URL".to_owned(), text.to_owned()))
+    }
+
+    fn contradicts(&self, field: &'static str, expected: String, received: String) -> Error {
+        Error::Contradiction {
+            what: Document::Download,
+            field,
+            url: self.url.clone().into(),
+            expected,
+            received,
+        }
+    }
+}
