@@ -216,10 +216,10 @@ fn in_store(error: &store::Error) -> Option<&'static str> {
             "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
         }
         store::Error::Unwelcome { .. } => {
-            "no version was made visible. Some registries keep a list of media types that they take: an update may know those of OpenTofu (GitLab since late 2025), or its operator can add them"
+            "nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
         }
         store::Error::Immutable { .. } => {
-            "nothing that was there has changed. Push all platforms of a version at once, or have its operator let tags of this repository move"
+            "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
         store::Error::Blob { source, .. } if source.category() == Category::Local => return None,
         // What is not yet in the store has no part of it.

@@ -64,18 +64,23 @@ impl EvidencePlan {
 
     /// What the user should know.
     pub(super) fn warning(&self) -> Option<String> {
-        match self.refused.as_ref()? {
-            store::Error::Unwelcome {
-                host,
-                status,
-                answer,
-                ..
-            } => Some(format!(
-                "{host} does not take the evidence, and answered {status} ({answer}): readers will see `unverified`, unless they \
-                 have the hashes of the zips pinned"
-            )),
-            _ => None,
-        }
+        let store::Error::Unwelcome {
+            host,
+            status,
+            answer,
+            ..
+        } = self.refused.as_ref()?
+        else {
+            return None;
+        };
+        let said = match answer.as_str() {
+            "" => String::new(),
+            answer => format!(" ({answer})"),
+        };
+        Some(format!(
+            "{host} does not take the evidence, and answered {status}{said}: readers will see `unverified`, unless they have the \
+             hashes of the zips pinned"
+        ))
     }
 }
 

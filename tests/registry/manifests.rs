@@ -155,7 +155,7 @@ fn a_registry_that_does_not_know_providers_is_an_error_with_its_reason() {
   registry HOST
   answered 400 (MANIFEST_INVALID: unknown media type: application/vnd.opentofu.provider-target)
 
-hint: no version was made visible. Some registries keep a list of media types that they take: an update may know those of OpenTofu (GitLab since late 2025), or its operator can add them
+hint: nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them
 "
     );
     assert_eq!(tags(&registry, NAME), Vec::<String>::new());
@@ -180,7 +180,7 @@ fn platforms_cannot_be_added_to_a_tag_that_does_not_move() {
   HOST/acme/demo:1.0.0
   answered 400 (TAG_INVALID: The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.)
 
-hint: nothing that was there has changed. Push all platforms of a version at once, or have its operator let tags of this repository move
+hint: the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move
 "
     );
     assert_eq!(registry.tags(NAME), before);
@@ -311,4 +311,17 @@ fn a_registry_that_does_not_know_its_own_etag_is_written_to_without() {
         .map(|seen| seen.header("if-match").is_some())
         .collect();
     assert_eq!(conditions, [true, false]);
+}
+
+/// Clients resolve tags to SHA-256, and so do we.
+#[test]
+fn a_registry_that_names_another_kind_of_digest_is_read_instead() {
+    let pusher = Pusher::new(&PLATFORMS);
+    let registry = plain(&pusher, &["--platform", PLATFORMS[0]]);
+    let other = format!("sha512:{}", "0".repeat(128));
+    registry.always(
+        matching("HEAD", "/manifests/"),
+        Fault::with("docker-content-digest", other),
+    );
+    assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);
 }

@@ -79,24 +79,7 @@ impl Registry {
         };
         let media_type = answer::media_type(&answer);
         let (bytes, expected) = match expected {
-            None => {
-                let said: Option<Digest> = answer
-                    .header(CONTENT_DIGEST)
-                    .and_then(|text| text.parse().ok());
-                let bytes = answer.bytes(LARGEST_READ).await?;
-                let expected = Expected::of(&bytes);
-                // Only SHA-256 is compared: what clients resolve tags to.
-                if let Some(said) =
-                    said.filter(|said| said.sha256().is_some() && *said != expected.digest)
-                {
-                    let source = blob::Error::Digest {
-                        expected: said,
-                        received: expected.digest,
-                    };
-                    return Err(Error::reading(what, said, source));
-                }
-                (bytes, expected)
-            }
+            None => named_by_tag(answer, what).await?,
             Some(expected) if expected.size > LARGEST_READ => {
                 return Err(Refusal::TooLarge {
                     what,
@@ -132,10 +115,7 @@ impl Registry {
         let Some(answer) = answer else {
             return Ok(None);
         };
-        let said = answer
-            .header(CONTENT_DIGEST)
-            .and_then(|text| text.parse().ok());
-        let digest = match said {
+        let digest = match said_digest(&answer) {
             Some(digest) => Some(digest),
             // A registry that does not say it has to be read.
             None => self
@@ -236,6 +216,29 @@ impl Registry {
             None => Written::Refused { objection, error },
         })
     }
+}
+
+/// The document under a tag, with its digest. Only SHA-256 is compared with what the registry says: what clients resolve tags to.
+async fn named_by_tag(answer: Answer, what: Part) -> Result<(Vec<u8>, Expected), Error> {
+    let said = said_digest(&answer);
+    let bytes = answer.bytes(LARGEST_READ).await?;
+    let expected = Expected::of(&bytes);
+    match said.filter(|said| *said != expected.digest) {
+        None => Ok((bytes, expected)),
+        Some(said) => {
+            let source = blob::Error::Digest {
+                expected: said,
+                received: expected.digest,
+            };
+            Err(Error::reading(what, said, source))
+        }
+    }
+}
+
+/// The SHA-256 that a registry says a manifest has.
+fn said_digest(answer: &Answer) -> Option<Digest> {
+    let said: Digest = answer.header(CONTENT_DIGEST)?.parse().ok()?;
+    said.sha256().is_some().then_some(said)
 }
 
 /// What a registry has against a manifest, and the error that it is.
