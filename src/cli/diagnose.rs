@@ -250,6 +250,12 @@ fn in_store(error: &store::Error) -> Option<String> {
         store::Error::NoStore { .. } => {
             "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
         }
+        store::Error::Unwelcome { .. } => {
+            "nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
+        }
+        store::Error::Immutable { .. } => {
+            "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
+        }
         store::Error::Blob { source, .. } if source.category() == Category::Local => return None,
         // What is not yet in the store has no part of it.
         store::Error::Blob {
