@@ -142,6 +142,11 @@ pub enum Event {
         /// How it was authenticated.
         authentication: Authentication,
     },
+    /// A version is there as it should be, so that nothing of it was read.
+    Settled {
+        /// Provider and version.
+        subject: Subject,
+    },
     /// A place was looked at where credentials may be.
     Considered {
         /// Which one, and what is there.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::scene::Scene;
 
-const COMMANDS: [&str; 5] = ["push", "versions", "inspect", "resolve", "install"];
+const COMMANDS: [&str; 6] = ["push", "copy", "versions", "inspect", "resolve", "install"];
 
 /// Commands that need a registry, or a terminal, to do what their examples say.
 const ONLINE: [&str; 2] = ["login", "logout"];

@@ -136,18 +136,42 @@ impl Registry {
         }
     }
 
-    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
+    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else, and as often as
+    /// patience goes when it does not come through.
     pub(super) async fn send(
         &self,
         host: &Session,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
+        self.admitted(host, scope, request, true).await
+    }
+
+    /// As [`Registry::send`], for a request of which has to be seen what became of it before it is sent again.
+    pub(super) async fn send_once(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        self.admitted(host, scope, request, false).await
+    }
+
+    async fn admitted(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+        is_repeatable: bool,
+    ) -> Result<Answer, Error> {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
             let request = || request().secret(secret.clone(), &host.base);
-            let answer = self.http.retrying(request).await?;
+            let answer = match is_repeatable {
+                true => self.http.retrying(request).await?,
+                false => self.http.send(request()).await?,
+            };
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?
