@@ -27,8 +27,14 @@ use crate::support::registry::{self as double, Personality, Setup};
 use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 
+/// Uploads that do not get through in one piece.
+mod chunks;
+
 /// Certificates, and hosts that are not the registry.
 mod hosts;
+
+/// Registries that are known by their hosts.
+mod known;
 
 /// Every kind of registry: what goes in comes out.
 mod personalities;

@@ -20,6 +20,7 @@ use tfoci::selection;
 use tfoci::source::folder;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
+use tfoci::store::registry::known::{Known, Levels};
 use tfoci::trust;
 
 /// Why a command did not do what it was asked for.
@@ -171,6 +172,7 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Endpoint(AddressError::Repository(error)) | Problem::Mapping(MappingError::Template(error)) => {
             return about_template(error);
         }
+        Problem::Endpoint(AddressError::Levels(levels)) | Problem::Mapping(MappingError::Levels(levels)) => levelled(levels),
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
@@ -213,6 +215,15 @@ fn hint(failure: &Failure) -> Option<String> {
     Some(text)
 }
 
+fn levelled(levels: &Levels) -> String {
+    match levels.is_exact {
+        true => {
+            "join what tells providers apart with dashes, such as `{namespace}-{type}`".to_owned()
+        }
+        false => "add the levels that are missing".to_owned(),
+    }
+}
+
 fn in_store(error: &store::Error) -> Option<String> {
     let text = match error {
         store::Error::Http(http::Error::Plain { host, .. }) => {
@@ -220,6 +231,19 @@ fn in_store(error: &store::Error) -> Option<String> {
         }
         store::Error::Http(http::Error::Private { host, .. }) => {
             return Some(format!("if you know this host, `--allow-private {host}`"));
+        }
+        store::Error::NoRepository {
+            registry: Known::Ecr,
+            name,
+            ..
+        } => {
+            let name = printable(name);
+            return Some(format!(
+                "create it first: `aws ecr create-repository --repository-name {name}`"
+            ));
+        }
+        store::Error::NoRepository { .. } => {
+            "create the repository, or the project that it belongs to, before the first push"
         }
         store::Error::Http(http::Error::NoAuthorities) => {
             "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`"

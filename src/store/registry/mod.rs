@@ -1,14 +1,18 @@
 //! OCI registries.
 //!
 //! Reading: tags page by page, manifests by tag or digest, blobs that resume where they were cut. Writing: a blob is mounted
-//! where the registry has it, else one POST and one PUT of known length; manifests go by digest, and the tag last.
+//! where the registry has it, else one POST and one PUT of known length, or chunks where those do not get through;
+//! manifests go by digest, and the tag last.
 //! Everything that is read is checked against the digest by which it was asked for.
 //!
 //! A repository's name begins with its registry's host, so that one store serves whatever a template maps to.
 
 mod answer;
 mod auth;
+mod chunks;
 mod download;
+pub mod known;
+mod ladder;
 mod session;
 mod upload;
 mod wire;
@@ -27,13 +31,14 @@ use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
-use crate::http::{Answer, Http, Patience, Payload};
+use crate::http::{Answer, Http, Payload};
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
 pub use download::RegistryBlob;
 
 use auth::Scope;
 use session::{Host, Session};
+use upload::Upload;
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -86,9 +91,7 @@ impl ReadStore for Registry {
                     .header(ACCEPT, "application/json")
                     .whole(LARGEST_PAGE)
             };
-            let answer = self
-                .send(&host, &scope, Patience::Repeatable, request)
-                .await?;
+            let answer = self.send(&host, &scope, request).await?;
             let status = answer.status();
             if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
                 return Err(self.refusal(&host, "tags", answer).await);
@@ -238,9 +241,7 @@ impl WriteStore for Registry {
         let (host, name) = self.locate(repository).await?;
         let url = host.url(name, &format!("blobs/{}", expected.digest))?;
         let request = || host.request(Method::HEAD, url.clone());
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::push(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(false),
             status if status.is_success() => Ok(answer
@@ -266,7 +267,15 @@ impl WriteStore for Registry {
             false => {
                 let near = neighbour(repository, blob.kept()).map(str::to_owned);
                 let from = near.or_else(|| host.elsewhere(&expected.digest, name));
-                upload::put(self, &host, name, blob, from.as_deref()).await?
+                let upload = Upload {
+                    registry: self,
+                    host: &host,
+                    repository,
+                    name,
+                    blob,
+                    from: from.as_deref(),
+                };
+                upload.run().await?
             }
         };
         host.remember(expected.digest, name);
@@ -327,9 +336,7 @@ impl Registry {
                 .header(ACCEPT, accept)
                 .whole(LARGEST_READ)
         };
-        let answer = self
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::pull(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
@@ -350,9 +357,7 @@ impl Registry {
                 .header(CONTENT_TYPE, &manifest.media_type)
                 .payload(Payload::Bytes(manifest.bytes.clone()))
         };
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::push(name), request).await?;
         if answer.status().is_success() {
             Ok(())
         } else {
