@@ -176,6 +176,12 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
+        Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
+            format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
+        }
+        Problem::Store(store::Error::NoRepository { .. }) => {
+            "create the repository, or the project that it belongs to, before the first push".to_owned()
+        }
         Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
             "nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
@@ -256,6 +262,12 @@ fn in_store(error: &store::Error) -> Option<String> {
         }
         store::Error::NoStore { .. } => {
             "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
+        }
+        store::Error::Unwelcome { .. } => {
+            "nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
+        }
+        store::Error::Immutable { .. } => {
+            "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
         store::Error::Blob { source, .. } if source.category() == Category::Local => return None,
         // What is not yet in the store has no part of it.

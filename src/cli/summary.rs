@@ -23,6 +23,11 @@ pub(super) const PUSHED: Verb = Verb {
     done: "Pushed",
     planned: "Would push",
 };
+/// What `mirror` does.
+pub(super) const MIRRORED: Verb = Verb {
+    done: "Mirrored",
+    planned: "Would mirror",
+};
 /// What `copy` does.
 pub(super) const COPIED: Verb = Verb {
     done: "Copied",

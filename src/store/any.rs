@@ -98,6 +98,14 @@ impl WriteStore for Store {
         either!(self, store => store.put_blob(repository, blob).await)
     }
 
+    async fn put_new_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        either!(self, store => store.put_new_blob(repository, blob).await)
+    }
+
     async fn put_manifest(
         &self,
         repository: &Repository,

@@ -97,6 +97,28 @@ pub enum Error {
         /// What the registry says about it.
         answer: String,
     },
+    /// A registry does not take a manifest because of its media types.
+    #[error("the registry does not take the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
+    Unwelcome {
+        /// What it does not take.
+        what: Part,
+        /// The registry.
+        host: String,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
+    /// A registry does not let go of what a tag stands for.
+    #[error("the registry does not move the tag\n  {reference}\n  answered {status}{}", said(.answer))]
+    Immutable {
+        /// Repository and tag.
+        reference: String,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
     /// A registry, or its token server, does not let us in.
     #[error("the registry does not let us in\n  registry {host}\n  answered {status}{}\n  tried {}", said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
     Unauthorized {
@@ -221,6 +243,11 @@ impl Error {
         ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
     }
 
+    /// Whether the store takes no such thing, whoever brings it.
+    pub fn is_unwelcome(&self) -> bool {
+        matches!(self, Self::Unwelcome { .. })
+    }
+
     /// A short, stable name for what is wrong with the artifact, `PART-WHAT`; `None` where it is not the artifact's fault.
     pub fn code(&self) -> Option<String> {
         let (what, fault) = match self {
@@ -256,7 +283,8 @@ impl Error {
                 status: 429 | 500..,
                 ..
             } => Category::Unreachable,
-            Self::Registry { .. } => Category::Unsupported,
+            Self::Immutable { .. } => Category::Conflict,
+            Self::Registry { .. } | Self::Unwelcome { .. } => Category::Unsupported,
             Self::Realm { .. }
             | Self::ForeignPage { .. }
             | Self::EndlessPages { .. }

@@ -119,18 +119,42 @@ impl Registry {
         Ok((session, name))
     }
 
-    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
+    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else, and as often as
+    /// patience goes when it does not come through.
     pub(super) async fn send(
         &self,
         host: &Session,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
+        self.admitted(host, scope, request, true).await
+    }
+
+    /// As [`Registry::send`], for a request of which has to be seen what became of it before it is sent again.
+    pub(super) async fn send_once(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        self.admitted(host, scope, request, false).await
+    }
+
+    async fn admitted(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+        is_repeatable: bool,
+    ) -> Result<Answer, Error> {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
             let send = || self.http.send(request().secret(secret.clone(), &host.base));
-            let answer = retrying(send).await?;
+            let answer = match is_repeatable {
+                true => retrying(send).await?,
+                false => send().await?,
+            };
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?

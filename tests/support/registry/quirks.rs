@@ -93,6 +93,17 @@ pub enum Creation {
     Levels(usize),
 }
 
+/// What an `ETag` is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Etags {
+    /// There is none.
+    Absent,
+    /// It is sent with manifests.
+    Sent,
+    /// It is sent, and a PUT with another one in `If-Match` is refused.
+    Compared,
+}
+
 /// What a registry does in its own way.
 #[derive(Clone, Debug)]
 pub struct Quirks {
@@ -124,6 +135,7 @@ pub struct Quirks {
     pub unknown: &'static str,
     /// Whether a tag stays where it is.
     pub immutable: bool,
+    pub etags: Etags,
     /// Whether a PUT of a manifest by digest is answered with its `Location`.
     pub manifest_location: bool,
     /// The status for a manifest whose parts are missing.
@@ -178,6 +190,7 @@ impl Quirks {
             levels: None,
             unknown: "NAME_UNKNOWN",
             immutable: false,
+            etags: Etags::Absent,
             manifest_location: true,
             missing_part: 404,
             types: None,
@@ -195,6 +208,7 @@ impl Quirks {
     fn distribution() -> Self {
         Self {
             checks_ranges: false,
+            etags: Etags::Sent,
             keeps_partial: true,
             location: Location::Absolute,
             upload_state: true,
