@@ -238,19 +238,6 @@ fn in_store(error: &store::Error) -> Option<String> {
         store::Error::Http(http::Error::Private { host, .. }) => {
             return Some(format!("if you know this host, `--allow-private {host}`"));
         }
-        store::Error::NoRepository {
-            registry: Known::Ecr,
-            name,
-            ..
-        } => {
-            let name = printable(name);
-            return Some(format!(
-                "create it first: `aws ecr create-repository --repository-name {name}`"
-            ));
-        }
-        store::Error::NoRepository { .. } => {
-            "create the repository, or the project that it belongs to, before the first push"
-        }
         store::Error::Http(http::Error::NoAuthorities) => {
             "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`"
         }
