@@ -86,7 +86,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn each_refusal_has_its_own_message() {
+fn each_refusal_of_an_entry_has_its_own_message() {
     let provider =
         |inside: &str| format!("\nprovider \"example.com/acme/demo\" {{\n{inside}\n}}\n");
     let in_entry =
@@ -166,10 +166,14 @@ fn each_refusal_has_its_own_message() {
             "{inside}"
         );
     }
-    let twice = provider("version = \"1.0.0\"").repeat(2);
+}
+
+#[test]
+fn each_refusal_of_a_block_has_its_own_message() {
+    let twice = "provider \"example.com/acme/demo\" {\nversion = \"1.0.0\"\n}\n".repeat(2);
     assert_eq!(
         refused(&twice),
-        "one provider has two entries\n  the first at line 2".to_owned() + &in_entry(6)
+        "one provider has two entries\n  the first at line 1\n  at line 4, in the entry of example.com/acme/demo"
     );
     for (text, message) in [
         (

@@ -200,58 +200,6 @@ fn sources_without_host_mean_the_host_of_the_client() {
 }
 
 #[test]
-fn only_the_files_that_clients_read_count() {
-    let uses = |name: &str| format!("data \"{name}_x\" \"x\" {{}}");
-    let used = |files: &[&str]| {
-        let texts: Vec<_> = files
-            .iter()
-            .map(|name| uses(&name.replace(['.', '#', '~'], "-")))
-            .collect();
-        let files: Vec<_> = files
-            .iter()
-            .zip(&texts)
-            .map(|(name, text)| (*name, text.as_str()))
-            .collect();
-        read(&files)
-            .unwrap()
-            .requirements
-            .into_keys()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        used(&["a.tf", "a.tofu", "b.tf", "c.tofu"]),
-        ["a-tofu", "b-tf", "c-tofu"]
-    );
-    assert!(
-        used(&[
-            ".a.tf",
-            "a.tf~",
-            "#a.tf#",
-            "a.tfvars",
-            "a.tftest.hcl",
-            "tf",
-            "a.json"
-        ])
-        .is_empty()
-    );
-    assert!(is_configuration("main.tofu.json") && !is_configuration(".terraform.lock.hcl"));
-    let json = |name: &str| format!("{{\"data\": {{\"{name}\": {{\"x\": {{}}}}}}}}");
-    let files = [
-        ("a.tf.json", &*json("one")),
-        ("a.tofu.json", &json("two")),
-        ("a.tf", &uses("three")),
-    ];
-    assert_eq!(
-        read(&files)
-            .unwrap()
-            .requirements
-            .into_keys()
-            .collect::<Vec<_>>(),
-        ["three", "two"]
-    );
-}
-
-#[test]
 fn overriding_files_change_what_others_say() {
     let files = [
         (
