@@ -20,11 +20,11 @@ mod uploads;
 
 use tokio_rustls::rustls::ServerConfig;
 
-use super::server::Running;
 pub use super::server::answer;
 pub use super::server::fault::Fault;
 use super::server::seen;
 pub use super::server::seen::{Door, Seen, matching};
+use super::server::{Front, Running};
 pub use access::Access;
 use desk::Desk;
 pub use quirks::{Personality, Quirks};
@@ -35,6 +35,7 @@ pub struct Setup {
     pub access: Access,
     created: Vec<String>,
     tls: Option<ServerConfig>,
+    host: Option<String>,
 }
 
 impl Setup {
@@ -45,6 +46,7 @@ impl Setup {
             access: Access::of(personality),
             created: Vec::new(),
             tls: None,
+            host: None,
         }
     }
 
@@ -80,9 +82,19 @@ impl Setup {
         self
     }
 
+    /// Plays a host, for those who reach it without TLS through the proxy [`Running::proxy`].
+    pub fn host(mut self, name: &str) -> Self {
+        self.host = Some(name.to_owned());
+        self
+    }
+
     /// Starts it.
     pub fn start(self) -> Registry {
-        Running::start("127.0.0.1", self.tls, |doors| {
+        let front = match &self.host {
+            Some(name) => Front::Played(name),
+            None => Front::At("127.0.0.1"),
+        };
+        Running::start(front, self.tls, |doors| {
             let mut desk = Desk::new(self.quirks, self.access, doors.clone());
             desk.created = self.created;
             desk

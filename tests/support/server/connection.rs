@@ -155,6 +155,9 @@ impl<S: Service> Server<S> {
             self.service().keep_partial(seen, &bytes);
             return None;
         }
+        if let Some(Fault::Together(barrier)) = &fault {
+            barrier.wait().await;
+        }
         let mut service = self.service();
         let answer = service.answer(seen, bytes);
         spoil(&mut *service, seen, fault, answer)

@@ -20,6 +20,8 @@ pub enum Fault {
     Stall,
     /// So many bytes of the body are taken; then the connection is cut.
     CutRequest(u64),
+    /// Nothing is done before others have come that wait here too.
+    Together(Arc<tokio::sync::Barrier>),
     /// Everything is done; then the connection is cut before the answer.
     LostAnswer,
     /// What is asked for lies behind another door, with a signature in its URL.
@@ -60,6 +62,16 @@ impl Fault {
     pub fn denied() -> Self {
         let message = "requested access to the resource is denied";
         Self::Answer(Answer::error(403, "DENIED", message))
+    }
+
+    /// Everything is done, and then something else happens before the answer.
+    pub fn after(happens: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::alter(move |_| happens())
+    }
+
+    /// Everything is done, and then something else is answered.
+    pub fn although_done(answer: Answer) -> Self {
+        Self::alter(move |altered| *altered = answer.clone())
     }
 
     /// The answer is altered before it goes out.
