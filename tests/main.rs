@@ -51,6 +51,9 @@ mod messages;
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 
+/// The origin double itself, against unmodified clients, and that its faults do what they say.
+mod origin_double;
+
 /// From a release folder into a store.
 mod push;
 

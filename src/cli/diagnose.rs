@@ -10,6 +10,7 @@ use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
 use tfoci::http;
+use tfoci::lockfile;
 use tfoci::oci::template;
 use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
@@ -72,6 +73,14 @@ pub(super) enum Complaint {
         path: PathBuf,
         /// Why.
         source: Box<config::mirror::Error>,
+    },
+    /// A lock file that clients would not read either.
+    #[error("{} is not a lock file", .path.display())]
+    LockFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<lockfile::Error>,
     },
     /// Keys are to be written, and nothing says where.
     #[error("there is no trust file into which new keys could be written")]
@@ -265,6 +274,12 @@ fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
         trust::Error::Refused(refusal) => format!("nothing was written. {}", refused(&refusal.reason)?),
         trust::Error::Mismatch { .. } => "nothing was written. Build the release again, and sign after the last change".to_owned(),
+        trust::Error::NotLocked { .. } => {
+            "nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
+        }
+        trust::Error::NoZipLocked => {
+            "`tofu providers lock` adds the hashes of zips for all platforms".to_owned()
+        }
         trust::Error::NoLine { .. } => "nothing was written. Only what the signed document lists is pushed".to_owned(),
         trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
         _ => return None,

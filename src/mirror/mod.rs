@@ -14,7 +14,7 @@
 
 mod wish;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
@@ -32,6 +32,7 @@ use crate::release::Release;
 use crate::source::{self, Source};
 use crate::store::WriteStore;
 use crate::store::graph::{self, Artifact};
+use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
 use wish::Choice;
@@ -60,6 +61,8 @@ pub struct Task<D> {
     pub wishes: Vec<Wish>,
     /// Whom to believe.
     pub rule: Rule,
+    /// What lock files say the packages of a version may be: nothing else is mirrored of it.
+    pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The provider's repository.
     pub destination: Destination<D>,
 }
@@ -202,7 +205,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         }: &Choice,
         tags: &BTreeSet<String>,
     ) -> Result<Prepared<S::Package>, Failure> {
-        let Task { provider, rule, .. } = &self.task;
+        let provider = &self.task.provider;
         let version = offer.version.version();
         let subject = Subject::version(provider, version);
         let stored = self.look(version, tags).await;
@@ -221,7 +224,10 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
                 let lacks = |platform: &&Platform| !stored.platforms.contains(platform);
                 let lacking: Vec<Platform> = wanted.iter().filter(lacks).cloned().collect();
                 if lacking.is_empty() {
-                    return Ok(Prepared::Present(self.present(version, stored)));
+                    let present = self.present(version, stored);
+                    self.check_lock(&present, wanted)
+                        .map_err(|error| self.stored(error.into(), subject.clone()))?;
+                    return Ok(Prepared::Present(present));
                 }
                 Some(lacking)
             }
@@ -232,7 +238,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             .release(provider, &offer.version, lacking.as_deref())
             .await
             .map_err(|error| from_source(error.into()))?;
-        let verified = trust::verify(release, rule, self.options.publish.now)
+        let verified = self
+            .verify(release)
             .map_err(|error| from_source(error.into()))?;
         self.reporter.report(Event::Verified {
             subject: subject.clone(),
@@ -248,6 +255,25 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             release: Box::new(verified),
             beside,
         })
+    }
+
+    fn verify(
+        &self,
+        release: Release<S::Package>,
+    ) -> Result<Verified<Release<S::Package>>, trust::Error> {
+        let (rule, now) = (&self.task.rule, self.options.publish.now);
+        let Some(hashes) = self.task.locked.get(&release.version) else {
+            return trust::verify(release, rule, now);
+        };
+        if S::BRINGS_PROOF {
+            return trust::verify(release, rule, now)?.locked(hashes);
+        }
+        // The lock file stands in for what this source cannot have.
+        let rule = Rule {
+            unsigned: Unsigned::Allow,
+            ..rule.clone()
+        };
+        trust::verify(release, &rule, now)?.locked(hashes)
     }
 
     /// What the store has of a version; nothing where everything is to be compared, and where it cannot be read: then it is for
@@ -300,6 +326,17 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             packages: stored.packages(),
             bytes: 0,
         }
+    }
+
+    /// Holds what the store has to the lock files.
+    fn check_lock(&self, present: &Published, wanted: &[Platform]) -> Result<(), trust::Error> {
+        let Some(hashes) = self.task.locked.get(&present.version) else {
+            return Ok(());
+        };
+        let packages = present.packages.iter();
+        packages
+            .filter(|package| wanted.contains(&package.platform))
+            .try_for_each(|package| trust::among(hashes, &package.platform, package.zh.clone()))
     }
 
     async fn carry_out(

@@ -2,6 +2,7 @@
 
 use crate::digest::Digest;
 use crate::error::{Category, printable};
+use crate::hash::PackageHash;
 use crate::platform::Platform;
 
 use super::refusal::Refusal;
@@ -50,6 +51,17 @@ pub enum Error {
         /// What the zip is.
         digest: Digest,
     },
+    /// A package that no lock file has.
+    #[error("the package for {platform} is not in the lock file\n  received {received}")]
+    NotLocked {
+        /// What it is for.
+        platform: Platform,
+        /// What it is.
+        received: PackageHash,
+    },
+    /// A lock file that cannot vouch for a zip.
+    #[error("the lock file has no zh: hash of this version")]
+    NoZipLocked,
     /// There is no checksum document.
     #[error("there is no checksum document")]
     NoDocument,
@@ -116,6 +128,8 @@ impl Error {
             | Self::Mismatch(_)
             | Self::OtherName { .. }
             | Self::Uncovered { .. }
+            | Self::NotLocked { .. }
+            | Self::NoZipLocked
             | Self::NoDocument
             | Self::NoSignature
             | Self::NoKey

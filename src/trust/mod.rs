@@ -1,6 +1,6 @@
 //! Trust: what turns a [`Release`] that somebody offers into one that may be published, installed or locked.
 //!
-//! The chain has three links, and each must hold. A **key** is believed for a reason (its [`Anchor`](crate::authentication::Anchor)). With it the author signed the
+//! The chain has three links, and each must hold. A **key** is believed for a reason (its [`Anchor`]). With it the author signed the
 //! **checksum document**, byte for byte. And a line of that document gives the SHA-256 of each **package**, under a file name that
 //! says this type, version and platform. What is missing at the start of the chain can be allowed by a [`Rule`], and is then shown
 //! as what it is; what is *wrong* anywhere is always an error.
@@ -14,11 +14,13 @@
 //! The result equals what unmodified clients accept (contract 5.4), but for four deliberate differences: SHA-1 over the document and
 //! origins without keys need a switch, keys that cannot be read are passed over, and revoked keys are refused whenever they were revoked.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::time::SystemTime;
 
-use crate::authentication::{Authentication, Note, Status};
+use crate::authentication::{Anchor, Authentication, Note, Status};
 use crate::digest::Digest;
+use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::release::{Document, Package, Release, canonical_file_name};
 
@@ -89,6 +91,27 @@ pub fn verify<L>(
     notes.extend(checksums.iter().flat_map(Checksums::notes));
     let proof = Proof::new(&release, good, checksums, notes);
     Ok(Verified(release, proof))
+}
+
+/// Whether a lock file has a package's zip.
+///
+/// # Errors
+/// It has not, or has no zip of this version at all.
+pub fn among(
+    hashes: &BTreeSet<PackageHash>,
+    platform: &Platform,
+    zh: Option<PackageHash>,
+) -> Result<(), Error> {
+    if !hashes.iter().any(|hash| hash.zip_digest().is_some()) {
+        return Err(Error::NoZipLocked);
+    }
+    match zh {
+        Some(received) if !hashes.contains(&received) => Err(Error::NotLocked {
+            platform: platform.clone(),
+            received,
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn subject<L>(release: &Release<L>) -> Subject<'_> {
@@ -221,6 +244,21 @@ impl<L> Verified<Release<L>> {
     pub fn only(mut self, keep: impl Fn(&Platform) -> bool) -> Self {
         self.0.packages.retain(|package| keep(&package.platform));
         self
+    }
+
+    /// The same release, for whose packages a lock file vouches, whoever signed them. A pinned key stays the firmer reason.
+    ///
+    /// # Errors
+    /// The first package that is not among the hashes, or that there is none of a zip.
+    pub fn locked(mut self, hashes: &BTreeSet<PackageHash>) -> Result<Self, Error> {
+        for package in &self.packages {
+            among(hashes, &package.platform, package.zh())?;
+        }
+        let anchor = &mut self.1.authentication.anchor;
+        if *anchor != Some(Anchor::Pinned) {
+            *anchor = Some(Anchor::Lock);
+        }
+        Ok(self)
     }
 
     /// Whether the checksum document also covers these zips, of which only platform and digest are known: those of an OCI index

@@ -1,7 +1,8 @@
 //! A registry that is known by its host plays that host behind a proxy, as the programs are told of one.
 
 use super::{User, noise};
-use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
+use crate::support::docker_registry::{Options, Program};
+use crate::support::registry::{Access, Fault, Personality, Seen, Setup, matching};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
@@ -15,9 +16,9 @@ fn at(host: &str, personality: Personality) -> Setup {
         .host(host)
 }
 
-/// Pushes the release of a user into the repository of a reference.
-fn push(user: &User, registry: &Registry, reference: &str) -> Run {
-    let scene = Scene::new().env("http_proxy", registry.proxy());
+/// Pushes the release of a user to a host, for which somebody at `NAME:PORT` is the proxy.
+fn push(user: &User, proxy: &str, host: &str, reference: &str) -> Run {
+    let scene = Scene::new().env("http_proxy", &format!("http://{proxy}"));
     let key = scene.write("acme.asc", Signer::acme().public_armored());
     let authfile = scene.write("auth.json", user.authfile());
     let release = user.path("release");
@@ -28,7 +29,7 @@ fn push(user: &User, registry: &Registry, reference: &str) -> Run {
         "--to",
         reference,
         "--plain-http",
-        registry.host(),
+        host,
         "--key",
         key.to_str().unwrap(),
         "--authfile",
@@ -46,13 +47,8 @@ fn length(seen: &Seen) -> u64 {
         .map_or(0, |text| text.parse().unwrap())
 }
 
-#[test]
-fn azure_gets_chunks_of_four_mebibytes_at_once() {
-    let host = "acme.azurecr.io";
-    let registry = at(host, Personality::Acr)
-        .quirks(|quirks| quirks.largest_put = Some(5 << 20))
-        .start();
-    let user = User::of(&registry, "acme/demo");
+/// Puts a release in the place of the user's that is longer than two chunks.
+fn write_large_release(user: &User) {
     ReleaseFolder::new("demo", super::VERSION)
         .platform("darwin_arm64")
         .package(
@@ -60,7 +56,17 @@ fn azure_gets_chunks_of_four_mebibytes_at_once() {
             &[("terraform-provider-demo_v1.0.0", &noise(9 << 20))],
         )
         .write(&user.path("release"));
-    push(&user, &registry, "acme.azurecr.io/acme/demo").succeeds();
+}
+
+#[test]
+fn azure_gets_chunks_of_four_mebibytes_at_once() {
+    let host = "acme.azurecr.io";
+    let registry = at(host, Personality::Acr)
+        .quirks(|quirks| quirks.largest_put = Some(5 << 20))
+        .start();
+    let user = User::of(&registry, "acme/demo");
+    write_large_release(&user);
+    push(&user, registry.host(), host, "acme.azurecr.io/acme/demo").succeeds();
     user.assert_pushed(&registry);
     let patches = registry
         .seen()
@@ -98,11 +104,9 @@ fn those_who_spoil_chunks_never_get_any() {
         let registry = at(host, personality).start();
         // Where nothing is known, chunks come after two cuts.
         let large = |seen: &Seen| upload(seen) && length(seen) > 64 << 10;
-        for nth in 1..=2 {
-            registry.fault(nth, large, Fault::CutRequest(1000));
-        }
+        registry.storm(2, large, Fault::CutRequest(1000));
         let user = User::of(&registry, name);
-        push(&user, &registry, &format!("{host}/{name}")).succeeds();
+        push(&user, registry.host(), host, &format!("{host}/{name}")).succeeds();
         user.assert_pushed(&registry);
         assert_eq!(registry.count(|seen| seen.method == "PATCH"), 0, "{host}");
         assert_eq!(registry.count(large), 3, "{host}");
@@ -125,7 +129,13 @@ fn amazon_wants_a_repository_first() {
     let host = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
     let registry = at(host, Personality::Ecr).start();
     let user = User::of(&registry, "acme/other");
-    let run = push(&user, &registry, &format!("{host}/acme/demo-other/demo")).exits(1);
+    let run = push(
+        &user,
+        registry.host(),
+        host,
+        &format!("{host}/acme/demo-other/demo"),
+    )
+    .exits(1);
     let says = "\
 error: the registry has no repository `acme/demo-other/demo` for registry.example.net/acme/demo 1.0.0 in 123456789012.dkr.ecr.eu-west-1.amazonaws.com/acme/demo-other/demo
   answered 404 (NAME_UNKNOWN: repository acme/demo-other/demo not found)
@@ -138,16 +148,41 @@ hint: create it first: `aws ecr create-repository --repository-name acme/demo-ot
 
 #[test]
 fn docker_hub_is_reached_at_its_api_with_the_secret_of_its_name() {
-    let registry = at("registry-1.docker.io", Personality::Hub)
+    let host = "registry-1.docker.io";
+    let registry = at(host, Personality::Hub)
         .access(Access::Basic { user: "me" })
         .start();
     let mut user = User::of(&registry, "acme/demo");
     "docker.io".clone_into(&mut user.host);
-    push(&user, &registry, "docker.io/acme/demo").succeeds();
+    push(&user, registry.host(), host, "docker.io/acme/demo").succeeds();
     user.assert_pushed(&registry);
     assert_ne!(registry.count(|seen| seen.authorization().is_some()), 0);
 
     registry.forget();
-    push(&user, &registry, "docker.io/acme/tofu/demo").exits(2);
+    push(&user, registry.host(), host, "docker.io/acme/tofu/demo").exits(2);
     assert_eq!(registry.count(matching("GET", "")), 0);
+}
+
+#[tokio::test]
+async fn others_take_our_chunks_too() {
+    for program in [Program::DockerRegistry, Program::Zot] {
+        let options = Options {
+            tls: None,
+            password: false,
+        };
+        let Some(foreign) = program.start(&options) else {
+            continue;
+        };
+        let user = User::at(&foreign.host(), "acme/demo");
+        write_large_release(&user);
+        push(
+            &user,
+            &foreign.host(),
+            "acme.azurecr.io",
+            "acme.azurecr.io/acme/demo",
+        )
+        .succeeds();
+        user.install().await.unwrap();
+        user.assert_installed();
+    }
 }

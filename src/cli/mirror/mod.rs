@@ -1,5 +1,6 @@
 //! `tfoci mirror`.
 
+mod locks;
 mod pins;
 mod plan;
 mod shard;
@@ -43,7 +44,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The providers, each with the versions that are wanted
-    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present = "file")]
+    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock"])]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template; may be repeated
     #[arg(long, value_name = "STORE")]
@@ -57,6 +58,9 @@ pub(super) struct Arguments {
     /// Only this platform, such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
+    /// Mirror exactly what this lock file has; a directory stands for the one in it; may be repeated
+    #[arg(long, value_name = "FILE")]
+    from_lock: Vec<PathBuf>,
     /// At most this many versions of each provider, the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     newest: Option<u32>,

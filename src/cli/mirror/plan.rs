@@ -13,15 +13,16 @@ use tfoci::store::{Endpoint, Store};
 use tfoci::trust::Policy;
 
 use super::Arguments;
+use super::locks::Locks;
 use crate::cli::diagnose::Complaint;
 use crate::cli::options::{Globals, check, read};
 
 /// One thing that somebody asked for.
-struct Item {
-    provider: ProviderAddr,
-    wish: Wish,
+pub(super) struct Item {
+    pub(super) provider: ProviderAddr,
+    pub(super) wish: Wish,
     /// The store addresses that stand beside it.
-    to: Vec<String>,
+    pub(super) to: Vec<String>,
 }
 
 /// Reads all that is asked for, and says what is to be done about it.
@@ -33,6 +34,8 @@ pub(super) fn tasks(
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), globals)?;
     let mut items = addresses(arguments, globals)?;
+    let locks = Locks::read(&arguments.from_lock)?;
+    items.extend(locks.items());
     items.extend(file.into_iter().flat_map(entries));
     let mut tasks = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
@@ -45,6 +48,7 @@ pub(super) fn tasks(
         for (provider, wishes) in providers {
             tasks.push(Task {
                 rule: policy.rule_for(&provider).unwrap_or_default(),
+                locked: locks.hashes_of(&provider),
                 destination: destination(&endpoint, &store, &provider)?,
                 provider,
                 wishes,

@@ -98,7 +98,7 @@ impl Desk {
     }
 
     /// What had arrived when the connection was cut.
-    pub fn keep_partial(&mut self, route: &Route, bytes: &[u8]) {
+    pub(super) fn keep_upload(&mut self, route: &Route, bytes: &[u8]) {
         if let (true, Route::Upload(name, id)) = (self.quirks.keeps_partial, route)
             && let Some(upload) = self.upload(name, id)
         {
