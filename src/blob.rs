@@ -16,6 +16,7 @@ pub use pieces::Pieces;
 pub use proof::hold_back;
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -24,6 +25,7 @@ use futures_util::{Stream, StreamExt as _};
 
 use crate::digest::{Algorithm, Hasher};
 use crate::disk;
+use crate::oci::Repository;
 use crate::release::Expected;
 
 /// Bytes that can be read from the start or from any offset, as often as needed.
@@ -36,8 +38,22 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
         false
     }
 
+    /// Where a store keeps it, so that another repository may share it instead of having it copied.
+    fn kept(&self) -> Option<Kept<'_>> {
+        None
+    }
+
     /// Starts reading at an offset.
     fn open(&self, from: u64) -> impl Future<Output = Result<Body, Error>> + Send;
+}
+
+/// Where a store keeps a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept<'a> {
+    /// In a repository, whose registry can mount it in another one.
+    InRegistry(&'a Repository),
+    /// In a file of a layout, which is never altered: a hard link is as good as a copy.
+    InFile(&'a Path),
 }
 
 /// Bytes on their way.

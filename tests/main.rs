@@ -20,6 +20,9 @@ mod chaos;
 /// What unmodified clients and other OCI tools make of what we push and install.
 mod clients;
 
+/// From one store into another.
+mod copy;
+
 /// Which sources of credentials were considered.
 mod credentials;
 
@@ -59,6 +62,9 @@ mod push;
 
 /// Registries, of every kind and in every mood: from a release folder into them and out again.
 mod registry;
+
+/// Registries that are not ours, as programs: in by us and out by others, and the other way round.
+mod registry_real;
 
 /// The registry double itself, against the specification, an independent client and an independent registry.
 mod registry_double;

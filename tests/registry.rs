@@ -241,7 +241,7 @@ fn quiet() -> Arc<dyn Reporter> {
 }
 
 /// Bytes that no compression makes smaller.
-fn noise(length: usize) -> Vec<u8> {
+pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
         state ^= state << 13;

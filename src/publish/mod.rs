@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use futures_util::StreamExt as _;
 
-use crate::blob::{BlobSource, Body, Memory, hold_back};
+use crate::blob::{BlobSource, Body, Kept, Memory, hold_back};
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::jobs;
@@ -30,7 +30,7 @@ use crate::trust::Verified;
 mod evidence;
 mod plan;
 
-use plan::{Plan, Step};
+use plan::Plan;
 
 /// How often a publication starts again because somebody else moved a tag.
 const ATTEMPTS: u32 = 8;
@@ -142,7 +142,10 @@ async fn carry_out<S: WriteStore, B: BlobSource>(
         let (destination, reporter) = (destination.clone(), Arc::clone(reporter));
         let authentication = authentication.clone();
         async move {
-            let transfer = deliver(&package, &step, &destination, &subject, &reporter).await?;
+            let transfer = match step.missing {
+                true => deliver(&package, &destination, &subject, &reporter).await?,
+                false => Transfer::Present,
+            };
             let size = package.expected.size;
             reporter.report(Event::Finished {
                 subject,
@@ -171,16 +174,13 @@ async fn carry_out<S: WriteStore, B: BlobSource>(
     Ok(transfers)
 }
 
-async fn deliver<S: WriteStore, B: BlobSource>(
+/// Brings one package into a store, and tells how it goes.
+pub(crate) async fn deliver<S: WriteStore, B: BlobSource>(
     package: &Package<B>,
-    step: &Step,
     destination: &Destination<S>,
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Transfer, Problem> {
-    if !step.missing {
-        return Ok(Transfer::Present);
-    }
     let size = package.expected.size;
     reporter.report(Event::Started {
         subject: subject.clone(),
@@ -339,6 +339,14 @@ struct Watched<B> {
 impl<B: BlobSource> BlobSource for Watched<B> {
     fn expected(&self) -> Expected {
         self.blob.expected()
+    }
+
+    fn can_be_cut(&self) -> bool {
+        self.blob.can_be_cut()
+    }
+
+    fn kept(&self) -> Option<Kept<'_>> {
+        self.blob.kept()
     }
 
     async fn open(&self, from: u64) -> Result<Body, crate::blob::Error> {

@@ -2,7 +2,7 @@
 
 use super::{User, noise};
 use crate::support::docker_registry::{Options, Program};
-use crate::support::registry::{Access, Fault, Personality, Seen, Setup, matching};
+use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
@@ -16,9 +16,14 @@ fn at(host: &str, personality: Personality) -> Setup {
         .host(host)
 }
 
-/// Pushes the release of a user to a host, for which somebody at `NAME:PORT` is the proxy.
-fn push(user: &User, proxy: &str, host: &str, reference: &str) -> Run {
-    let scene = Scene::new().env("http_proxy", &format!("http://{proxy}"));
+/// Pushes the release of a user into the repository of a reference.
+fn push(user: &User, registry: &Registry, reference: &str) -> Run {
+    push_through(registry.proxy(), user, registry.host(), reference)
+}
+
+/// The same through the proxy of a host.
+fn push_through(proxy: &str, user: &User, host: &str, reference: &str) -> Run {
+    let scene = Scene::new().env("http_proxy", proxy);
     let key = scene.write("acme.asc", Signer::acme().public_armored());
     let authfile = scene.write("auth.json", user.authfile());
     let release = user.path("release");
@@ -66,7 +71,7 @@ fn azure_gets_chunks_of_four_mebibytes_at_once() {
         .start();
     let user = User::of(&registry, "acme/demo");
     write_large_release(&user);
-    push(&user, registry.host(), host, "acme.azurecr.io/acme/demo").succeeds();
+    push(&user, &registry, "acme.azurecr.io/acme/demo").succeeds();
     user.assert_pushed(&registry);
     let patches = registry
         .seen()
@@ -106,7 +111,7 @@ fn those_who_spoil_chunks_never_get_any() {
         let large = |seen: &Seen| upload(seen) && length(seen) > 64 << 10;
         registry.storm(2, large, Fault::CutRequest(1000));
         let user = User::of(&registry, name);
-        push(&user, registry.host(), host, &format!("{host}/{name}")).succeeds();
+        push(&user, &registry, &format!("{host}/{name}")).succeeds();
         user.assert_pushed(&registry);
         assert_eq!(registry.count(|seen| seen.method == "PATCH"), 0, "{host}");
         assert_eq!(registry.count(large), 3, "{host}");
@@ -129,13 +134,7 @@ fn amazon_wants_a_repository_first() {
     let host = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
     let registry = at(host, Personality::Ecr).start();
     let user = User::of(&registry, "acme/other");
-    let run = push(
-        &user,
-        registry.host(),
-        host,
-        &format!("{host}/acme/demo-other/demo"),
-    )
-    .exits(1);
+    let run = push(&user, &registry, &format!("{host}/acme/demo-other/demo")).exits(1);
     let says = "\
 error: the registry has no repository `acme/demo-other/demo` for registry.example.net/acme/demo 1.0.0 in 123456789012.dkr.ecr.eu-west-1.amazonaws.com/acme/demo-other/demo
   answered 404 (NAME_UNKNOWN: repository acme/demo-other/demo not found)
@@ -148,40 +147,32 @@ hint: create it first: `aws ecr create-repository --repository-name acme/demo-ot
 
 #[test]
 fn docker_hub_is_reached_at_its_api_with_the_secret_of_its_name() {
-    let host = "registry-1.docker.io";
-    let registry = at(host, Personality::Hub)
+    let registry = at("registry-1.docker.io", Personality::Hub)
         .access(Access::Basic { user: "me" })
         .start();
     let mut user = User::of(&registry, "acme/demo");
     "docker.io".clone_into(&mut user.host);
-    push(&user, registry.host(), host, "docker.io/acme/demo").succeeds();
+    push(&user, &registry, "docker.io/acme/demo").succeeds();
     user.assert_pushed(&registry);
     assert_ne!(registry.count(|seen| seen.authorization().is_some()), 0);
 
     registry.forget();
-    push(&user, registry.host(), host, "docker.io/acme/tofu/demo").exits(2);
+    push(&user, &registry, "docker.io/acme/tofu/demo").exits(2);
     assert_eq!(registry.count(matching("GET", "")), 0);
 }
 
+/// Whoever runs a registry without TLS is its proxy too, so that it can play a host.
 #[tokio::test]
 async fn others_take_our_chunks_too() {
     for program in [Program::DockerRegistry, Program::Zot] {
-        let options = Options {
-            tls: None,
-            password: false,
-        };
-        let Some(foreign) = program.start(&options) else {
+        let Some(foreign) = program.start(&Options::default()) else {
             continue;
         };
         let user = User::at(&foreign.host(), "acme/demo");
         write_large_release(&user);
-        push(
-            &user,
-            &foreign.host(),
-            "acme.azurecr.io",
-            "acme.azurecr.io/acme/demo",
-        )
-        .succeeds();
+        let (host, reference) = ("acme.azurecr.io", "acme.azurecr.io/acme/demo");
+        let proxy = format!("http://{}", foreign.host());
+        push_through(&proxy, &user, host, reference).succeeds();
         user.install().await.unwrap();
         user.assert_installed();
     }

@@ -17,6 +17,7 @@ pub mod shape;
 pub mod signer;
 pub mod tls;
 pub mod tofu_client;
+pub mod token_server;
 pub mod zipfile;
 
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
 use super::{Error, Registry};
-use crate::blob::{self, BlobSource, Body};
+use crate::blob::{self, BlobSource, Body, Kept};
 use crate::http::Answer;
 use crate::oci::{Part, Repository};
 use crate::release::Expected;
@@ -26,6 +26,10 @@ impl BlobSource for RegistryBlob {
 
     fn can_be_cut(&self) -> bool {
         true
+    }
+
+    fn kept(&self) -> Option<Kept<'_>> {
+        Some(Kept::InRegistry(&self.repository))
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

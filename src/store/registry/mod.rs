@@ -26,7 +26,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
-use crate::blob::{self, BlobSource, Body, hold_back};
+use crate::blob::{self, BlobSource, Body, Kept, hold_back};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
@@ -265,7 +265,8 @@ impl WriteStore for Registry {
         let put = match there {
             true => Put::Present,
             false => {
-                let from = host.elsewhere(&expected.digest, name);
+                let near = neighbour(repository, blob.kept()).map(str::to_owned);
+                let from = near.or_else(|| host.elsewhere(&expected.digest, name));
                 let upload = Upload {
                     registry: self,
                     host: &host,
@@ -369,6 +370,16 @@ impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Registry")
     }
+}
+
+/// The name of another repository of the same registry that keeps a blob.
+fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a str> {
+    let Some(Kept::InRegistry(other)) = kept else {
+        return None;
+    };
+    let (host, name) = other.as_str().split_once('/')?;
+    let (here, ours) = repository.as_str().split_once('/')?;
+    (host == here && name != ours).then_some(name)
 }
 
 /// The digest in an upload's URL.

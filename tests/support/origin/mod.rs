@@ -21,9 +21,9 @@ use base64::Engine as _;
 use bytes::Bytes;
 
 use super::scene::Scene;
-use super::server::Running;
 pub use super::server::fault::Fault;
 pub use super::server::seen::{Door, Seen};
+use super::server::{Front, Running};
 use super::tls::Authority;
 pub use call::{Call, Kind, asks, at};
 use desk::Desk;
@@ -113,7 +113,7 @@ impl Setup {
     /// Starts it.
     pub fn start(self) -> Origin {
         let tls = Authority::shared().server().serve(None);
-        Running::start("localhost", Some(tls), |doors| {
+        Running::start(Front::At("localhost"), Some(tls), |doors| {
             Desk::new(self.settings, self.providers, doors.clone())
         })
     }

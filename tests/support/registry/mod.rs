@@ -20,11 +20,11 @@ mod uploads;
 
 use tokio_rustls::rustls::ServerConfig;
 
-use super::server::Running;
 pub use super::server::answer;
 pub use super::server::fault::Fault;
 use super::server::seen;
 pub use super::server::seen::{Door, Seen, matching};
+use super::server::{Front, Running};
 pub use access::Access;
 use desk::Desk;
 pub use quirks::{Personality, Quirks};
@@ -82,7 +82,7 @@ impl Setup {
         self
     }
 
-    /// Plays a host, for those who reach it without TLS and have its URL as their proxy's.
+    /// Plays a host, for those who reach it without TLS through the proxy [`Running::proxy`].
     pub fn host(mut self, name: &str) -> Self {
         self.host = Some(name.to_owned());
         self
@@ -90,12 +90,12 @@ impl Setup {
 
     /// Starts it.
     pub fn start(self) -> Registry {
-        Running::start("127.0.0.1", self.tls, |doors| {
-            let mut doors = doors.clone();
-            if let Some(host) = self.host {
-                doors.front = format!("http://{host}");
-            }
-            let mut desk = Desk::new(self.quirks, self.access, doors);
+        let front = match &self.host {
+            Some(name) => Front::Played(name),
+            None => Front::At("127.0.0.1"),
+        };
+        Running::start(front, self.tls, |doors| {
+            let mut desk = Desk::new(self.quirks, self.access, doors.clone());
             desk.created = self.created;
             desk
         })

@@ -74,14 +74,23 @@ impl Doors {
 pub struct Running<S> {
     service: Arc<Mutex<S>>,
     doors: Doors,
+    proxy: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// How the front door is called.
+pub(super) enum Front<'a> {
+    /// By a name of the loopback address, with its port.
+    At(&'a str),
+    /// As some other host, behind a proxy.
+    Played(&'a str),
+}
+
 impl<S: Service> Running<S> {
-    /// Starts a server, with TLS at all doors but the plain one. Its front door has the name `front`.
+    /// Starts a server, with TLS at all doors but the plain one.
     pub(super) fn start(
-        front: &str,
+        front: Front<'_>,
         tls: Option<ServerConfig>,
         service: impl FnOnce(&Doors) -> S,
     ) -> Self {
@@ -94,19 +103,21 @@ impl<S: Service> Running<S> {
         let url = |(door, listener): &(Door, TcpListener)| {
             let secure = tls.is_some() && *door != Door::Plain;
             let scheme = if secure { "https" } else { "http" };
-            let name = if *door == Door::Front {
-                front
-            } else {
-                "127.0.0.1"
+            let name = match front {
+                Front::At(name) if *door == Door::Front => name,
+                _ => "127.0.0.1",
             };
             format!(
                 "{scheme}://{name}:{}",
                 listener.local_addr().unwrap().port()
             )
         };
-        let [front, elsewhere, plain] = listeners.each_ref().map(url);
+        let [address, elsewhere, plain] = listeners.each_ref().map(url);
         let doors = Doors {
-            front,
+            front: match front {
+                Front::At(_) => address.clone(),
+                Front::Played(host) => format!("http://{host}"),
+            },
             elsewhere,
             plain,
         };
@@ -130,6 +141,7 @@ impl<S: Service> Running<S> {
         Self {
             service,
             doors,
+            proxy: address,
             stop: Some(stop),
             thread: Some(thread),
         }
@@ -138,6 +150,11 @@ impl<S: Service> Running<S> {
     /// `NAME:PORT` of the front door.
     pub fn host(&self) -> &str {
         self.doors.front.split_once("://").unwrap().1
+    }
+
+    /// The URL of a proxy behind which there is this server, and nothing else.
+    pub fn proxy(&self) -> &str {
+        &self.proxy
     }
 
     /// A URL at the front door; `path` begins with a slash.
