@@ -11,7 +11,8 @@ use super::known::Known;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::http::{Answer, Request, retrying};
+use crate::event::Event;
+use crate::http::{Answer, Request};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
@@ -74,11 +75,8 @@ impl Registry {
             && !host.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
-            let send = || {
-                self.http
-                    .send(request().secret(Some(basic.clone()), &host.base))
-            };
-            answer = retrying(send).await?;
+            let request = || request().secret(Some(basic.clone()), &host.base);
+            answer = self.http.retrying(request).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -100,7 +98,9 @@ impl Registry {
         }
         let known = Known::of(host);
         let base = self.http.base(known.api_host(host))?;
-        let credential = self.credentials.find(host, name).await?;
+        let found = self.credentials.find(host, name).await;
+        self.tell(host, found.as_ref().ok().and_then(Option::as_ref));
+        let credential = found?;
         let Host { scheme, seen } = self
             .hosts
             .lock()
@@ -117,6 +117,23 @@ impl Registry {
         });
         sessions.insert(text.to_owned(), Arc::clone(&session));
         Ok((session, name))
+    }
+
+    /// Tells where credentials were looked for, once, and which were chosen for a host, once for each choice.
+    fn tell(&self, host: &str, chosen: Option<&Credential>) {
+        let origin = chosen.map(|credential| credential.origin().to_owned());
+        let choice = (host.to_owned(), origin.clone());
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_empty() {
+            for source in self.credentials.considered() {
+                let source = source.to_string();
+                self.http.report(Event::Considered { source });
+            }
+        }
+        if told.insert(choice) {
+            let host = host.to_owned();
+            self.http.report(Event::Introduced { host, origin });
+        }
     }
 
     /// Sends a request with whatever the registry wants to see, and asks again when it wants something else, and as often as
@@ -150,10 +167,10 @@ impl Registry {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
-            let send = || self.http.send(request().secret(secret.clone(), &host.base));
+            let request = || request().secret(secret.clone(), &host.base);
             let answer = match is_repeatable {
-                true => retrying(send).await?,
-                false => send().await?,
+                true => self.http.retrying(request).await?,
+                false => self.http.send(request()).await?,
             };
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS

@@ -7,7 +7,6 @@ use super::auth::Scope;
 use super::manifests::{Writing, Written};
 use super::objection::Objection;
 use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answer, wire};
-use crate::http::pause;
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -143,7 +142,10 @@ impl Registry {
                 },
             };
             attempt += 1;
-            if attempt >= ATTEMPTS || !pause(attempt, wish).await {
+            let (host, name) = self.locate(repository).await?;
+            let url = host.url(name, &format!("manifests/{tag}"))?;
+            let pause = self.http.pause(attempt, wish, &url, error.in_short());
+            if attempt >= ATTEMPTS || !pause.await {
                 return Err(*error);
             }
         }
