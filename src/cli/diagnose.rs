@@ -18,7 +18,7 @@ use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
-use tfoci::source::folder;
+use tfoci::source::{self, folder};
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::registry::known::{Known, Levels};
@@ -89,6 +89,9 @@ pub(super) enum Complaint {
         /// Why.
         source: Box<lockfile::Error>,
     },
+    /// A configuration that cannot be understood.
+    #[error(transparent)]
+    Configuration(#[from] source::tree::Error),
     /// Keys are to be written, and nothing says where.
     #[error("there is no trust file into which new keys could be written")]
     NoTrustFile,
@@ -139,6 +142,7 @@ impl Complaint {
         match self {
             Self::Journey(failure) | Self::Publication(failure) => failure.category(),
             Self::Credentials(error) => error.category(),
+            Self::Configuration(error) => error.category(),
             _ => Category::Usage,
         }
     }

@@ -156,6 +156,11 @@ impl Globals {
         Credentials::at(self.places())
     }
 
+    /// The host of addresses that have two parts.
+    pub(super) fn default_host(&self) -> &Hostname {
+        &self.default_host
+    }
+
     /// A provider address.
     pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, Complaint> {
         Ok(ProviderAddr::parse(text, &self.default_host)?)

@@ -98,7 +98,7 @@ struct Journey<'a, S, D> {
 /// What is known of a version before its packages flow.
 enum Prepared<L> {
     /// The store has all of it.
-    Present(Published),
+    Present(Box<Published>),
     /// The packages that the store lacks, and their proof.
     Lacking {
         release: Box<Verified<Release<L>>>,
@@ -227,7 +227,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
                     let present = self.present(version, stored);
                     self.check_lock(&present, wanted)
                         .map_err(|error| self.stored(error.into(), subject.clone()))?;
-                    return Ok(Prepared::Present(present));
+                    return Ok(Prepared::Present(Box::new(present)));
                 }
                 Some(lacking)
             }
@@ -345,7 +345,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         prepared: Prepared<S::Package>,
     ) -> Result<Published, Failure> {
         let (release, beside) = match prepared {
-            Prepared::Present(published) => return Ok(published),
+            Prepared::Present(published) => return Ok(*published),
             Prepared::Lacking { release, beside } => (release, beside),
         };
         let Task {
