@@ -14,7 +14,7 @@ mod mirror;
 mod tools;
 
 /// Whether a program is there; if not, says so, and the test that needs it has nothing to test.
-fn has(program: &str) -> bool {
+pub fn has(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path).any(|directory| directory.join(program).is_file());
     if !found {
@@ -24,7 +24,7 @@ fn has(program: &str) -> bool {
 }
 
 /// Runs a program in a directory of the scene, without a network.
-fn run<A: AsRef<OsStr>>(
+pub fn run<A: AsRef<OsStr>>(
     scene: &Scene,
     directory: &Path,
     program: &str,

@@ -20,6 +20,9 @@ mod chaos;
 /// What unmodified clients and other OCI tools make of what we push and install.
 mod clients;
 
+/// From one store into another.
+mod copy;
+
 /// Which sources of credentials were considered.
 mod credentials;
 
@@ -51,11 +54,17 @@ mod messages;
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 
+/// The origin double itself, against unmodified clients, and that its faults do what they say.
+mod origin_double;
+
 /// From a release folder into a store.
 mod push;
 
 /// Registries, of every kind and in every mood: from a release folder into them and out again.
 mod registry;
+
+/// Registries that are not ours, as programs: in by us and out by others, and the other way round.
+mod registry_real;
 
 /// The registry double itself, against the specification, an independent client and an independent registry.
 mod registry_double;

@@ -10,7 +10,7 @@ fn readme() -> String {
 }
 
 /// The fenced blocks of one language.
-fn blocks(language: &str) -> Vec<String> {
+pub fn blocks(language: &str) -> Vec<String> {
     let text = readme();
     let opening = format!("```{language}\n");
     text.split(&opening)

@@ -30,6 +30,9 @@ use crate::support::signer::Signer;
 /// How many requests a push takes.
 mod budget;
 
+/// Uploads that do not get through in one piece.
+mod chunks;
+
 /// Certificates, and hosts that are not the registry.
 mod hosts;
 
@@ -38,6 +41,9 @@ mod kill;
 
 /// What registries have against manifests and tags.
 mod manifests;
+
+/// Registries that are known by their hosts.
+mod known;
 
 /// Every kind of registry: what goes in comes out.
 mod personalities;
@@ -257,7 +263,7 @@ fn quiet() -> Arc<dyn Reporter> {
 }
 
 /// Bytes that no compression makes smaller.
-fn noise(length: usize) -> Vec<u8> {
+pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
         state ^= state << 13;

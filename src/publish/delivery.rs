@@ -6,8 +6,9 @@ use futures_util::StreamExt as _;
 
 use super::{
     BlobSource, Body, Change, Destination, EMPTY_BYTES, Event, Expected, Memory, Package, Plan,
-    Problem, Put, Release, Reporter, Step, Subject, Transfer, Verified, WriteStore, jobs,
+    Problem, Put, Release, Reporter, Subject, Transfer, Verified, WriteStore, jobs,
 };
+use crate::blob::Kept;
 use crate::oci::EMPTY;
 use crate::oci::evidence::KEYS;
 
@@ -41,7 +42,10 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
         let (destination, reporter) = (destination.clone(), Arc::clone(reporter));
         let authentication = authentication.clone();
         async move {
-            let transfer = deliver(&package, &step, &destination, &subject, &reporter).await?;
+            let transfer = match step.missing {
+                true => deliver(&package, &destination, &subject, &reporter).await?,
+                false => Transfer::Present,
+            };
             let size = package.expected.size;
             reporter.report(Event::Finished {
                 subject,
@@ -84,16 +88,13 @@ async fn share<S: WriteStore>(destination: &Destination<S>, plan: &Plan) -> Resu
     Ok(())
 }
 
-async fn deliver<S: WriteStore, B: BlobSource>(
+/// Brings one package into a store, and tells how it goes.
+pub(crate) async fn deliver<S: WriteStore, B: BlobSource>(
     package: &Package<B>,
-    step: &Step,
     destination: &Destination<S>,
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Transfer, Problem> {
-    if !step.missing {
-        return Ok(Transfer::Present);
-    }
     let size = package.expected.size;
     reporter.report(Event::Started {
         subject: subject.clone(),
@@ -140,6 +141,14 @@ struct Watched<B> {
 impl<B: BlobSource> BlobSource for Watched<B> {
     fn expected(&self) -> Expected {
         self.blob.expected()
+    }
+
+    fn can_be_cut(&self) -> bool {
+        self.blob.can_be_cut()
+    }
+
+    fn kept(&self) -> Option<Kept<'_>> {
+        self.blob.kept()
     }
 
     async fn open(&self, from: u64) -> Result<Body, crate::blob::Error> {

@@ -117,7 +117,12 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     let ours = || release.covers(covered.clone());
     let keep = EvidencePlan::kept(tag, was);
     if release.checksums.is_none() {
-        return Ok(keep);
+        // What comes from another store may be bare, and must not stand beside evidence that does not cover it.
+        let covers = stored.map(|stored| stored.covers(covered));
+        return match covers.transpose() {
+            Ok(_) => Ok(keep),
+            Err(source) => Err(Problem::Uncovered { source }),
+        };
     }
     let offered = release.authentication().status;
     if let Some(stored) = stored.filter(|_| options.existing != Existing::Replace) {

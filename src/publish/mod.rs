@@ -32,7 +32,8 @@ mod delivery;
 mod evidence;
 mod plan;
 
-use plan::{Plan, Step};
+pub(crate) use delivery::deliver;
+use plan::Plan;
 
 /// How often a publication starts again because somebody else moved a tag.
 const ATTEMPTS: u32 = 8;

@@ -150,6 +150,7 @@ async fn others_take_and_give_what_we_push() {
             let options = Options {
                 tls: tls.then_some(&identity),
                 password,
+                tokens: None,
             };
             let Some(foreign) = program.start(&options) else {
                 continue;

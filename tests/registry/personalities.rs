@@ -37,7 +37,6 @@ each_kind! {
     the_specification: Plain,
     ghcr: Ghcr,
     ecr: Ecr,
-    #[ignore = "uploads do not fall back to chunks"]
     acr: Acr,
     gar: Gar,
     hub: Hub,

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::tls::Identity;
+use super::token_server::{ISSUER, SERVICE, TokenServer};
 
 /// The name and password that are accepted where they are asked for.
 pub const USER: &str = "robot";
@@ -36,6 +37,8 @@ pub struct Options<'a> {
     pub tls: Option<&'a Identity>,
     /// Asks for [`USER`] and [`PASSWORD`].
     pub password: bool,
+    /// Asks for tokens of this server; `docker-registry` only.
+    pub tokens: Option<&'a TokenServer>,
 }
 
 /// A program that runs until it is dropped, with a storage of its own.
@@ -77,6 +80,9 @@ impl Program {
         let config = directory.path().join("config.json");
         fs::write(&config, self.config(directory.path(), port, options)).unwrap();
         fs::write(directory.path().join("htpasswd"), HTPASSWD).unwrap();
+        if let Some(tokens) = options.tokens {
+            fs::write(directory.path().join("tokens.crt"), tokens.certificate()).unwrap();
+        }
         if let Some(identity) = options.tls {
             fs::write(directory.path().join("server.crt"), &identity.certificate).unwrap();
             fs::write(directory.path().join("server.key"), &identity.key).unwrap();
@@ -114,7 +120,7 @@ impl Program {
             // YAML, of which JSON is a part.
             Self::DockerRegistry => serde_json::json!({
                 "version": "0.1",
-                "log": { "level": "error", "accesslog": { "disabled": true } },
+                "log": { "level": "error" },
                 "storage": {
                     "filesystem": { "rootdirectory": path("storage") },
                     "delete": { "enabled": true },
@@ -147,6 +153,11 @@ impl Program {
                 Self::Zot => config["http"]["auth"]["htpasswd"]["path"] = file.into(),
             }
         }
+        if let Some(tokens) = options.tokens {
+            config["auth"] = serde_json::json!({ "token": {
+                "realm": tokens.url(), "service": SERVICE, "issuer": ISSUER, "rootcertbundle": path("tokens.crt"),
+            } });
+        }
         config.to_string()
     }
 }
@@ -155,6 +166,19 @@ impl Foreign {
     /// `127.0.0.1:PORT`
     pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The requests so far, as `METHOD PATH STATUS`; of `docker-registry` only, which writes them down before it answers.
+    pub fn requests(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.directory.path().join("log")).unwrap();
+        let request = |line: &str| {
+            let (_, rest) = line.split_once(" \"")?;
+            let (request, rest) = rest.split_once("\" ")?;
+            let (method, path) = request.split_once(" /v2/")?;
+            let path = path.strip_suffix(" HTTP/1.1")?;
+            Some(format!("{method} {path} {}", rest.split(' ').next()?))
+        };
+        log.lines().filter_map(request).collect()
     }
 
     /// Where it keeps what it holds.

@@ -1,14 +1,22 @@
-//! From the registry double into an image layout, so that whoever judges layouts can judge what was pushed.
+//! From a registry into an image layout, so that whoever judges layouts can judge what was pushed.
 
 use std::fs;
 use std::path::Path;
 
+use oci_client::secrets::RegistryAuth;
+use oci_client::{Client, Reference};
 use serde_json::{Value, json};
+
+use super::layout::blob;
 
 use super::registry::Registry;
 use super::registry::content::{Manifest, Repository};
 
 const REF_NAME: &str = "org.opencontainers.image.ref.name";
+const MEDIA_TYPES: [&str; 2] = [
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.oci.image.manifest.v1+json",
+];
 
 /// Writes everything that a repository holds into a directory.
 pub fn export(registry: &Registry, name: &str, directory: &Path) {
@@ -36,6 +44,63 @@ pub fn export(registry: &Registry, name: &str, directory: &Path) {
             })
         })
         .collect();
+    write_tags(directory, &entries);
+}
+
+/// Reads everything that a repository holds through an independent client, tag by tag and part by part, into a directory.
+pub async fn download(client: &Client, at: &Reference, secret: &RegistryAuth, directory: &Path) {
+    let tags = client.list_tags(at, secret, None, None).await.unwrap().tags;
+    let mut entries = Vec::new();
+    for tag in tags {
+        let (registry, name) = (at.registry().to_owned(), at.repository().to_owned());
+        let at = Reference::with_tag(registry, name, tag.clone());
+        let (bytes, digest) = client
+            .pull_manifest_raw(&at, secret, &MEDIA_TYPES)
+            .await
+            .unwrap();
+        let manifest: Value = serde_json::from_slice(&bytes).unwrap();
+        entries.push(json!({
+            "mediaType": manifest["mediaType"],
+            "digest": digest,
+            "size": bytes.len(),
+            "annotations": { REF_NAME: tag },
+        }));
+        let mut open = vec![bytes];
+        while let Some(bytes) = open.pop() {
+            write_blob(directory, &bytes);
+            let manifest: Value = serde_json::from_slice(&bytes).unwrap();
+            for child in list(&manifest["manifests"]) {
+                let at = at.clone_with_digest(child["digest"].as_str().unwrap().to_owned());
+                let (bytes, _) = client
+                    .pull_manifest_raw(&at, secret, &MEDIA_TYPES)
+                    .await
+                    .unwrap();
+                open.push(bytes);
+            }
+            let config = Some(&manifest["config"]).filter(|config| config.is_object());
+            for part in list(&manifest["layers"]).iter().chain(config) {
+                let mut bytes = Vec::new();
+                let digest = part["digest"].as_str().unwrap();
+                client.pull_blob(&at, digest, &mut bytes).await.unwrap();
+                write_blob(directory, &bytes);
+            }
+        }
+    }
+    write_tags(directory, &entries);
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Writes bytes where their digest says.
+fn write_blob(directory: &Path, bytes: &[u8]) {
+    let path = blob(directory, bytes);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+fn write_tags(directory: &Path, entries: &[Value]) {
     let index = json!({ "schemaVersion": 2, "manifests": entries });
     fs::create_dir_all(directory).unwrap();
     fs::write(directory.join("index.json"), index.to_string()).unwrap();

@@ -8,13 +8,16 @@ pub mod hostile;
 pub mod judge;
 pub mod layout;
 pub mod layout_of_registry;
+pub mod origin;
 pub mod registry;
 pub mod release;
 pub mod scene;
+pub mod server;
 pub mod shape;
 pub mod signer;
 pub mod tls;
 pub mod tofu_client;
+pub mod token_server;
 pub mod zipfile;
 
 use std::path::{Path, PathBuf};

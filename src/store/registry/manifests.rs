@@ -12,7 +12,7 @@ use super::objection::Objection;
 use super::{At, Error, Registry, Repository, Session};
 use crate::blob::{self, Body, hold_back};
 use crate::digest::Digest;
-use crate::http::{Answer, Patience, Payload, authority, wish};
+use crate::http::{Answer, Payload, authority, wish};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
@@ -35,7 +35,8 @@ pub(super) struct Writing<'a> {
     pub(super) manifest: &'a RawManifest,
     /// The `ETag` of what the tag must stand for.
     pub(super) only_if: Option<&'a str>,
-    pub(super) patience: Patience,
+    /// Whether it can be sent again where it is not known whether it was done.
+    pub(super) repeats: bool,
 }
 
 /// What came of writing a manifest.
@@ -143,9 +144,7 @@ impl Registry {
                 .header(ACCEPT, accept)
                 .whole(LARGEST_READ)
         };
-        let answer = self
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::pull(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
@@ -169,7 +168,7 @@ impl Registry {
             reference: &manifest.expected.digest.to_string(),
             manifest,
             only_if: None,
-            patience: Patience::Repeatable,
+            repeats: true,
         };
         match self.write(repository, &writing).await? {
             Written::Done => Ok(()),
@@ -197,7 +196,11 @@ impl Registry {
             }
         };
         let scope = Scope::push(name);
-        let answer = match self.send(&host, &scope, writing.patience, request).await {
+        let sent = match writing.repeats {
+            true => self.send(&host, &scope, request).await,
+            false => self.send_once(&host, &scope, request).await,
+        };
+        let answer = match sent {
             Ok(answer) if answer.status().is_success() => return Ok(Written::Done),
             Ok(answer) => answer,
             Err(Error::Http(error)) if error.is_passing() => {
@@ -206,8 +209,7 @@ impl Registry {
             }
             Err(error) => return Err(error),
         };
-        let is_throttled = wish(&answer, Patience::OnlyThrottled).is_some();
-        let failing = wish(&answer, Patience::Repeatable).filter(|_| !is_throttled);
+        let failing = wish(&answer);
         let reference = format!("{repository}:{}", writing.reference);
         let (objection, error) = objection(&host, writing.what, reference, answer).await;
         let error = Box::new(error);

@@ -1,14 +1,18 @@
 //! OCI registries.
 //!
 //! Reading: tags page by page, manifests by tag or digest, blobs that resume where they were cut. Writing: a blob is mounted
-//! where the registry has it, else one POST and one PUT of known length; manifests go by digest, and the tag last.
+//! where the registry has it, else one POST and one PUT of known length, or chunks where those do not get through;
+//! manifests go by digest, and the tag last.
 //! Everything that is read is checked against the digest by which it was asked for.
 //!
 //! A repository's name begins with its registry's host, so that one store serves whatever a template maps to.
 
 mod answer;
 mod auth;
+mod chunks;
 mod download;
+pub mod known;
+mod ladder;
 mod manifests;
 mod objection;
 mod session;
@@ -23,18 +27,19 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
-use crate::blob::BlobSource;
+use crate::blob::{BlobSource, Kept};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
-use crate::http::{Http, Patience};
+use crate::http::Http;
 use crate::oci::{RawManifest, Repository, Tag};
 use crate::release::Expected;
 pub use download::RegistryBlob;
 
 use auth::Scope;
 use session::{Host, Session};
+use upload::Upload;
 
 /// Registries, reached as they are needed.
 #[derive(Clone)]
@@ -107,9 +112,7 @@ impl WriteStore for Registry {
         let (host, name) = self.locate(repository).await?;
         let url = host.url(name, &format!("blobs/{}", expected.digest))?;
         let request = || host.request(Method::HEAD, url.clone());
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::push(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(false),
             status if status.is_success() => Ok(answer
@@ -144,8 +147,17 @@ impl WriteStore for Registry {
         if host.knows(&digest, name) == Some(true) {
             return Ok(Put::Present);
         }
-        let from = host.elsewhere(&digest, name);
-        let put = upload::put(self, &host, name, blob, from.as_deref()).await?;
+        let near = neighbour(repository, blob.kept()).map(str::to_owned);
+        let from = near.or_else(|| host.elsewhere(&digest, name));
+        let upload = Upload {
+            registry: self,
+            host: &host,
+            repository,
+            name,
+            blob,
+            from: from.as_deref(),
+        };
+        let put = upload.run().await?;
         host.remember(digest, name);
         Ok(put)
     }
@@ -172,6 +184,16 @@ impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Registry")
     }
+}
+
+/// The name of another repository of the same registry that keeps a blob.
+fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a str> {
+    let Some(Kept::InRegistry(other)) = kept else {
+        return None;
+    };
+    let (host, name) = other.as_str().split_once('/')?;
+    let (here, ours) = repository.as_str().split_once('/')?;
+    (host == here && name != ours).then_some(name)
 }
 
 /// The digest in an upload's URL.

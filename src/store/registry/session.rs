@@ -1,16 +1,18 @@
 //! Sessions: one repository of a registry, spoken to with the credential that is meant for it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::{self, Auth, Scope};
+use super::known::Known;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::http::{Answer, Patience, Request, retrying};
+use crate::http::{self, Answer, Request, Secret, retrying};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
@@ -30,10 +32,13 @@ pub(super) struct Seen {
     pub(super) blobs: HashMap<Digest, BTreeSet<String>>,
     /// Repositories that had no tag, in which nothing needs to be looked for.
     pub(super) empty: BTreeSet<String>,
+    /// The length of chunks that got through, where one piece did not.
+    pub(super) chunk: Option<usize>,
 }
 
 /// One repository of a registry, with the credential that is meant for it.
 pub(super) struct Session {
+    pub(super) known: Known,
     pub(super) base: Url,
     pub(super) auth: Auth,
     pub(super) seen: Arc<Mutex<Seen>>,
@@ -45,7 +50,8 @@ impl Registry {
     /// # Errors
     /// It does not, or cannot be reached, or is no registry.
     pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
-        let base = self.http.base(api_host(host))?;
+        let known = Known::of(host);
+        let base = self.http.base(known.api_host(host))?;
         let shared = Host::default();
         let auth = Auth::new(
             self.http.clone(),
@@ -54,17 +60,16 @@ impl Registry {
             shared.scheme,
         );
         let host = Session {
+            known,
             base,
             auth,
             seen: shared.seen,
         };
-        let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
+        let url = host.base.join("v2/").map_err(|_| http::Error::Url {
             url: host.base.clone().into(),
         })?;
         let request = || host.request(Method::GET, url.clone());
-        let mut answer = self
-            .send(&host, &Scope::none(), Patience::Repeatable, request)
-            .await?;
+        let mut answer = self.send(&host, &Scope::none(), request).await?;
         // A registry that lets everybody read has not looked at the credential yet.
         if answer.status().is_success()
             && !host.auth.was_challenged()
@@ -74,7 +79,7 @@ impl Registry {
                 self.http
                     .send(request().secret(Some(basic.clone()), &host.base))
             };
-            answer = retrying(Patience::Repeatable, send).await?;
+            answer = retrying(send).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -94,7 +99,8 @@ impl Registry {
         if let Some(session) = sessions.get(text) {
             return Ok((Arc::clone(session), name));
         }
-        let base = self.http.base(api_host(host))?;
+        let known = Known::of(host);
+        let base = self.http.base(known.api_host(host))?;
         let credential = self.credentials.find(host, name).await?;
         let Host { scheme, seen } = self
             .hosts
@@ -104,7 +110,12 @@ impl Registry {
             .or_default()
             .clone();
         let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
-        let session = Arc::new(Session { base, auth, seen });
+        let session = Arc::new(Session {
+            known,
+            base,
+            auth,
+            seen,
+        });
         sessions.insert(text.to_owned(), Arc::clone(&session));
         Ok((session, name))
     }
@@ -114,14 +125,39 @@ impl Registry {
         &self,
         host: &Session,
         scope: &Scope,
-        patience: Patience,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
+        let (http, request) = (&self.http, &request);
+        let send = |secret: Option<Secret>| async move {
+            retrying(|| http.send(request().secret(secret.clone(), &host.base))).await
+        };
+        self.let_in(host, scope, send).await
+    }
+
+    /// The same for a request that must not be repeated where it is not known whether it was done.
+    pub(super) async fn send_once(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        let send = |secret| self.http.send(request().secret(secret, &host.base));
+        self.let_in(host, scope, send).await
+    }
+
+    async fn let_in<F>(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        send: impl Fn(Option<Secret>) -> F,
+    ) -> Result<Answer, Error>
+    where
+        F: Future<Output = Result<Answer, http::Error>>,
+    {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
-            let send = || self.http.send(request().secret(secret.clone(), &host.base));
-            let answer = retrying(patience, send).await?;
+            let answer = send(secret.clone()).await?;
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?
@@ -190,7 +226,7 @@ impl Session {
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
         let path = format!("v2/{name}/{rest}");
         self.base.join(&path).map_err(|_| {
-            crate::http::Error::Url {
+            http::Error::Url {
                 url: path.as_str().into(),
             }
             .into()
@@ -199,13 +235,5 @@ impl Session {
 
     pub(super) fn request(&self, method: Method, url: Url) -> Request {
         Request::new(method, url, &self.base)
-    }
-}
-
-/// Where a registry is spoken to: Docker Hub's name in references is not the host of its API (contract 2.3).
-fn api_host(host: &str) -> &str {
-    match host {
-        "docker.io" | "index.docker.io" => "registry-1.docker.io",
-        host => host,
     }
 }

@@ -7,14 +7,14 @@ use super::auth::Scope;
 use super::manifests::{Writing, Written};
 use super::objection::Objection;
 use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answer, wire};
-use crate::http::{Patience, pause};
+use crate::http::pause;
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
 /// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 10_000;
 /// How often it is tried to move a tag.
-const ATTEMPTS: u32 = 4;
+const ATTEMPTS: u32 = 6;
 
 impl Registry {
     /// The names of all tags; `None` if there is no such repository.
@@ -37,9 +37,7 @@ impl Registry {
                     .header(ACCEPT, "application/json")
                     .whole(LARGEST_PAGE)
             };
-            let answer = self
-                .send(&host, &scope, Patience::Repeatable, request)
-                .await?;
+            let answer = self.send(&host, &scope, request).await?;
             let status = answer.status();
             if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
                 return Err(self.refusal(&host, "tags", answer).await);
@@ -126,7 +124,7 @@ impl Registry {
                 reference: tag.as_str(),
                 manifest: to,
                 only_if: etag.as_deref().filter(|_| compares),
-                patience: Patience::OnlyThrottled,
+                repeats: false,
             };
             let (wish, error) = match self.write(repository, &writing).await? {
                 Written::Done => return Ok(Tagged::Moved),

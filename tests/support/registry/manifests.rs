@@ -234,7 +234,7 @@ impl Desk {
                 let token: String = last.chars().rev().collect();
                 format!("{path}?n={n}&next_page={token}")
             }
-            Pages::Absolute => format!("{}{path}?n={n}&last={last}", self.doors.registry),
+            Pages::Absolute => format!("{}{path}?n={n}&last={last}", self.doors.front),
             Pages::Path | Pages::AllAtOnce => format!("{path}?last={last}&n={n}"),
         };
         format!("<{url}>; rel=\"next\"")

@@ -110,6 +110,8 @@ pub struct Quirks {
     pub patches: Patches,
     /// The longest body of a PATCH in bytes; a longer one is refused with 416.
     pub largest_patch: Option<u64>,
+    /// How much of a PATCH is taken; the answer says so, and the rest has to come again.
+    pub taken_of_patch: Option<usize>,
     /// After how many bytes of a PUT the connection is cut.
     pub largest_put: Option<u64>,
     /// Whether `Content-Range` is looked at.
@@ -174,6 +176,7 @@ impl Quirks {
         Self {
             patches: Patches::AddUp,
             largest_patch: None,
+            taken_of_patch: None,
             largest_put: None,
             checks_ranges: true,
             smallest_chunk: None,

@@ -24,12 +24,14 @@ pub enum Fault {
     Together(Arc<tokio::sync::Barrier>),
     /// Everything is done; then the connection is cut before the answer.
     LostAnswer,
-    /// A blob lies behind another door of the registry, with a signature in its URL.
+    /// What is asked for lies behind another door, with a signature in its URL.
     RedirectElsewhere,
-    /// A blob lies behind a door without TLS.
+    /// What is asked for lies behind a door without TLS.
     RedirectPlain,
     /// The way goes round in circles.
     RedirectLoop,
+    /// A header of the request is overlooked.
+    Overlook(&'static str),
     /// Everything is done, and the answer is altered.
     Alter(Alteration),
 }
@@ -72,7 +74,8 @@ impl Fault {
         Self::alter(move |altered| *altered = answer.clone())
     }
 
-    fn alter(alteration: impl Fn(&mut Answer) + Send + Sync + 'static) -> Self {
+    /// The answer is altered before it goes out.
+    pub fn alter(alteration: impl Fn(&mut Answer) + Send + Sync + 'static) -> Self {
         Self::Alter(Arc::new(alteration))
     }
 
@@ -129,6 +132,16 @@ impl Fault {
         })
     }
 
+    /// How long the body is shows only when it ends.
+    pub fn chunked() -> Self {
+        Self::alter(|answer| answer.sized = false)
+    }
+
+    /// What is asked for lies at another URL.
+    pub fn redirect(url: &str) -> Self {
+        Self::Answer(Answer::new(302).header("location", url))
+    }
+
     /// A range is refused.
     pub fn range_refused() -> Self {
         Self::Answer(Answer::new(416))
@@ -163,7 +176,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    pub(super) fn new(
+    pub fn new(
         matches: impl Fn(&Seen) -> bool + Send + 'static,
         skip: usize,
         times: usize,

@@ -1,0 +1,160 @@
+use std::io::Write as _;
+use std::process::Stdio;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use oci_client::Client;
+use oci_client::client::{Certificate, CertificateEncoding, ClientConfig, ClientProtocol};
+use oci_client::secrets::RegistryAuth;
+use serde_json::json;
+use tfoci::platform::Platform;
+
+use crate::install::steady;
+use crate::support::docker_registry::{Foreign, PASSWORD, Program, USER};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
+use crate::support::tls::Authority;
+
+/// Who is let in: everybody, those who know an authority, those who know a password.
+mod doors;
+
+/// What other clients and tools read of what we pushed.
+mod readers;
+
+/// What the README says of registries, against one that can be had here.
+mod readme;
+
+/// Tokens: good ones, old ones, and those for something else.
+mod tokens;
+
+/// OpenTofu installs through `oci_mirror`.
+mod tofu;
+
+/// Both, where they are here.
+const PROGRAMS: [Program; 2] = [Program::DockerRegistry, Program::Zot];
+const DEMO: &str = "example.com/acme/demo";
+/// The repository of [`DEMO`] by the template of [`PUSH`].
+const NAME: &str = "mirror/example.com/acme/demo";
+const PUSH: &str = "push dist --provider example.com/acme/demo --key acme.asc --to [HOST]/mirror/{hostname}/{namespace}/{type}";
+const INSTALL: &str = "install example.com/acme/demo --from [HOST]/mirror/{hostname}/{namespace}/{type} --into providers --platform all --key acme.asc --require-pinned";
+const VERSIONS: &str =
+    "versions example.com/acme/demo --from [HOST]/mirror/{hostname}/{namespace}/{type}";
+
+/// A machine with a release in `dist`, and the registry that it goes to.
+struct Site {
+    scene: Scene,
+    host: String,
+    network: Vec<String>,
+    authority: Option<String>,
+}
+
+impl Site {
+    /// One that speaks to a registry without TLS.
+    fn plain(registry: &Foreign) -> Self {
+        let host = registry.host();
+        let network = vec!["--plain-http".to_owned(), "127.0.0.1".to_owned()];
+        Self {
+            network,
+            ..Self::at(&host)
+        }
+    }
+
+    /// One that is given an authority's certificate by `--ca-file`.
+    fn trusting(registry: &Foreign, authority: &Authority) -> Self {
+        let site = Self::at(&registry.host());
+        authority.write(&site.scene, "ca.pem");
+        let network = vec!["--ca-file".to_owned(), "ca.pem".to_owned()];
+        Self {
+            network,
+            authority: Some(authority.pem.clone()),
+            ..site
+        }
+    }
+
+    fn at(host: &str) -> Self {
+        let scene = Scene::new();
+        release("1.0.0").write(&scene.path("dist"));
+        scene.write("acme.asc", Signer::acme().public_armored());
+        Self {
+            scene,
+            host: host.to_owned(),
+            network: Vec::new(),
+            authority: None,
+        }
+    }
+
+    /// Runs `tfoci` with the words of a line, in which `[HOST]` is the registry; so it is in what comes back.
+    fn tfoci(&self, line: &str) -> Run {
+        self.with_input(line, "")
+    }
+
+    /// Logs in by a password.
+    fn login(&self, password: &str) -> Run {
+        let line = format!("login [HOST] --username {USER} --password-stdin");
+        self.with_input(&line, password)
+    }
+
+    /// Keeps a password as docker does.
+    fn keep(&self, password: &str) {
+        let auth = STANDARD.encode(format!("{USER}:{password}"));
+        let kept = json!({ "auths": { &self.host: { "auth": auth } } });
+        self.scene.write(".docker/config.json", kept.to_string());
+    }
+
+    fn with_input(&self, line: &str, input: &str) -> Run {
+        let line = line.replace("[HOST]", &self.host);
+        let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        command
+            .args(line.split(' '))
+            .args(&self.network)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let _unread = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let home = self.scene.path("").canonicalize().unwrap();
+        let tidy = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(!text.contains(PASSWORD), "{text}");
+            let text = text.replace(home.to_str().unwrap().trim_end_matches('/'), "[TMP]");
+            steady(&text.replace(&self.host, "[HOST]"))
+        };
+        Run {
+            status: output.status.code(),
+            stdout: tidy(output.stdout),
+            stderr: tidy(output.stderr),
+        }
+    }
+
+    /// An independent client, which trusts what the site trusts.
+    fn client(&self) -> Client {
+        let protocol = match self.authority {
+            Some(_) => ClientProtocol::Https,
+            None => ClientProtocol::Http,
+        };
+        let certificate = |pem: &String| Certificate {
+            encoding: CertificateEncoding::Pem,
+            data: pem.clone().into_bytes(),
+        };
+        let config = ClientConfig {
+            protocol,
+            extra_root_certificates: self.authority.iter().map(certificate).collect(),
+            ..ClientConfig::default()
+        };
+        Client::try_from(config).unwrap()
+    }
+}
+
+/// The secret that every registry with a password takes.
+fn secret() -> RegistryAuth {
+    RegistryAuth::Basic(USER.to_owned(), PASSWORD.to_owned())
+}
+
+/// A release for this machine and for one that nobody has.
+fn release(version: &str) -> ReleaseFolder {
+    ReleaseFolder::new("demo", version)
+        .platform(&Platform::current().to_string())
+        .platform("plan9_mips")
+}

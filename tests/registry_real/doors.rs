@@ -1,0 +1,154 @@
+use std::fs;
+
+use super::{INSTALL, NAME, PROGRAMS, PUSH, Site, VERSIONS};
+use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program};
+use crate::support::judge::sha256;
+use crate::support::release::ReleaseFolder;
+use crate::support::tls::Authority;
+
+/// Pushes, pushes again, lists, installs: what comes out is what went in.
+pub(super) fn round_trip(site: &Site) {
+    let pushed = site.tfoci(PUSH).succeeds();
+    let reference = format!("[HOST]/{NAME}:1.0.0@sha256:");
+    assert!(pushed.stdout.starts_with(&reference), "{}", pushed.stdout);
+    let again = site.tfoci(PUSH).succeeds();
+    assert_eq!(again.stdout, pushed.stdout);
+    let nothing = "    Pushed nothing: 2 packages already present, in [TIME]\n";
+    assert!(again.stderr.ends_with(nothing), "{}", again.stderr);
+    assert_eq!(site.tfoci(VERSIONS).succeeds().stdout, "1.0.0\n");
+    site.tfoci(INSTALL).succeeds();
+    let mirror = site.scene.path("providers/example.com/acme/demo");
+    let installed = fs::read_dir(mirror).unwrap();
+    let zips = installed.map(|entry| entry.unwrap().file_name());
+    let zips: Vec<_> = zips
+        .filter(|name| name.to_str().unwrap().ends_with(".zip"))
+        .collect();
+    assert_eq!(zips.len(), 2);
+    for zip in zips {
+        let released = site.scene.path("dist").join(&zip);
+        let installed = site
+            .scene
+            .path("providers/example.com/acme/demo")
+            .join(&zip);
+        assert_eq!(sha256(&released), sha256(&installed), "{zip:?}");
+    }
+}
+
+fn start(program: Program, authority: Option<&Authority>, password: bool) -> Option<Foreign> {
+    let identity = authority.map(Authority::server);
+    let options = Options {
+        tls: identity.as_ref(),
+        password,
+        tokens: None,
+    };
+    program.start(&options)
+}
+
+#[test]
+fn everybody_is_let_in_without_tls() {
+    for program in PROGRAMS {
+        if let Some(registry) = start(program, None, false) {
+            round_trip(&Site::plain(&registry));
+        }
+    }
+}
+
+#[test]
+fn an_authority_is_given_by_option_file_or_directory() {
+    for program in PROGRAMS {
+        let authority = Authority::new("tests");
+        let Some(registry) = start(program, Some(&authority), false) else {
+            continue;
+        };
+        round_trip(&Site::trusting(&registry, &authority));
+
+        for (variable, name) in [("SSL_CERT_FILE", "ca.pem"), ("SSL_CERT_DIR", "authorities")] {
+            let mut site = Site::trusting(&registry, &authority);
+            site.network.clear();
+            site.scene.write("authorities/tests.pem", &authority.pem);
+            let path = site.scene.path(name).display().to_string();
+            site.scene = site.scene.env(variable, &path);
+            round_trip(&site);
+        }
+    }
+}
+
+#[test]
+fn a_registry_of_an_unknown_authority_is_not_spoken_to() {
+    let authority = Authority::new("tests");
+    let Some(registry) = start(Program::DockerRegistry, Some(&authority), true) else {
+        return;
+    };
+    let stranger = Authority::new("somebody else");
+    let refused = Site::trusting(&registry, &stranger)
+        .tfoci(VERSIONS)
+        .exits(1);
+    let reason = "\n  invalid peer certificate: UnknownIssuer\n";
+    assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    let unheard = Site::plain(&registry).tfoci(VERSIONS).exits(1);
+    let reason = " (Client sent an HTTP request to an HTTPS server.) ";
+    assert!(unheard.stderr.contains(reason), "{}", unheard.stderr);
+}
+
+#[test]
+fn a_password_is_kept_by_login_and_forgotten_by_logout() {
+    for program in PROGRAMS {
+        let authority = Authority::new("tests");
+        let Some(registry) = start(program, Some(&authority), true) else {
+            continue;
+        };
+        let site = Site::trusting(&registry, &authority);
+        let refused = site.tfoci(VERSIONS).exits(1);
+        let tried = "  tried no credentials, since none were found\n";
+        assert!(refused.stderr.contains(tried), "{}", refused.stderr);
+        let refused = site.login("wrong").exits(1);
+        assert!(
+            refused.stderr.contains("answered 401"),
+            "{}",
+            refused.stderr
+        );
+        site.keep("wrong");
+        let refused = site.tfoci(VERSIONS).exits(1);
+        let tried = "  tried [TMP]/.docker/config.json ([HOST])\n";
+        assert!(refused.stderr.contains(tried), "{}", refused.stderr);
+        fs::remove_dir_all(site.scene.path(".docker")).unwrap();
+        assert!(!site.scene.path(".docker").exists());
+        site.login(PASSWORD).succeeds();
+        round_trip(&site);
+        site.tfoci("logout [HOST]").succeeds();
+        site.tfoci(VERSIONS).exits(1);
+    }
+}
+
+#[test]
+fn a_push_asks_no_more_than_its_budget_and_nothing_twice() {
+    let Some(registry) = start(Program::DockerRegistry, None, false) else {
+        return;
+    };
+    let site = Site::plain(&registry);
+    let platforms = [
+        "darwin_arm64",
+        "linux_386",
+        "linux_amd64",
+        "linux_arm64",
+        "windows_amd64",
+    ];
+    let release = |version: &str| {
+        let empty = ReleaseFolder::new("demo", version);
+        let release = platforms
+            .iter()
+            .fold(empty, |release, platform| release.platform(platform));
+        release.write(&site.scene.path(version));
+        let before = registry.requests().len();
+        site.tfoci(&PUSH.replace(" dist ", &format!(" {version} ")))
+            .succeeds();
+        registry.requests().split_off(before)
+    };
+    let first = release("1.0.0");
+    assert!(first.len() <= 3 * platforms.len() + 14, "{first:#?}");
+    let second = release("1.1.0");
+    assert!(second.len() <= 4 * platforms.len() + 14, "{second:#?}");
+    let nothing = release("1.1.0");
+    let expected = ["tags/list", "manifests/1.1.0"].map(|what| format!("GET {NAME}/{what} 200"));
+    assert_eq!(nothing, expected);
+}

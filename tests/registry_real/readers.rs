@@ -1,0 +1,180 @@
+use std::fs;
+
+use oci_client::Reference;
+use serde_json::Value;
+use tfoci::platform::Platform;
+
+use super::{DEMO, NAME, PROGRAMS, PUSH, Site, release, secret};
+use crate::clients::{has, run};
+use crate::support::docker_registry::{Foreign, Options, PASSWORD};
+use crate::support::judge;
+use crate::support::layout_of_registry::download;
+use crate::support::scene::Run;
+use crate::support::tls::Authority;
+
+/// A site that pushed to each of the registries that are here, with TLS and a password.
+fn pushed() -> impl Iterator<Item = (Foreign, Site)> {
+    PROGRAMS.into_iter().filter_map(|program| {
+        let authority = Authority::new("tests");
+        let identity = authority.server();
+        let options = Options {
+            tls: Some(&identity),
+            password: true,
+            tokens: None,
+        };
+        let registry = program.start(&options)?;
+        let mut site = Site::trusting(&registry, &authority);
+        site.keep(PASSWORD);
+        let path = site.scene.path("ca.pem").display().to_string();
+        site.scene = site.scene.env("SSL_CERT_FILE", &path);
+        site.tfoci(PUSH).succeeds();
+        Some((registry, site))
+    })
+}
+
+impl Site {
+    /// Runs a tool with the words of a line, and must succeed.
+    fn tool(&self, line: &str) -> Run {
+        let line = line.replace("[HOST]", &self.host);
+        let (program, arguments) = line.split_once(' ').unwrap();
+        let directory = self.scene.path("");
+        run(&self.scene, &directory, program, arguments.split(' ')).succeeds()
+    }
+
+    fn digest(&self) -> String {
+        let pushed = self.tfoci(PUSH).succeeds().stdout;
+        let (_, digest) = pushed.trim().split_once('@').unwrap();
+        digest.to_owned()
+    }
+}
+
+#[tokio::test]
+async fn an_independent_client_reads_every_byte_and_an_independent_reader_installs() {
+    for (_registry, site) in pushed() {
+        let next = release("1.1.0-rc.1+build.5");
+        next.write(&site.scene.path("next"));
+        site.tfoci(&PUSH.replace(" dist ", " next ")).succeeds();
+        let at: Reference = format!("{}/{NAME}", site.host).parse().unwrap();
+        let layout = site.scene.path("read");
+        download(&site.client(), &at, &secret(), &layout).await;
+        let mut released = Vec::new();
+        for (folder, version) in [("dist", "1.0.0"), ("next", "1.1.0-rc.1+build.5")] {
+            for platform in [Platform::current().to_string(), "plan9_mips".to_owned()] {
+                let zip = format!("{folder}/terraform-provider-demo_{version}_{platform}.zip");
+                let zh = judge::sha256(&site.scene.path(zip));
+                released.push(format!(" {version} {platform} zh:{zh}"));
+            }
+        }
+        assert_eq!(judge::installs(&layout), released);
+        let tags: Value =
+            serde_json::from_slice(&fs::read(layout.join("index.json")).unwrap()).unwrap();
+        assert_eq!(tags["manifests"].as_array().unwrap().len(), 4);
+    }
+}
+
+#[test]
+fn what_a_registry_holds_is_what_a_layout_holds() {
+    for (_registry, site) in pushed() {
+        let line =
+            "push dist --provider example.com/acme/demo --key acme.asc --to oci-layout:store";
+        let pushed = site.tfoci(line).succeeds().stdout;
+        assert!(pushed.contains(&site.digest()), "{pushed}");
+    }
+}
+
+#[test]
+fn skopeo_reads_the_very_bytes_of_the_index_and_the_evidence() {
+    if !has("skopeo") {
+        return;
+    }
+    for (_registry, site) in pushed() {
+        let inspect = "skopeo inspect --raw docker://[HOST]/mirror/example.com/acme/demo:";
+        let raw = site.tool(&format!("{inspect}1.0.0")).stdout;
+        assert_eq!(
+            crate::support::layout::digest(raw.as_bytes()),
+            site.digest()
+        );
+        let raw = site.tool(&format!("{inspect}evidence-1.0.0")).stdout;
+        let evidence: Value = serde_json::from_str(&raw).unwrap();
+        assert_eq!(
+            evidence["artifactType"],
+            "application/vnd.tfoci.evidence.v1"
+        );
+    }
+}
+
+#[test]
+fn skopeo_copies_one_platform_with_its_zip_and_the_evidence() {
+    if !has("skopeo") {
+        return;
+    }
+    for (_registry, site) in pushed() {
+        let from = format!("--insecure-policy docker://[HOST]/{NAME}");
+        let of = "--override-os plan9 --override-arch mips";
+        site.tool(&format!("skopeo {of} copy {from}:1.0.0 dir:zip"));
+        let released = site
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_plan9_mips.zip");
+        let hex = judge::sha256(&released);
+        assert_eq!(judge::sha256(&site.scene.path("zip").join(&hex)), hex);
+
+        site.tool(&format!("skopeo copy {from}:evidence-1.0.0 dir:evidence"));
+        let name = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
+        for document in [name.to_owned(), format!("{name}.sig")] {
+            let hex = judge::sha256(&site.scene.path(document));
+            assert!(site.scene.path("evidence").join(hex).exists());
+        }
+    }
+}
+
+#[test]
+fn oras_reads_the_very_bytes_and_pulls_the_zips() {
+    if !has("oras") {
+        return;
+    }
+    for (_registry, site) in pushed() {
+        let raw = site.tool(&format!(
+            "oras manifest fetch --ca-file ca.pem [HOST]/{NAME}:1.0.0"
+        ));
+        assert_eq!(
+            crate::support::layout::digest(raw.stdout.as_bytes()),
+            site.digest()
+        );
+        for platform in [Platform::current().to_string(), "plan9_mips".to_owned()] {
+            let of = platform.replace('_', "/");
+            site.tool(&format!(
+                "oras pull --ca-file ca.pem --platform {of} --output pulled [HOST]/{NAME}:1.0.0"
+            ));
+            let zip = format!("terraform-provider-demo_1.0.0_{platform}.zip");
+            let [pulled, released] =
+                ["pulled", "dist"].map(|folder| site.scene.path(folder).join(&zip));
+            assert_eq!(judge::sha256(&pulled), judge::sha256(&released));
+        }
+    }
+}
+
+#[test]
+fn oras_copies_all_of_it_to_a_repository_that_we_install_from() {
+    if !has("oras") {
+        return;
+    }
+    for (_registry, site) in pushed() {
+        for tag in ["1.0.0", "evidence-1.0.0"] {
+            site.tool(&format!(
+                "oras cp --from-ca-file ca.pem --to-ca-file ca.pem [HOST]/{NAME}:{tag} [HOST]/copies/demo:{tag}"
+            ));
+        }
+        installs_from("[HOST]/copies/demo", &site);
+    }
+}
+
+/// A copy that somebody else made is as good as the original, evidence included.
+#[track_caller]
+fn installs_from(store: &str, site: &Site) {
+    let line = format!(
+        "install {DEMO} --from {store} --exact-repository --into providers --platform all --key acme.asc --require-pinned"
+    );
+    let installed = site.tfoci(&line).succeeds();
+    let summary = "\n Installed 2 packages (";
+    assert!(installed.stderr.contains(summary), "{}", installed.stderr);
+}

@@ -1,0 +1,89 @@
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::{PROGRAMS, Site};
+use crate::clients::{has, run};
+use crate::readme::blocks;
+use crate::support::docker_registry::{Options, PASSWORD, Program, USER};
+use crate::support::tls::Authority;
+use crate::support::{copy, testdata};
+
+/// The README's registry, and whom it logs in there.
+const HOST: &str = "ghcr.io";
+const LOGIN: &str = "acme-bot";
+
+/// The README's block that begins with these words, for the site's registry and its user.
+fn block(site: &Site, language: &str, beginning: &str) -> String {
+    let mut all = blocks(language).into_iter();
+    let found = all.find(|block| block.starts_with(beginning)).unwrap();
+    assert!(found.contains(HOST), "{found}");
+    found.replace(HOST, &site.host).replace(LOGIN, USER)
+}
+
+/// A shell in the scene, which finds `tfoci`.
+fn shell(site: &Site) -> Command {
+    let programs = Path::new(env!("CARGO_BIN_EXE_tfoci")).parent().unwrap();
+    let mut path = std::env::var_os("PATH").unwrap_or_default();
+    path.push(":");
+    path.push(programs);
+    let mut shell = site.scene.command("sh");
+    shell.env("PATH", path);
+    shell
+}
+
+/// A site as the README's reader has it, with a registry that asks for a password.
+fn reader(program: Program) -> Option<(impl Drop, Site)> {
+    let authority = Authority::new("tests");
+    let identity = authority.server();
+    let options = Options {
+        tls: Some(&identity),
+        password: true,
+        tokens: None,
+    };
+    let registry = program.start(&options)?;
+    let mut site = Site::trusting(&registry, &authority);
+    let path = site.scene.path("ca.pem").display().to_string();
+    site.scene = site.scene.env("SSL_CERT_FILE", &path);
+    fs::remove_dir_all(site.scene.path("dist")).unwrap();
+    copy(&testdata("release"), &site.scene.path("dist"));
+    copy(&testdata("release"), &site.scene.path(""));
+    site.scene.write("token.txt", PASSWORD);
+    Some((registry, site))
+}
+
+#[test]
+fn its_commands_push_to_a_registry_and_its_block_installs_from_there() {
+    for program in PROGRAMS {
+        let Some((_registry, site)) = reader(program) else {
+            continue;
+        };
+        let commands = block(&site, "sh", "tfoci login ");
+        let output = shell(&site).args(["-euc", &commands]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{commands}{said}");
+        assert!(output.stdout.ends_with(b"\n1.0.0\n"), "{said}");
+        let released = [
+            "darwin_arm64",
+            "linux_amd64",
+            "linux_arm64",
+            "windows_amd64",
+        ];
+        let here = tfoci::platform::Platform::current().to_string();
+        if !has("tofu") || !released.contains(&here.as_str()) {
+            continue;
+        }
+        let installation = block(&site, "hcl", "provider_installation ");
+        site.scene.write("client.tfrc", installation);
+        let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"acme/demo\"\n    }\n  }\n}\n";
+        site.scene.write("project/main.tf", needs);
+        let directory = site.scene.path("project");
+        run(
+            &site.scene,
+            &directory,
+            "tofu",
+            ["init", "-input=false", "-no-color"],
+        )
+        .succeeds();
+    }
+}

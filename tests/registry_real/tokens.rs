@@ -1,0 +1,231 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tfoci::blob::{self, BlobSource, Body, Memory};
+use tfoci::credentials::{Credentials, Places};
+use tfoci::http::{Http, Settings};
+use tfoci::oci::Repository;
+use tfoci::release::Expected;
+use tfoci::store::{Put, ReadStore as _, Registry, WriteStore as _};
+
+use super::doors::round_trip;
+use super::{NAME, PUSH, Site, VERSIONS};
+use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program, USER};
+use crate::support::tls::Authority;
+use crate::support::token_server::{Manner, TokenServer};
+
+/// How long a token may take to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A registry that wants tokens, and the server that gives them.
+struct Guarded {
+    tokens: TokenServer,
+    registry: Foreign,
+}
+
+impl Guarded {
+    fn start() -> Option<Self> {
+        Self::of(None)
+    }
+
+    fn of(authority: Option<&Authority>) -> Option<Self> {
+        let identity = authority.map(Authority::server);
+        let tokens = TokenServer::start(identity.as_ref());
+        let options = Options {
+            tls: identity.as_ref(),
+            password: false,
+            tokens: Some(&tokens),
+        };
+        let registry = Program::DockerRegistry.start(&options)?;
+        Some(Self { tokens, registry })
+    }
+
+    /// A machine that knows the password.
+    fn site(&self) -> Site {
+        let mut site = Site::plain(&self.registry);
+        // The token server has a name of its own.
+        site.network
+            .extend(["--plain-http", "localhost"].map(str::to_owned));
+        site.keep(PASSWORD);
+        site
+    }
+
+    /// The store of one run on a machine.
+    fn store(&self, site: &Site) -> Registry {
+        let places = Places {
+            authfile: Some(site.scene.path(".docker/config.json")),
+            ..Places::default()
+        };
+        let mut settings = Settings::default();
+        settings
+            .plain
+            .extend(["127.0.0.1", "localhost"].map(str::to_owned));
+        Registry::new(Http::new(settings), Credentials::discover(&places).unwrap())
+    }
+
+    fn repository(&self, name: &str) -> Repository {
+        Repository::in_registry(&format!("{}/{name}", self.registry.host())).unwrap()
+    }
+
+    /// Waits until the registry does not take a token any more.
+    async fn ends(&self, token: &str) {
+        let url = format!("http://{}/v2/", self.registry.host());
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let patience = Instant::now() + PATIENCE;
+        while Instant::now() < patience {
+            let answer = client.get(&url).bearer_auth(token).send().await.unwrap();
+            if answer.status() == 401 {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("the token does not end");
+    }
+}
+
+#[test]
+fn whoever_knows_the_password_gets_in_by_tokens() {
+    let authority = Authority::new("tests");
+    let Some(guarded) = Guarded::of(Some(&authority)) else {
+        return;
+    };
+    let site = Site::trusting(&guarded.registry, &authority);
+    site.login("wrong").exits(1);
+    site.login(PASSWORD).succeeds();
+    round_trip(&site);
+}
+
+#[test]
+fn one_token_for_reading_and_one_for_writing() {
+    let Some(guarded) = Guarded::start() else {
+        return;
+    };
+    guarded.site().tfoci(PUSH).succeeds();
+    let asked = ["pull", "pull,push"].map(|may| format!("{USER}: repository:{NAME}:{may}"));
+    assert_eq!(guarded.tokens.asked(), asked);
+}
+
+#[test]
+fn a_wrong_password_and_none_are_told_apart() {
+    let Some(guarded) = Guarded::start() else {
+        return;
+    };
+    let site = guarded.site();
+    site.keep("wrong");
+    let refused = site.tfoci(PUSH).exits(1);
+    let told = "  answered 401 (UNAUTHORIZED: incorrect username or password)\n  tried [TMP]/.docker/config.json ([HOST])\n";
+    assert!(refused.stderr.ends_with(told), "{}", refused.stderr);
+    std::fs::remove_file(site.scene.path(".docker/config.json")).unwrap();
+    let refused = site.tfoci(VERSIONS).exits(1);
+    let told = "\n  tried no credentials, since none were found\n";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+}
+
+#[test]
+fn a_token_for_another_repository_is_not_asked_for_without_end() {
+    let Some(guarded) = Guarded::start() else {
+        return;
+    };
+    guarded.tokens.manner(Manner::Astray);
+    let refused = guarded.site().tfoci(PUSH).exits(1);
+    let told = "  answered 401 (UNAUTHORIZED: authentication required)\n  tried [TMP]/.docker/config.json ([HOST])\n";
+    assert!(refused.stderr.ends_with(told), "{}", refused.stderr);
+    assert_eq!(guarded.tokens.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn a_token_that_ends_between_two_requests_is_replaced() {
+    let Some(guarded) = Guarded::start() else {
+        return;
+    };
+    let site = guarded.site();
+    site.tfoci(PUSH).succeeds();
+    guarded.tokens.manner(Manner::Fleeting);
+    let (store, repository) = (guarded.store(&site), guarded.repository(NAME));
+    let tags = store.tags(&repository).await.unwrap();
+    let before = guarded.tokens.asked().len();
+    guarded.ends(&guarded.tokens.last()).await;
+    guarded.tokens.manner(Manner::Plain);
+    assert_eq!(store.tags(&repository).await.unwrap(), tags);
+    assert_eq!(guarded.tokens.asked().len(), before + 1);
+}
+
+/// A blob whose bytes come only when something has happened.
+#[derive(Clone)]
+struct Awaited<F> {
+    memory: Memory,
+    event: F,
+}
+
+impl<F, E> BlobSource for Awaited<F>
+where
+    F: Fn() -> E + Clone + Send + Sync + 'static,
+    E: Future<Output = ()> + Send,
+{
+    fn expected(&self) -> Expected {
+        self.memory.expected()
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+        (self.event)().await;
+        self.memory.open(from).await
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_ends_in_the_middle_of_an_upload_is_replaced() {
+    let Some(guarded) = Guarded::start() else {
+        return;
+    };
+    let guarded = Arc::new(guarded);
+    let site = guarded.site();
+    guarded.tokens.manner(Manner::Fleeting);
+    let (store, repository) = (guarded.store(&site), guarded.repository("acme/demo"));
+    let end = Arc::clone(&guarded);
+    let blob = Awaited {
+        memory: Memory::new(vec![7; 1 << 20]),
+        event: move || {
+            let guarded = Arc::clone(&end);
+            async move {
+                if guarded.tokens.manner(Manner::Plain) == Manner::Fleeting {
+                    guarded.ends(&guarded.tokens.last()).await;
+                }
+            }
+        },
+    };
+    let put = store.put_blob(&repository, &blob).await.unwrap();
+    assert_eq!(put, Put::Stored);
+}
+
+#[tokio::test]
+async fn a_mount_asks_to_read_the_other_repository() {
+    let Some(guarded) = Guarded::start() else {
+        return;
+    };
+    let site = guarded.site();
+    let store = guarded.store(&site);
+    let blob = Memory::new(vec![7; 1 << 10]);
+    let [one, two] = ["acme/one", "acme/two"].map(|name| guarded.repository(name));
+    assert_eq!(store.put_blob(&one, &blob).await.unwrap(), Put::Stored);
+    assert_eq!(store.put_blob(&two, &blob).await.unwrap(), Put::Mounted);
+    let scope = "robot: repository:acme/two:pull,push repository:acme/one:pull";
+    assert_eq!(guarded.tokens.asked().last().unwrap(), scope);
+}
+
+#[tokio::test]
+async fn where_a_mount_is_not_allowed_the_bytes_go_up() {
+    let Some(guarded) = Guarded::start() else {
+        return;
+    };
+    let site = guarded.site();
+    let store = guarded.store(&site);
+    guarded.tokens.manner(Manner::Narrow);
+    let blob = Memory::new(vec![7; 1 << 10]);
+    for name in ["acme/one", "acme/two"] {
+        let put = store
+            .put_blob(&guarded.repository(name), &blob)
+            .await
+            .unwrap();
+        assert_eq!(put, Put::Stored, "{name}");
+    }
+}
