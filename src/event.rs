@@ -4,10 +4,13 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
+use crate::digest::Digest;
 use crate::platform::Platform;
+use crate::shown::Shown;
 use crate::version::Version;
 
 /// What a journey is dealing with: a provider, one of its versions, one of its packages.
@@ -75,6 +78,23 @@ pub enum Transfer {
     Planned,
 }
 
+/// An HTTP request that came to its end, one way or another.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The method.
+    pub method: String,
+    /// Where it went.
+    pub url: Shown,
+    /// The status of the answer; `None` if there was none.
+    pub status: Option<u16>,
+    /// How many bytes of a body were sent.
+    pub sent: u64,
+    /// How many bytes of a body were received.
+    pub received: u64,
+    /// From the first byte sent to the last one received.
+    pub elapsed: Duration,
+}
+
 /// One moment of a journey.
 #[derive(Clone, Debug)]
 pub enum Event {
@@ -127,6 +147,45 @@ pub enum Event {
         /// Provider and version.
         subject: Subject,
     },
+    /// A place was looked at where credentials may be.
+    Considered {
+        /// Which one, and what is there.
+        source: String,
+    },
+    /// It is decided who we are to a registry.
+    Introduced {
+        /// The registry.
+        host: String,
+        /// Where the credentials were found; `None` if there are none.
+        origin: Option<String>,
+    },
+    /// A registry was asked to share a blob of another of its repositories.
+    Mounting {
+        /// The blob.
+        digest: Digest,
+        /// The other repository, as it is called in its registry.
+        from: String,
+        /// Whether it did. Otherwise the bytes were sent.
+        shared: bool,
+    },
+    /// A request will be tried again.
+    Retrying {
+        /// Where it went.
+        url: Shown,
+        /// What went wrong, in lower case, without a final stop.
+        reason: String,
+        /// How long until then.
+        pause: Duration,
+    },
+    /// A download that was cut goes on.
+    Resuming {
+        /// Where it comes from.
+        url: Shown,
+        /// How many bytes are there already.
+        from: u64,
+    },
+    /// A request came to its end.
+    Requested(Exchange),
     /// Something was let pass that its user should know.
     Warning {
         /// What it is about.

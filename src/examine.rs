@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
 use crate::constraint::VersionConstraints;
-use crate::error::{Category, printable};
+use crate::error::printable;
 use crate::event::Subject;
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Repository, Tag};
@@ -246,7 +246,8 @@ impl<S: ReadStore> Shelf<S> {
                 release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
                 (protocols, belief.judge(release, &rule))
             }
-            Err(error) if error.category() == Category::Local => (None, Err(Problem::Store(error))),
+            // What cannot be had just now says nothing about the artifact.
+            Err(error) if !error.is_damage() => (None, Err(Problem::Store(error))),
             Err(error) => (None, Err(Problem::Unreadable(error))),
         };
         Ok(Examined {

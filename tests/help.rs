@@ -7,6 +7,9 @@ use crate::support::scene::Scene;
 
 const COMMANDS: [&str; 6] = ["push", "copy", "versions", "inspect", "resolve", "install"];
 
+/// Commands that need a registry, or a terminal, to do what their examples say.
+const ONLINE: [&str; 2] = ["login", "logout"];
+
 /// A scene in which the examples of the help make sense: a release in `dist`, its author's key in `acme.asc`.
 fn scene() -> Scene {
     let scene = Scene::new();
@@ -55,9 +58,28 @@ fn every_command_has_two_examples_that_work() {
 }
 
 #[test]
+fn examples_that_need_a_registry_are_understood() {
+    let scene = scene().env("REGISTRY_AUTH_FILE", "none.json");
+    for command in ONLINE {
+        let help = scene.tfoci([command, "--help"]).succeeds().stdout;
+        let examples = help.split("\n  tfoci ").skip(1);
+        let examples: Vec<_> = examples.filter_map(|text| text.lines().next()).collect();
+        assert_eq!(examples.len(), 2, "{command}");
+        for example in examples {
+            let (arguments, _) = example.split_once(" < ").unwrap_or((example, ""));
+            let run = scene.tfoci(words(arguments));
+            // There is neither a terminal nor a password here.
+            let asked = run.stderr.starts_with("error: there is no terminal")
+                || run.stderr.starts_with("error: no password was given");
+            assert!(asked || run.status == Some(0), "{example}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
 fn the_short_help_says_what_a_command_does_first_and_fits_a_screen() {
     let scene = scene();
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().chain(ONLINE) {
         let help = scene.tfoci([command, "-h"]).succeeds().stdout;
         let first = help.lines().next().unwrap();
         assert!(first.len() > 20 && !first.ends_with('.'), "{first}");
@@ -85,7 +107,19 @@ fn exit_codes_and_variables_are_listed_in_help_and_readme() {
         );
         assert!(readme.contains(&format!("| {}|", code)), "{code}");
     }
-    for text in ["TFOCI_DEFAULT_HOST", "NO_COLOR", "CLICOLOR_FORCE"] {
+    for text in [
+        "TFOCI_DEFAULT_HOST",
+        "TFOCI_TIMEOUT",
+        "REGISTRY_AUTH_FILE",
+        "DOCKER_CONFIG",
+        "TF_CLI_CONFIG_FILE",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "NO_COLOR",
+        "CLICOLOR_FORCE",
+    ] {
         assert!(help.contains(text) && readme.contains(text), "{text}");
     }
 }
@@ -93,7 +127,7 @@ fn exit_codes_and_variables_are_listed_in_help_and_readme() {
 #[test]
 fn every_option_is_documented() {
     let scene = scene();
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().chain(ONLINE) {
         let help = scene.tfoci([command, "-h"]).succeeds().stdout;
         for line in help
             .lines()

@@ -261,6 +261,29 @@ fn a_helper_of_the_file_keeps_the_password() {
 }
 
 #[test]
+fn of_many_logins_at_once_none_is_lost() {
+    let scene = Scene::new();
+    let doors: Vec<Door> = (0..8).map(|_| Door::open(Manner::Open)).collect();
+    std::thread::scope(|scope| {
+        for door in &doors {
+            scope.spawn(|| login(&scene, &door.host, "hunter2", &[]).succeeds());
+        }
+    });
+    let text = fs::read_to_string(scene.path(".docker/config.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["auths"].as_object().unwrap().len(), 8, "{text}");
+    std::thread::scope(|scope| {
+        for door in &doors {
+            scope.spawn(|| scene.tfoci(["logout", &door.host]).succeeds());
+        }
+    });
+    let text = fs::read_to_string(scene.path(".docker/config.json")).unwrap();
+    assert_eq!(text, "{\n\t\"auths\": {}\n}\n");
+    let names: Vec<_> = fs::read_dir(scene.path(".docker")).unwrap().collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+}
+
+#[test]
 fn what_counts_before_and_what_remains_is_said() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
     let other = format!("{{\"auths\":{{\"{}\":{{\"auth\":\"YTpi\"}}}}}}", door.host);

@@ -54,6 +54,8 @@ mod messages;
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 
+/// The way to registries: certificates, proxies, patience.
+mod network;
 /// The origin double itself, against unmodified clients, and that its faults do what they say.
 mod origin_double;
 
@@ -84,3 +86,6 @@ mod tofu_client;
 
 /// The versions of a provider in a store.
 mod versions;
+
+/// What `-v` and `-vv` tell of the way to a registry, and how many requests JSON counts.
+mod wire;

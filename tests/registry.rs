@@ -39,11 +39,11 @@ mod hosts;
 /// A push that is killed.
 mod kill;
 
-/// What registries have against manifests and tags.
-mod manifests;
-
 /// Registries that are known by their hosts.
 mod known;
+
+/// What registries have against manifests and tags.
+mod manifests;
 
 /// Every kind of registry: what goes in comes out.
 mod personalities;
@@ -53,6 +53,13 @@ mod pusher;
 
 /// What goes wrong while a release is read.
 mod reading;
+
+/// No secret is ever printed.
+#[cfg(unix)]
+mod secrets;
+
+/// Servers that fall silent, and how much is asked of one at once.
+mod waiting;
 
 /// Two who push to one tag.
 mod writers;
@@ -139,6 +146,10 @@ impl User {
     }
 
     fn destination(&self) -> Destination<Registry> {
+        self.destination_through(Http::new(self.settings.clone()))
+    }
+
+    fn destination_through(&self, http: Http) -> Destination<Registry> {
         let authfile = self.path("auth.json");
         fs::write(&authfile, self.authfile()).unwrap();
         let places = Places {
@@ -147,7 +158,7 @@ impl User {
         };
         let credentials = Credentials::discover(&places).unwrap();
         Destination {
-            store: Registry::new(Http::new(self.settings.clone()), credentials),
+            store: Registry::new(http, credentials),
             repository: Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap(),
         }
     }
@@ -156,7 +167,19 @@ impl User {
         self.push_by(rule()).await
     }
 
+    async fn push_to(&self, destination: &Destination<Registry>) -> Result<Published, Failure> {
+        self.push_as(rule(), destination).await
+    }
+
     async fn push_by(&self, rule: Rule) -> Result<Published, Failure> {
+        self.push_as(rule, &self.destination()).await
+    }
+
+    async fn push_as(
+        &self,
+        rule: Rule,
+        destination: &Destination<Registry>,
+    ) -> Result<Published, Failure> {
         let request = push::Request {
             directory: self.path("release"),
             provider: provider(),
@@ -171,7 +194,7 @@ impl User {
             jobs: 2,
             now: SystemTime::now(),
         };
-        push::push(&request, &self.destination(), &options, &quiet()).await
+        push::push(&request, destination, &options, &quiet()).await
     }
 
     /// Installs every platform into `mirror`.

@@ -35,6 +35,8 @@ impl<B: BlobSource> Resuming<B> {
     async fn next(&mut self) -> Option<Result<Bytes, Error>> {
         loop {
             let cut = match self.body.as_mut()?.next().await {
+                // Nothing is no progress.
+                Some(Ok(chunk)) if chunk.is_empty() => continue,
                 Some(Ok(chunk)) => {
                     self.passed += chunk.len() as u64;
                     self.failures = 0;

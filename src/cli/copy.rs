@@ -73,7 +73,8 @@ pub(super) async fn run(
         .map(|text| globals.selection(text))
         .collect::<Result<_, _>>()?;
     // One way to all registries, so that each is asked once who we are, and blobs are mounted.
-    let registry = globals.registry(globals.credentials()?, &globals.http()?);
+    let http = globals.http(printer)?;
+    let registry = globals.registry(globals.credentials(), &http);
     let (endpoint, store) =
         arguments
             .reading
@@ -100,7 +101,12 @@ pub(super) async fn run(
         }
     }
     results.extend(copy(tasks, &request, &reporter).await);
-    Ok(report(results, COPIED, &progress, printer))
+    Ok(report(
+        results,
+        COPIED,
+        http.requests(),
+        (&progress, printer),
+    ))
 }
 
 fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use tfoci::address;
 use tfoci::archive;
+use tfoci::blob;
 use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
@@ -112,6 +113,18 @@ pub(super) enum Complaint {
     /// There is no password where it should be.
     #[error("no password was given\n  expected one line of text, at most 65536 bytes")]
     NoPassword,
+    /// A client certificate or key that is for no host.
+    #[error("`{}` does not say for which host it is\n  expected HOST=FILE", printable(.text))]
+    OfHost {
+        /// What was given.
+        text: String,
+    },
+    /// A client's key without its certificate.
+    #[error("there is a client key for {}, and no client certificate", printable(.host))]
+    LoneKey {
+        /// The host.
+        host: String,
+    },
     /// A journey that did not get through.
     #[error(transparent)]
     Journey(#[from] Failure),
@@ -176,6 +189,7 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
+        Problem::Blob(blob::Error::Http(error)) => return on_the_way(error),
         Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
             format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
         }
@@ -221,6 +235,31 @@ fn hint(failure: &Failure) -> Option<String> {
     Some(text)
 }
 
+fn on_the_way(error: &http::Error) -> Option<String> {
+    let text = match error {
+        http::Error::Plain { host, .. } => {
+            format!("to speak to it without TLS, `--plain-http {host}`")
+        }
+        http::Error::Private { host, .. } => {
+            format!("if you know this host, `--allow-private {host}`")
+        }
+        http::Error::NoAuthorities { .. } => {
+            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
+        }
+        http::Error::Silent { .. } => {
+            "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
+        }
+        error if error.is_unknown_authority() => {
+            "if it is an authority of your own, name its certificate with `--ca-file FILE`".to_owned()
+        }
+        error if error.wants_identity() => {
+            "show it a certificate with `--client-cert HOST=FILE`".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
 fn levelled(levels: &Levels) -> String {
     match levels.is_exact {
         true => {
@@ -232,15 +271,12 @@ fn levelled(levels: &Levels) -> String {
 
 fn in_store(error: &store::Error) -> Option<String> {
     let text = match error {
-        store::Error::Http(http::Error::Plain { host, .. }) => {
-            return Some(format!("to speak to it without TLS, `--plain-http {host}`"));
-        }
-        store::Error::Http(http::Error::Private { host, .. }) => {
-            return Some(format!("if you know this host, `--allow-private {host}`"));
-        }
-        store::Error::Http(http::Error::NoAuthorities) => {
-            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`"
-        }
+        store::Error::Http(error)
+        | store::Error::Blob {
+            source: blob::Error::Http(error),
+            ..
+        } => return on_the_way(error),
+        store::Error::Credentials(error) => return access(error),
         store::Error::Unauthorized { tried: None, .. } => {
             "the registry wants credentials, or does not have this repository and hides that"
         }

@@ -40,9 +40,10 @@ pub(super) async fn run(
         text: arguments.provider.clone(),
     };
     let version = selection.constraints.as_exact().ok_or_else(one)?;
-    let (endpoint, store) = arguments
-        .reading
-        .open(globals, std::slice::from_ref(&selection.provider))?;
+    let (endpoint, store) =
+        arguments
+            .reading
+            .open(globals, printer, std::slice::from_ref(&selection.provider))?;
     let shelf = shelf(&endpoint, &store, &selection.provider)?;
     // Asking for a version that is not there must list those that are.
     shelf.choose(&selection).await?;

@@ -85,7 +85,7 @@ pub(super) async fn run(
         .iter()
         .map(|selection| selection.provider.clone())
         .collect();
-    let (endpoint, store) = arguments.reading.open(globals, &providers)?;
+    let (endpoint, store) = arguments.reading.open(globals, printer, &providers)?;
     let selections = if selections.is_empty() {
         everything(&endpoint, &store).await?
     } else {

@@ -32,6 +32,13 @@ pub(super) enum Failed<'a> {
 
 impl<'a> From<&'a Complaint> for Failed<'a> {
     fn from(complaint: &'a Complaint) -> Self {
+        Self::after(complaint, 0)
+    }
+}
+
+impl<'a> Failed<'a> {
+    /// What failed after so many requests.
+    pub(super) fn after(complaint: &'a Complaint, requests: u64) -> Self {
         if let Some(
             failed @ Provider::Failed {
                 version: Some(_), ..
@@ -42,7 +49,7 @@ impl<'a> From<&'a Complaint> for Failed<'a> {
                 schema: SCHEMA,
                 providers: vec![failed],
                 bytes: 0,
-                requests: 0,
+                requests,
             });
         }
         Self::Command {
@@ -88,7 +95,9 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
 pub(super) struct Publication<'a> {
     pub(super) schema: u32,
     pub(super) providers: Vec<Provider<'a>>,
+    /// Of the packages that were written.
     pub(super) bytes: u64,
+    /// HTTP requests that were sent, with redirects and retries, without those for tokens.
     pub(super) requests: u64,
 }
 

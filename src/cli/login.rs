@@ -64,7 +64,7 @@ pub(super) async fn run(
     };
     let typed = Credential::typed(&username, &password);
     globals
-        .registry(Credentials::none(), &globals.http()?)
+        .registry(Credentials::none(), &globals.http(printer)?)
         .check(&registry, &typed)
         .await
         .map_err(Problem::from)
@@ -75,7 +75,7 @@ pub(super) async fn run(
         "Stored",
         &format!("{registry} in {}", name(&kept)),
     );
-    let credentials = globals.credentials()?;
+    let credentials = globals.credentials();
     if let Ok(Some(found)) = credentials.find(&registry, "").await
         && found.basic() != typed.basic()
     {

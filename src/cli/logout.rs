@@ -54,14 +54,13 @@ pub(super) async fn run(
             "absent"
         }
     };
+    let credentials = globals.credentials();
     // Its file may be gone or never have been, which is no failure of forgetting.
-    if let Ok(credentials) = globals.credentials() {
-        if let Ok(Some(found)) = credentials.find(&registry, "").await {
-            let text = format!("{} still has credentials for {registry}", found.origin());
-            printer.line(Tone::Warning, "Note", &text);
-        }
-        access::tell(&credentials, printer);
+    if let Ok(Some(found)) = credentials.find(&registry, "").await {
+        let text = format!("{} still has credentials for {registry}", found.origin());
+        printer.line(Tone::Warning, "Note", &text);
     }
+    access::tell(&credentials, printer);
     printer.document(&json::Login::new(&registry, status, erased.as_ref()));
     Ok(Ending::Done)
 }

@@ -1,7 +1,7 @@
 //! The terminal: arguments in, text or JSON out. The library does not know that it exists.
 //!
 //! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
-//! [`progress`] draws what a journey reports, [`diagnose`] adds hints to failures, [`render`] fills in templates.
+//! [`progress`] draws what a journey reports, [`wire`] tells of requests, [`diagnose`] adds hints to failures, [`render`] fills in templates.
 
 mod access;
 mod copy;
@@ -12,6 +12,7 @@ mod json;
 mod login;
 mod logout;
 mod mirror;
+mod network;
 mod options;
 mod printer;
 mod progress;
@@ -20,6 +21,7 @@ mod render;
 mod resolve;
 mod summary;
 mod versions;
+mod wire;
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -37,6 +39,16 @@ use diagnose::Complaint;
 use options::Globals;
 use printer::Printer;
 
+/// Every variable that counts, on the page that lists the commands.
+const ENVIRONMENT: &str = "\
+Environment:
+  TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
+  REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials, before those of the home directory
+  TF_CLI_CONFIG_FILE                           the CLI configuration of tofu or terraform
+  SSL_CERT_FILE, SSL_CERT_DIR                  certificate authorities in place of the system's
+  HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY how hosts are reached; in lower case too
+  NO_COLOR, CLICOLOR_FORCE, TERM=dumb, CI      how progress is shown";
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -51,7 +63,7 @@ const LAST_ORDERS: Duration = Duration::from_secs(5);
 
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
 #[derive(Parser)]
-#[command(name = "tfoci", version, propagate_version = true, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "tfoci", version, propagate_version = true, after_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), max_term_width = 100)]
 struct Tfoci {
     #[command(subcommand)]
     command: Command,

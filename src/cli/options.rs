@@ -1,6 +1,7 @@
 //! Options that several commands take.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +11,7 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Places};
 use tfoci::disk;
 use tfoci::examine::{Belief, Shelf};
-use tfoci::http::{Http, Settings};
+use tfoci::http::Http;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::release::Document;
 use tfoci::selection::Selection;
@@ -19,7 +20,9 @@ use tfoci::trust::{Policy, TrustFile};
 
 use super::access::Access;
 use super::diagnose::Complaint;
+use super::network::Network;
 use super::printer::{Printer, Verbosity};
+use super::wire::Wire;
 
 /// The largest trust file, and the largest file of keys, that is read.
 const LARGEST_TRUST_FILE: u64 = 4 << 20;
@@ -39,7 +42,7 @@ pub(super) struct Globals {
     /// Print nothing but the result and errors
     #[arg(short, long, global = true, help_heading = "Global options")]
     quiet: bool,
-    /// Print more: lines in place of bars
+    /// Print more: lines in place of bars, and decisions; twice: every request
     #[arg(short, long, action = clap::ArgAction::Count, global = true, conflicts_with = "quiet", help_heading = "Global options")]
     verbose: u8,
     /// When to use colour [NO_COLOR and CLICOLOR_FORCE are honoured]
@@ -67,43 +70,6 @@ pub(super) struct Globals {
     network: Network,
     #[command(flatten)]
     access: Access,
-}
-
-/// How registries are reached.
-#[derive(Args)]
-struct Network {
-    /// Further certificate authorities, in PEM
-    #[arg(
-        long,
-        value_name = "FILE",
-        global = true,
-        help_heading = "Network options"
-    )]
-    ca_file: Vec<PathBuf>,
-    /// Speak to this host without TLS; may be repeated
-    #[arg(
-        long,
-        value_name = "HOST",
-        global = true,
-        help_heading = "Network options"
-    )]
-    plain_http: Vec<String>,
-    /// Do not check this host's certificate; may be repeated
-    #[arg(
-        long,
-        value_name = "HOST",
-        global = true,
-        help_heading = "Network options"
-    )]
-    insecure_skip_tls_verify: Vec<String>,
-    /// Follow references to this host even at private addresses; may be repeated
-    #[arg(
-        long,
-        value_name = "HOST",
-        global = true,
-        help_heading = "Network options"
-    )]
-    allow_private: Vec<String>,
 }
 
 /// How a result is printed.
@@ -158,7 +124,8 @@ impl Globals {
         let verbosity = match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,
             (false, 0) => Verbosity::Normal,
-            (false, _) => Verbosity::Verbose,
+            (false, 1) => Verbosity::Verbose,
+            (false, _) => Verbosity::Everything,
         };
         Printer::new(verbosity, self.format, self.color, !self.no_progress)
     }
@@ -174,24 +141,9 @@ impl Globals {
     }
 
     /// How hosts are reached. Nothing is opened before the first request.
-    pub(super) fn http(&self) -> Result<Http, Complaint> {
-        let hosts = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
-        let Network {
-            ca_file,
-            plain_http,
-            insecure_skip_tls_verify,
-            allow_private,
-        } = &self.network;
-        let settings = Settings {
-            plain: hosts(plain_http),
-            insecure: hosts(insecure_skip_tls_verify),
-            private: hosts(allow_private),
-            authorities: ca_file
-                .iter()
-                .map(|path| read(path))
-                .collect::<Result<_, _>>()?,
-        };
-        Ok(Http::new(settings))
+    pub(super) fn http(&self, printer: &Printer) -> Result<Http, Complaint> {
+        let settings = self.network.settings(self.jobs())?;
+        Ok(Http::reporting(settings, Arc::new(Wire(printer.clone()))))
     }
 
     /// Where credentials may be.
@@ -199,9 +151,9 @@ impl Globals {
         self.access.places()
     }
 
-    /// Every credential that can be found.
-    pub(super) fn credentials(&self) -> Result<Credentials, Complaint> {
-        Ok(Credentials::discover(&self.places())?)
+    /// Every credential that can be found, when somebody asks for one.
+    pub(super) fn credentials(&self) -> Credentials {
+        Credentials::at(self.places())
     }
 
     /// A provider address.
@@ -279,9 +231,10 @@ impl Reading {
     pub(super) fn open(
         &self,
         globals: &Globals,
+        printer: &Printer,
         providers: &[ProviderAddr],
     ) -> Result<(Endpoint, Store), Complaint> {
-        let registry = globals.registry(globals.credentials()?, &globals.http()?);
+        let registry = globals.registry(globals.credentials(), &globals.http(printer)?);
         self.open_by(registry, globals, providers)
     }
 

@@ -19,14 +19,16 @@ use super::options::{Color, Format};
 const GUTTER: usize = 10;
 
 /// How much is said on stderr.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verbosity {
     /// Errors only.
     Quiet,
     /// What happens, with bars on a terminal.
     Normal,
-    /// What happens, line by line.
+    /// What happens, line by line, and what was decided.
     Verbose,
+    /// Every request too.
+    Everything,
 }
 
 /// How work that takes a while is shown.
@@ -76,7 +78,7 @@ impl Printer {
             _ if !progress => Motion::Still,
             Verbosity::Quiet => Motion::Still,
             Verbosity::Normal if terminal && !set("CI") => Motion::Bars,
-            Verbosity::Normal | Verbosity::Verbose => Motion::Lines,
+            _ => Motion::Lines,
         };
         // Bars appear only once it is known that the work takes a while.
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
@@ -120,7 +122,14 @@ impl Printer {
 
     /// Prints a line for people who want to know more.
     pub(super) fn detail(&self, verb: &str, text: &str) {
-        if self.verbosity == Verbosity::Verbose {
+        if self.verbosity >= Verbosity::Verbose {
+            self.line(Tone::Plain, verb, text);
+        }
+    }
+
+    /// Prints a line for people who want to know everything.
+    pub(super) fn request(&self, verb: &str, text: &str) {
+        if self.verbosity >= Verbosity::Everything {
             self.line(Tone::Plain, verb, text);
         }
     }

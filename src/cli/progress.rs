@@ -177,6 +177,8 @@ impl Reporter for Progress {
                 self.printer
                     .line(Tone::Warning, "Warning", &format!("{subject}: {message}"));
             }
+            // Those of the wire are told by it.
+            _ => {}
         }
     }
 }

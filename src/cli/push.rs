@@ -100,23 +100,32 @@ pub(super) async fn run(
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
     let unnameable = |error| Failure::from(Problem::Mapping(error));
+    let http = globals.http(printer)?;
     let destination = Destination {
         repository: endpoint.repository(&request.provider).map_err(unnameable)?,
         store: endpoint
-            .write(globals.registry(globals.credentials()?, &globals.http()?))
+            .write(globals.registry(globals.credentials(), &http))
             .map_err(|error| failed(error.into()))?,
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let published = push(&request, &destination, &options, &reporter)
-        .await
-        .map_err(Complaint::Publication)?;
+    let published = push(&request, &destination, &options, &reporter).await;
+    let requests = http.requests();
+    let published = match published {
+        Ok(published) => published,
+        Err(failure) => {
+            let complaint = Complaint::Publication(failure);
+            printer.failure(&complaint);
+            printer.document(&json::Failed::after(&complaint, requests));
+            return Ok(Ending::Failed(complaint.category()));
+        }
+    };
     summarize(&[&published], PUSHED, &progress, printer);
     printer.result(&published.reference);
     printer.document(&json::Publication {
         schema: json::SCHEMA,
         bytes: published.bytes,
-        requests: 0,
+        requests,
         providers: vec![json::Provider::Published(&published)],
     });
     let digest_file = arguments.digest_file.filter(|_| !arguments.dry_run);

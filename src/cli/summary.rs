@@ -38,8 +38,8 @@ pub(super) const COPIED: Verb = Verb {
 pub(super) fn report(
     results: Vec<Result<Published, Failure>>,
     verb: Verb,
-    progress: &Progress,
-    printer: &Printer,
+    requests: u64,
+    (progress, printer): (&Progress, &Printer),
 ) -> Ending {
     let mut published = Vec::new();
     let mut complaints = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn report(
     printer.document(&json::Publication {
         schema: json::SCHEMA,
         bytes: published.iter().map(|one| one.bytes).sum(),
-        requests: 0,
+        requests,
         providers: published
             .iter()
             .map(json::Provider::Published)

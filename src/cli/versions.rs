@@ -42,9 +42,10 @@ pub(super) async fn run(
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
     let provider = globals.provider(&arguments.provider)?;
-    let (endpoint, store) = arguments
-        .reading
-        .open(globals, std::slice::from_ref(&provider))?;
+    let (endpoint, store) =
+        arguments
+            .reading
+            .open(globals, printer, std::slice::from_ref(&provider))?;
     let shelf = shelf(&endpoint, &store, &provider)?;
     let found = shelf.versions().await?;
     let mut ignored: Vec<(String, String)> = found

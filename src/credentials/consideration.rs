@@ -17,6 +17,8 @@ pub struct Consideration {
     pub clients: bool,
     /// Whether it gave a credential.
     pub used: bool,
+    /// What in it could not be used when it was asked for, such as a helper that failed.
+    pub failures: Vec<Error>,
 }
 
 /// What is in a place.
@@ -44,6 +46,10 @@ impl fmt::Display for Consideration {
         write!(f, "{}: {}", self.path.display(), self.state)?;
         if !self.clients {
             f.write_str(", clients do not look there")?;
+        }
+        for error in &self.failures {
+            f.write_str(", ")?;
+            cause(f, error)?;
         }
         if self.used {
             f.write_str(", used")?;

@@ -1,13 +1,13 @@
 //! Reading every source of credentials.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::docker::DockerFile;
 use super::helper::Helpers;
 use super::means::Means;
-use super::{Candidate, Consideration, Credentials, Error, Found, Places, State, hub};
+use super::{Candidate, Consideration, Error, Found, Places, State, hub};
 use crate::config::cli::{self, CliConfig, OciDefaults};
 use crate::disk;
 
@@ -15,7 +15,7 @@ use crate::disk;
 pub(super) const LARGEST: u64 = 1 << 20;
 
 /// Reads every source; helpers will be given `patience`.
-pub(super) fn discover(places: &Places, patience: Duration) -> Result<Credentials, Error> {
+pub(super) fn discover(places: &Places, patience: Duration) -> Result<Found, Error> {
     let mut search = Search::default();
     if let Some(path) = &places.authfile {
         search.named(path, false)?;
@@ -39,12 +39,8 @@ pub(super) fn discover(places: &Places, patience: Duration) -> Result<Credential
             }
         }
     }
-    Ok(Credentials(Arc::new(Found {
-        sources: search.sources,
-        candidates: search.candidates,
-        helpers: Helpers::new(places.environment.path.clone(), patience),
-        used: Mutex::default(),
-    })))
+    let helpers = Helpers::new(places.environment.path.clone(), patience);
+    Ok(Found::new(search.sources, search.candidates, helpers))
 }
 
 #[derive(Default)]
@@ -151,6 +147,7 @@ impl Search {
             state,
             clients,
             used: false,
+            failures: Vec::new(),
         });
         self.sources.len() - 1
     }

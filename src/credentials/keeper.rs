@@ -50,6 +50,7 @@ impl Keeper {
     /// # Errors
     /// The file cannot be read or written, or the helper failed.
     pub async fn store(&self, username: &str, secret: &Hidden) -> Result<Kept, Error> {
+        let _lock = self.lock().await?;
         let mut document = self.read()?.unwrap_or_default();
         if let Some(helper) = self.helper(&document)? {
             self.helpers
@@ -79,6 +80,10 @@ impl Keeper {
     /// # Errors
     /// The file cannot be read or written, or the helper failed.
     pub async fn erase(&self) -> Result<Option<Kept>, Error> {
+        if disk::if_exists(disk::open(&self.file))?.is_none() {
+            return Ok(None);
+        }
+        let _lock = self.lock().await?;
         let Some(mut document) = self.read()? else {
             return Ok(None);
         };
@@ -93,6 +98,15 @@ impl Keeper {
             kept = Some(Kept::Helper(helper));
         }
         Ok(kept)
+    }
+
+    /// Keeps others of us out of the file's directory: of two who read and then write, one would undo the other.
+    async fn lock(&self) -> Result<Option<disk::Lock>, Error> {
+        let target = followed(&self.file);
+        let directory = staged::directory_of(&target);
+        disk::create_private_dir(directory)?;
+        // Some network file systems lock no directories, which must not keep anybody from logging in.
+        Ok(disk::Lock::of_directory(directory, &()).await.ok())
     }
 
     /// Takes the registry out of `auths`. `false`: it was not there.
@@ -137,9 +151,6 @@ impl Keeper {
         let failed = |error| discover::malformed(&self.file, &error);
         let text = document.print(0).map_err(failed)?;
         let target = followed(&self.file);
-        if let Some(directory) = target.parent().filter(|path| !path.as_os_str().is_empty()) {
-            disk::create_private_dir(directory)?;
-        }
         staged::replace_private(&target, format!("{text}\n").as_bytes())?;
         Ok(())
     }

@@ -29,7 +29,7 @@ pub use places::{Environment, Places};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::config::RepositoryPrefix;
 use crate::http::Secret;
@@ -99,9 +99,16 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// All credentials that were found. Cloning shares them, and what helpers told.
+/// All credentials that can be found. Cloning shares them, and what helpers told.
 #[derive(Clone, Debug)]
-pub struct Credentials(Arc<Found>);
+pub struct Credentials(Arc<Sources>);
+
+/// What was found, as soon as somebody has asked.
+#[derive(Debug)]
+struct Sources {
+    places: Places,
+    found: OnceLock<Result<Found, Error>>,
+}
 
 #[derive(Debug)]
 struct Found {
@@ -109,6 +116,20 @@ struct Found {
     candidates: Vec<Candidate>,
     helpers: Helpers,
     used: Mutex<BTreeSet<usize>>,
+    /// What could not be used when it was asked for, by source.
+    failures: Mutex<Vec<(usize, Error)>>,
+}
+
+impl Found {
+    fn new(sources: Vec<Consideration>, candidates: Vec<Candidate>, helpers: Helpers) -> Self {
+        Self {
+            sources,
+            candidates,
+            helpers,
+            used: Mutex::default(),
+            failures: Mutex::default(),
+        }
+    }
 }
 
 /// Something that may be the answer for some repositories.
@@ -138,34 +159,52 @@ impl Candidate {
 impl Credentials {
     /// None at all.
     pub fn none() -> Self {
-        Self(Arc::new(Found {
-            sources: Vec::new(),
-            candidates: Vec::new(),
-            helpers: Helpers::new(None, helper::PATIENCE),
-            used: Mutex::default(),
+        let helpers = Helpers::new(None, helper::PATIENCE);
+        Self::of(Found::new(Vec::new(), Vec::new(), helpers))
+    }
+
+    /// Reads every source when somebody asks for a credential, and not before: whoever never does needs none of them.
+    pub fn at(places: Places) -> Self {
+        Self(Arc::new(Sources {
+            places,
+            found: OnceLock::new(),
         }))
     }
 
-    /// Reads every source.
+    /// Reads every source now.
     ///
     /// # Errors
     /// A file that the user named cannot be used: `--authfile`, `--cli-config`, or one of `docker_style_config_files`.
     pub fn discover(places: &Places) -> Result<Self, Error> {
-        discover::discover(places, helper::PATIENCE)
+        discover::discover(places, helper::PATIENCE).map(Self::of)
+    }
+
+    fn of(found: Found) -> Self {
+        Self(Arc::new(Sources {
+            places: Places::default(),
+            found: Ok(found).into(),
+        }))
+    }
+
+    fn found(&self) -> Result<&Found, Error> {
+        let Sources { places, found } = &*self.0;
+        let found = found.get_or_init(|| discover::discover(places, helper::PATIENCE));
+        found.as_ref().map_err(Clone::clone)
     }
 
     /// The credential for a repository of a registry; `None` where there is none. The most specific source counts, of equals
     /// the first; one that knows nothing, or fails, leaves the answer to the next.
     ///
     /// # Errors
-    /// Nothing answered, and something that might have cannot be used.
+    /// Nothing answered, and something that might have cannot be used; or as [`Self::discover`].
     pub async fn find(&self, host: &str, repository: &str) -> Result<Option<Credential>, Error> {
         let Found {
             sources,
             candidates,
             helpers,
             used,
-        } = &*self.0;
+            failures,
+        } = self.found()?;
         let domain = hub::canonical(host);
         let mut matching: Vec<(usize, &Candidate)> = candidates
             .iter()
@@ -196,18 +235,29 @@ impl Credentials {
                     used.insert(candidate.source);
                     return Ok(Some(credential));
                 }
-                Err(error) => failure = failure.or(Some(error)),
+                Err(error) => {
+                    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+                    failures.push((candidate.source, error.clone()));
+                    failure = failure.or(Some(error));
+                }
             }
         }
         failure.map_or(Ok(None), Err)
     }
 
-    /// Every source in its order, what was found there, and whether it has given a credential so far.
+    /// Every source in its order, what was found there, and what came of it so far; none as long as nobody has asked.
     pub fn considered(&self) -> Vec<Consideration> {
-        let used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sources = self.0.sources.clone();
+        let Some(Ok(found)) = self.0.found.get() else {
+            return Vec::new();
+        };
+        let used = found.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let failures = found.failures.lock();
+        let failures = failures.unwrap_or_else(PoisonError::into_inner);
+        let mut sources = found.sources.clone();
         for (place, source) in sources.iter_mut().enumerate() {
             source.used = used.contains(&place);
+            let own = failures.iter().filter(|(of, _)| *of == place);
+            source.failures = own.map(|(_, error)| error.clone()).collect();
         }
         sources
     }

@@ -1,5 +1,6 @@
 //! A lock that other processes respect.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,28 +26,45 @@ impl Lock {
     /// # Errors
     /// What the system says.
     pub async fn acquire(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        Self::wait(&path, &options, reporter).await
+    }
+
+    /// Waits for the lock on a directory that is there. No file is left in it, except on Windows, which locks files only.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn of_directory(path: &Path, reporter: &dyn Reporter) -> Result<Self, Error> {
+        if cfg!(windows) {
+            return Self::acquire(path.join(".tfoci.lock"), reporter).await;
+        }
+        Self::wait(path, OpenOptions::new().read(true), reporter).await
+    }
+
+    async fn wait(
+        path: &Path,
+        options: &OpenOptions,
+        reporter: &dyn Reporter,
+    ) -> Result<Self, Error> {
         let mut tries = 0;
         loop {
             // Polled, so that Ctrl-C ends the wait: a blocking lock could not be cancelled.
-            if let Some(lock) = Self::attempt(&path)? {
+            if let Some(lock) = Self::attempt(path, options)? {
                 return Ok(lock);
             }
             tries += 1;
             if tries == TRIES_IN_SILENCE {
-                reporter.report(Event::Waiting { path: path.clone() });
+                let path = path.to_owned();
+                reporter.report(Event::Waiting { path });
             }
             tokio::time::sleep(PATIENCE).await;
         }
     }
 
-    fn attempt(path: &Path) -> Result<Option<Self>, Error> {
+    fn attempt(path: &Path, options: &OpenOptions) -> Result<Option<Self>, Error> {
         let error = |source| Error::at("lock", path, source);
-        let file = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(error)?;
+        let file = options.open(path).map_err(error)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(std::fs::TryLockError::WouldBlock) => Ok(None),
@@ -62,11 +80,23 @@ mod tests {
     #[test]
     fn one_holder_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("lock");
-        let held = Lock::attempt(&path).unwrap();
-        assert!(held.is_some());
-        assert!(Lock::attempt(&path).unwrap().is_none());
-        drop(held);
-        assert!(Lock::attempt(&path).unwrap().is_some());
+        let mut file = OpenOptions::new();
+        file.write(true).create(true).truncate(false);
+        let mut opened = OpenOptions::new();
+        opened.read(true);
+        let places = [
+            (directory.path().join("lock"), file),
+            (directory.path().to_owned(), opened),
+        ];
+        for (path, options) in places
+            .iter()
+            .filter(|(path, _)| cfg!(unix) || !path.is_dir())
+        {
+            let held = Lock::attempt(path, options).unwrap();
+            assert!(held.is_some());
+            assert!(Lock::attempt(path, options).unwrap().is_none());
+            drop(held);
+            assert!(Lock::attempt(path, options).unwrap().is_some());
+        }
     }
 }

@@ -164,7 +164,7 @@ pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// The directory that a file is in; a bare name is in the working directory.
-pub(super) fn directory_of(target: &Path) -> &Path {
+pub(crate) fn directory_of(target: &Path) -> &Path {
     let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
     directory.unwrap_or(Path::new("."))
 }

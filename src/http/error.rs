@@ -1,45 +1,36 @@
 //! Why a request did not get through.
 
 use std::fmt;
+use std::io;
+use std::time::Duration;
 
 use url::Url;
 
 use super::guard::PrivateAddress;
 use crate::error::{Category, printable};
+use crate::shown::Shown;
 
-/// A URL that can be shown: without its query, which may hold a token, and without a user's name or password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Shown(String);
-
-impl From<Url> for Shown {
-    fn from(mut url: Url) -> Self {
-        let query = url.query().is_some();
-        url.set_query(None);
-        url.set_fragment(None);
-        // A URL that cannot have them has none.
-        let _none = url.set_username("").and_then(|()| url.set_password(None));
-        Self(printable(&format!(
-            "{url}{}",
-            if query { "?…" } else { "" }
-        )))
-    }
+/// What a server was silent about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// There is no connection.
+    Connection,
+    /// There is no answer.
+    Answer,
+    /// The answer stopped in the middle.
+    Download,
+    /// The server takes no more of what it is sent.
+    Upload,
 }
 
-impl From<&str> for Shown {
-    fn from(text: &str) -> Self {
-        Self(printable(text.split(['?', '#']).next().unwrap_or_default()))
-    }
-}
-
-impl fmt::Display for Shown {
+impl fmt::Display for Silence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        f.write_str(match self {
+            Self::Connection => "no connection",
+            Self::Answer => "no answer",
+            Self::Download => "nothing more of the answer",
+            Self::Upload => "nothing more of the upload was taken",
+        })
     }
 }
 
@@ -84,12 +75,14 @@ pub enum Error {
         url: Shown,
     },
     /// The server does not answer, or stopped in the middle.
-    #[error("no answer for {seconds} seconds\n  from {url}")]
+    #[error("{silence} within {} seconds\n  at {url}", .limit.as_secs_f64())]
     Silent {
         /// The URL.
         url: Shown,
-        /// How long it was waited for.
-        seconds: u64,
+        /// What was waited for.
+        silence: Silence,
+        /// How long.
+        limit: Duration,
     },
     /// The connection failed.
     #[error("cannot reach {url}")]
@@ -110,15 +103,36 @@ pub enum Error {
     /// A secret with characters that no header can hold.
     #[error("the credentials hold characters that cannot be sent")]
     Secret,
-    /// A file of certificates that holds none.
-    #[error("the certificate authorities cannot be read")]
+    /// A file of certificate authorities that holds none.
+    #[error("{name} holds no certificates\n  expected certificates in PEM")]
+    NoCertificates {
+        /// The file.
+        name: String,
+    },
+    /// A file of certificate authorities that cannot be used.
+    #[error("{name} cannot be used as certificate authorities\n  expected certificates in PEM")]
     Authority {
+        /// The file.
+        name: String,
+        /// Why.
+        source: reqwest::Error,
+    },
+    /// A client certificate, or its key, that cannot be used.
+    #[error(
+        "{name} cannot be used as client certificate\n  expected a certificate and its private key, in PEM"
+    )]
+    Identity {
+        /// The file, or both.
+        name: String,
         /// Why.
         source: reqwest::Error,
     },
     /// This machine trusts nobody.
-    #[error("this machine has no certificate authorities, so no server can be trusted")]
-    NoAuthorities,
+    #[error("this machine trusts no certificate authorities")]
+    NoAuthorities {
+        /// What is wrong with those that it should have.
+        source: Option<rustls_native_certs::Error>,
+    },
     /// The client could not be made.
     #[error("the HTTP client cannot be made")]
     Client {
@@ -128,6 +142,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// A connection that failed. What the library says of it would show the whole URL.
+    pub(super) fn transport(url: &Url, source: reqwest::Error) -> Self {
+        Self::Transport {
+            url: url.clone().into(),
+            source: source.without_url(),
+        }
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {
@@ -136,7 +158,11 @@ impl Error {
             Self::Plain { .. } | Self::Private { .. } => Category::Unsupported,
             Self::Silent { .. } | Self::Transport { .. } => Category::Unreachable,
             Self::Secret => Category::Unauthorized,
-            Self::Authority { .. } | Self::NoAuthorities | Self::Client { .. } => Category::Local,
+            Self::NoCertificates { .. }
+            | Self::Authority { .. }
+            | Self::Identity { .. }
+            | Self::NoAuthorities { .. }
+            | Self::Client { .. } => Category::Local,
         }
     }
 
@@ -149,21 +175,61 @@ impl Error {
             _ => false,
         }
     }
+
+    /// What happened, in a line, without where: whoever asks knows that.
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::Silent { silence, limit, .. } => {
+                format!("{silence} within {} seconds", limit.as_secs_f64())
+            }
+            Self::Transport { source, .. } => causes(source)
+                .last()
+                .map_or_else(|| source.to_string(), ToString::to_string),
+            other => other
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        }
+    }
+
+    /// Whether the server's certificate is by nobody that this machine trusts.
+    pub fn is_unknown_authority(&self) -> bool {
+        let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        matches!(self, Self::Transport { source, .. } if tls(source) == Some(&unknown))
+    }
+
+    /// Whether the server wants to see a client certificate, and was shown none.
+    pub fn wants_identity(&self) -> bool {
+        let wanted = rustls::Error::AlertReceived(rustls::AlertDescription::CertificateRequired);
+        matches!(self, Self::Transport { source, .. } if tls(source) == Some(&wanted))
+    }
 }
 
-fn is_final(error: &dyn std::error::Error) -> bool {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let inner = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        if error.is::<rustls::Error>()
-            || error.is::<PrivateAddress>()
-            || inner.is_some_and(|inner| inner.is::<rustls::Error>())
-        {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+fn is_final(error: &(dyn std::error::Error + 'static)) -> bool {
+    tls(error).is_some() || causes(error).any(|cause| cause.is::<PrivateAddress>())
+}
+
+/// What TLS says about it, if it does.
+fn tls<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
+    causes(error).find_map(within)
+}
+
+/// Errors of the system carry others that are not their sources, one in the other.
+fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
+    let inner = || {
+        error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+    };
+    error
+        .downcast_ref()
+        .or_else(|| inner().and_then(|inner| within(inner)))
+}
+
+fn causes<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |cause| cause.source())
 }

@@ -1,5 +1,6 @@
 //! Which addresses a stranger may send us to.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -7,14 +8,19 @@ use url::{Host, Url};
 
 /// A resolver that gives public addresses only. It is asked when the connection is made, so that a name cannot
 /// be checked with one answer and reached with another.
-pub(super) struct Guard;
+pub(super) struct Guard {
+    /// Hosts of proxies, which the user chose: what lies behind them is theirs to judge.
+    pub(super) proxies: BTreeSet<String>,
+}
 
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
+        let is_proxy = self.proxies.contains(name.as_str());
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public: Vec<SocketAddr> =
-                found.filter(|address| !is_private(address.ip())).collect();
+            let public: Vec<SocketAddr> = found
+                .filter(|address| is_proxy || !is_private(address.ip()))
+                .collect();
             if public.is_empty() {
                 return Err(PrivateAddress {
                     host: name.as_str().to_owned(),

@@ -1,18 +1,14 @@
-//! Requests and answers.
+//! Requests.
 
 use std::fmt;
-use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt as _;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use reqwest::{Method, RequestBuilder};
 use url::Url;
 
-use super::Error;
-
-/// How long a body may stand still before the connection counts as lost.
-const STALL: Duration = Duration::from_secs(60);
+use super::limits::Use;
+use super::{Error, SMALL};
 
 /// A value of the `Authorization` header. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -59,6 +55,14 @@ pub enum Payload {
 }
 
 impl Payload {
+    /// How many bytes it has.
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Stream { size, .. } => *size,
+        }
+    }
+
     pub(super) fn attach(self, builder: RequestBuilder) -> RequestBuilder {
         match self {
             Self::Bytes(bytes) => builder.body(bytes),
@@ -67,6 +71,16 @@ impl Payload {
                 .body(body),
         }
     }
+}
+
+/// What is wanted of the body of an answer that is a success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Nothing,
+    /// All of it at once, of at most so many bytes.
+    Whole(u64),
+    /// All of it, as it comes.
+    Flow,
 }
 
 /// A request.
@@ -78,8 +92,9 @@ pub struct Request {
     pub(super) headers: HeaderMap,
     pub(super) secret: Option<Secret>,
     pub(super) payload: Option<Payload>,
-    /// How much of the answer's body is read at once; `None` leaves it to flow.
-    pub(super) whole: Option<u64>,
+    pub(super) wanted: Wanted,
+    /// Whether it asks for no more than a token, which is counted apart.
+    pub(super) is_for_token: bool,
 }
 
 impl Request {
@@ -92,7 +107,8 @@ impl Request {
             headers: HeaderMap::new(),
             secret: None,
             payload: None,
-            whole: None,
+            wanted: Wanted::Nothing,
+            is_for_token: false,
         }
     }
 
@@ -116,8 +132,31 @@ impl Request {
     /// be asked for again.
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
-        self.whole = Some(limit);
+        self.wanted = Wanted::Whole(limit);
         self
+    }
+
+    /// Says that it asks for a token.
+    #[must_use]
+    pub fn for_token(mut self) -> Self {
+        self.is_for_token = true;
+        self
+    }
+
+    /// Wants the answer's body as it comes, which holds one of the host's places for downloads until its end.
+    #[must_use]
+    pub fn flowing(mut self) -> Self {
+        self.wanted = Wanted::Flow;
+        self
+    }
+
+    /// Which place it needs; none if it sends a package or a part of one, whose sender has a place for all of it.
+    pub(super) fn place(&self) -> Option<Use> {
+        match &self.payload {
+            Some(payload) if payload.size() > SMALL => None,
+            _ if self.wanted == Wanted::Flow => Some(Use::Download),
+            _ => Some(Use::Small),
+        }
     }
 
     /// Adds a body.
@@ -135,7 +174,8 @@ impl Request {
             headers: self.headers.clone(),
             secret: self.secret.clone(),
             payload: None,
-            whole: self.whole,
+            wanted: self.wanted,
+            is_for_token: self.is_for_token,
         }
     }
 
@@ -146,146 +186,4 @@ impl Request {
         self.url = to;
         self
     }
-}
-
-/// What a server answered.
-#[derive(Debug)]
-pub struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    url: Url,
-    body: Content,
-}
-
-#[derive(Debug)]
-enum Content {
-    /// Yet to be read.
-    Coming(Response),
-    /// Read whole.
-    Read(Vec<u8>),
-}
-
-impl Answer {
-    pub(super) fn new(response: Response) -> Self {
-        Self {
-            status: response.status(),
-            headers: response.headers().clone(),
-            url: response.url().clone(),
-            body: Content::Coming(response),
-        }
-    }
-
-    /// The status.
-    pub fn status(&self) -> StatusCode {
-        self.status
-    }
-
-    /// Where the answer came from, after redirects.
-    pub fn url(&self) -> &Url {
-        &self.url
-    }
-
-    /// A header, if it is there and is text.
-    pub fn header(&self, name: HeaderName) -> Option<String> {
-        self.headers.get(name)?.to_str().ok().map(str::to_owned)
-    }
-
-    /// Every value of a header that is text.
-    pub fn headers(&self, name: HeaderName) -> Vec<String> {
-        let values = self.headers.get_all(name).iter();
-        values
-            .filter_map(|value| value.to_str().ok().map(str::to_owned))
-            .collect()
-    }
-
-    /// The length of the body, where the server says it.
-    pub fn content_length(&self) -> Option<u64> {
-        self.header(reqwest::header::CONTENT_LENGTH)?.parse().ok()
-    }
-
-    /// Reads the body now, so that whoever sends again can do so when it is cut.
-    pub(super) async fn read(self, limit: u64) -> Result<Self, Error> {
-        let Self {
-            status,
-            headers,
-            url,
-            body,
-        } = self;
-        let bytes = whole(body, &url, limit).await?;
-        Ok(Self {
-            status,
-            headers,
-            url,
-            body: Content::Read(bytes),
-        })
-    }
-
-    /// What was read of the body so far.
-    pub(super) fn seen(&self) -> &[u8] {
-        match &self.body {
-            Content::Coming(_) => &[],
-            Content::Read(bytes) => bytes,
-        }
-    }
-
-    /// The whole body, of at most `limit` bytes.
-    ///
-    /// # Errors
-    /// The network's, or more bytes than that.
-    pub async fn bytes(self, limit: u64) -> Result<Vec<u8>, Error> {
-        whole(self.body, &self.url, limit).await
-    }
-
-    /// The body as it comes.
-    pub fn chunks(self) -> impl futures_util::Stream<Item = Result<Bytes, Error>> + Send + 'static {
-        flow(self.body, self.url)
-    }
-}
-
-async fn whole(body: Content, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
-    let mut chunks = Box::pin(flow(body, url.clone()));
-    let mut all = Vec::new();
-    while let Some(chunk) = chunks.next().await {
-        all.extend_from_slice(&chunk?);
-        if all.len() as u64 > limit {
-            return Err(Error::Large {
-                url: url.clone().into(),
-                limit,
-            });
-        }
-    }
-    Ok(all)
-}
-
-fn flow(
-    body: Content,
-    url: Url,
-) -> impl futures_util::Stream<Item = Result<Bytes, Error>> + Send + 'static {
-    futures_util::stream::unfold(Some(body), move |body| {
-        let url = url.clone();
-        async move {
-            let mut response = match body? {
-                Content::Read(bytes) => return Some((Ok(bytes.into()), None)),
-                Content::Coming(response) => response,
-            };
-            match tokio::time::timeout(STALL, response.chunk()).await {
-                Ok(Ok(Some(chunk))) => Some((Ok(chunk), Some(Content::Coming(response)))),
-                Ok(Ok(None)) => None,
-                Ok(Err(source)) => Some((
-                    Err(Error::Transport {
-                        url: url.into(),
-                        source,
-                    }),
-                    None,
-                )),
-                Err(_) => Some((
-                    Err(Error::Silent {
-                        url: url.into(),
-                        seconds: STALL.as_secs(),
-                    }),
-                    None,
-                )),
-            }
-        }
-    })
 }

@@ -11,62 +11,95 @@
 //!
 //! HTTP/1.1 with kept-alive connections: measured against Go's registries, HTTP/2 costs 14 to 39 % more time.
 
+mod answer;
 mod clients;
 mod error;
 mod guard;
+mod journal;
+mod limits;
 mod message;
 mod range;
 mod retry;
+mod settings;
+mod upload;
 
-pub use error::{Error, Shown};
-pub use message::{Answer, Payload, Request, Secret};
+pub use answer::Answer;
+pub use error::{Error, Silence};
+pub use limits::{Place, SMALL};
+pub use message::{Payload, Request, Secret};
 pub use range::Range;
-pub use retry::{pause, retrying, wish};
+pub use retry::{stand_back, wish};
+pub use settings::{Pem, Settings, Timeouts};
+
+pub use crate::shown::Shown;
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
+use futures_util::future::{Either, select};
 use reqwest::header::{AUTHORIZATION, LOCATION};
-use reqwest::{Method, StatusCode};
+use reqwest::{Method, Response, StatusCode};
 use url::Url;
 
-use clients::{Clients, Kind};
+use crate::event::{Event, Reporter};
+use answer::Coming;
+use clients::{Clients, Kind, Trust};
+use journal::{Entry, Journal};
+use limits::{Limits, Use};
+use message::Wanted;
+use upload::Progress;
 
 /// How many redirects are followed.
 const MOST_REDIRECTS: usize = 10;
-/// How long a server may think before it answers, once it has the whole request.
-const ANSWER: Duration = Duration::from_secs(60);
 
-/// The longest explanation of a refusal that is read.
+/// The longest explanation of a refusal that is read; the rest is for the server's own log.
 const LARGEST_REFUSAL: u64 = 64 << 10;
 
-/// What the user said about hosts and certificates. Hosts are `HOST` or `HOST:PORT`, in lower case.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// Hosts that are spoken to without TLS.
-    pub plain: BTreeSet<String>,
-    /// Hosts whose certificates are not checked.
-    pub insecure: BTreeSet<String>,
-    /// Hosts that may be reached at private addresses, whoever refers to them.
-    pub private: BTreeSet<String>,
-    /// Further certificate authorities, in PEM.
-    pub authorities: Vec<Vec<u8>>,
-}
-
-/// The client. Cloning shares connections.
+/// The client. Cloning shares connections, limits and counts.
 #[derive(Clone, Debug)]
-pub struct Http {
-    settings: Arc<Settings>,
-    clients: Arc<Clients>,
+pub struct Http(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    clients: Clients,
+    limits: Limits,
+    journal: Journal,
 }
 
 impl Http {
-    /// Nothing is opened before the first request.
+    /// A client that tells nobody. Nothing is opened before the first request.
     pub fn new(settings: Settings) -> Self {
-        Self {
-            settings: Arc::new(settings),
-            clients: Arc::default(),
+        Self::reporting(settings, Arc::new(()))
+    }
+
+    /// A client that tells of every request, and of every retry.
+    pub fn reporting(settings: Settings, reporter: Arc<dyn Reporter>) -> Self {
+        Self(Arc::new(Shared {
+            clients: Clients::default(),
+            limits: Limits::new(settings.transfers),
+            journal: Journal::new(reporter),
+            settings,
+        }))
+    }
+
+    /// How many requests were sent: redirects and retries count, requests for tokens do not.
+    pub fn requests(&self) -> u64 {
+        self.0.journal.requests()
+    }
+
+    /// Tells whoever is told of requests something else.
+    pub fn report(&self, event: Event) {
+        self.0.journal.report(event);
+    }
+
+    /// Waits for a place among the uploads to a host, for a blob of this size. It must be taken before the blob is opened,
+    /// and held until the upload is done, with all that belongs to it. What is small needs none.
+    pub async fn upload_place(&self, url: &Url, size: u64) -> Option<Place> {
+        match size {
+            0..=SMALL => None,
+            _ => Some(self.0.limits.place(url, Use::Upload).await),
         }
     }
 
@@ -75,7 +108,7 @@ impl Http {
     /// # Errors
     /// Text that is no host.
     pub fn base(&self, host: &str) -> Result<Url, Error> {
-        let scheme = if names(&self.settings.plain, host) {
+        let scheme = if names(&self.0.settings.plain, host) {
             "http"
         } else {
             "https"
@@ -117,61 +150,103 @@ impl Http {
     }
 
     async fn once(&self, request: Request, kind: &Kind) -> Result<Answer, Error> {
-        let url = request.url.clone();
-        let client = self.clients.get(kind, &self.settings)?;
-        let mut builder = client
-            .request(request.method.clone(), url.clone())
+        let Shared {
+            settings, journal, ..
+        } = &*self.0;
+        let place = match request.place() {
+            Some(place) => Some(self.0.limits.place(&request.url, place).await),
+            None => None,
+        };
+        let mut entry = journal.begin(&request);
+        let wanted = request.wanted;
+        let response = self.exchange(request, kind, &mut entry).await?;
+        entry.answered(response.status());
+        let answer = Answer::new(Coming {
+            response,
+            entry,
+            stall: settings.timeouts.stall,
+            _place: place,
+        });
+        match wanted {
+            _ if !answer.status().is_success() => Ok(answer.skim(LARGEST_REFUSAL).await),
+            Wanted::Nothing => Ok(answer.skim(LARGEST_REFUSAL).await),
+            Wanted::Whole(limit) => answer.read(limit).await,
+            Wanted::Flow => Ok(answer),
+        }
+    }
+
+    /// Sends a request and waits until its answer begins.
+    async fn exchange(
+        &self,
+        request: Request,
+        kind: &Kind,
+        entry: &mut Entry,
+    ) -> Result<Response, Error> {
+        let Shared {
+            settings, clients, ..
+        } = &*self.0;
+        let timeouts = &settings.timeouts;
+        let url = request.url;
+        let mut builder = clients
+            .get(kind, settings)?
+            .request(request.method, url.clone())
             .headers(request.headers);
         if let Some(secret) = &request.secret {
             builder = builder.header(AUTHORIZATION, secret.header()?);
         }
-        let whole = request.whole;
-        let streams = matches!(request.payload, Some(Payload::Stream { .. }));
-        if let Some(payload) = request.payload {
+        let (progress, payload) = Progress::of(request.payload);
+        if let Some(payload) = payload {
             builder = payload.attach(builder);
         }
-        let failed = |source| Error::Transport {
+        let silent = |(silence, limit)| Error::Silent {
             url: url.clone().into(),
-            source,
+            silence,
+            limit,
         };
-        let response = if streams {
-            // How long a body takes is the network's affair; that it flows is watched where it is read.
-            builder.send().await.map_err(failed)?
-        } else {
-            let silent = |_| Error::Silent {
-                url: url.clone().into(),
-                seconds: ANSWER.as_secs(),
-            };
-            tokio::time::timeout(ANSWER, builder.send())
-                .await
-                .map_err(silent)?
-                .map_err(failed)?
-        };
-        let answer = Answer::new(response);
-        match whole {
-            Some(limit) if answer.status().is_success() => answer.read(limit).await,
-            // What a refusal says decides whether it is one for good.
-            _ if answer.status() == StatusCode::FORBIDDEN => answer.read(LARGEST_REFUSAL).await,
-            _ => Ok(answer),
+        let (answer, silence) = (pin!(builder.send()), pin!(progress.silence(timeouts)));
+        let ended = select(answer, silence).await;
+        entry.sent(progress.sent());
+        match ended {
+            Either::Left((Ok(response), _)) => Ok(response),
+            Either::Left((Err(source), _)) if source.is_connect() && source.is_timeout() => {
+                Err(silent((Silence::Connection, timeouts.connect)))
+            }
+            Either::Left((Err(source), _)) => Err(Error::transport(&url, source)),
+            Either::Right((silence, _)) => Err(silent(silence)),
         }
     }
 
     /// Which connections a URL may use, given the host that the user named.
     async fn kind(&self, url: &Url, named: &Url) -> Result<Kind, Error> {
+        let settings = &self.0.settings;
         let text = || url.clone().into();
         let host = authority(url).ok_or_else(|| Error::Url { url: text() })?;
-        match url.scheme() {
-            "https" => {}
-            "http" if names(&self.settings.plain, &host) => {}
+        let trust = match url.scheme() {
+            "https" if names(&settings.insecure, &host) => Trust::Anybody,
+            "https" => Trust::Authorities,
+            "http" if names(&settings.plain, &host) => Trust::Plain,
             _ => return Err(Error::Plain { url: text(), host }),
-        }
-        let insecure = names(&self.settings.insecure, &host);
-        let known = url.host_str() == named.host_str() || names(&self.settings.private, &host);
+        };
+        let known = url.host_str() == named.host_str() || names(&settings.private, &host);
         let guarded = !known && !guard::is_private_host(named).await;
-        if guarded && guard::is_private_literal(url) {
+        if guarded && self.is_private(url).await {
             return Err(Error::Private { url: text(), host });
         }
-        Ok(Kind { insecure, guarded })
+        let shown = |host: &String| trust != Trust::Plain && settings.identities.contains_key(host);
+        Ok(Kind {
+            trust,
+            guarded,
+            identity: Some(host).filter(shown),
+        })
+    }
+
+    /// Whether a stranger's URL leads to a private address, as far as no connection has to be made for it.
+    async fn is_private(&self, url: &Url) -> bool {
+        // The guard lets connections to proxies pass, so a URL that names one is judged here.
+        let names_proxy = url
+            .host_str()
+            .is_some_and(|host| self.0.settings.proxies.contains(host));
+        guard::is_private_literal(url) || (names_proxy && guard::is_private_host(url).await)
     }
 }
 

@@ -1,40 +1,70 @@
 //! Trying again.
 
-use std::future::Future;
 use std::time::{Duration, SystemTime};
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use reqwest::StatusCode;
 use reqwest::header::RETRY_AFTER;
+use url::Url;
 
-use super::{Answer, Error};
+use super::{Answer, Error, Http, Request};
+use crate::event::Event;
 
 /// How often something is tried.
 const ATTEMPTS: usize = 6;
 /// The longest pause that a server may ask for: a longer one is better left to the next run.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// Sends until there is an answer that is worth looking at: not throttled, not a passing failure of the server, not
-/// a lost connection; or until patience runs out, and then gives the last of them.
-///
-/// # Errors
-/// The last error of the network.
-pub async fn retrying<F>(mut send: impl FnMut() -> F) -> Result<Answer, Error>
-where
-    F: Future<Output = Result<Answer, Error>>,
-{
-    for pause in pauses(ATTEMPTS - 1) {
-        match send().await {
-            Ok(answer) => match wish(&answer) {
-                None => return Ok(answer),
-                Some(wish) if wish > LONGEST => return Ok(answer),
-                Some(wish) => tokio::time::sleep(pause.max(wish)).await,
-            },
-            Err(error) if error.is_passing() => tokio::time::sleep(pause).await,
-            Err(error) => return Err(error),
+impl Http {
+    /// Sends until there is an answer that is worth looking at: not throttled, not a passing failure of the server, not
+    /// a lost connection; or until patience runs out, and then gives the last of them.
+    ///
+    /// # Errors
+    /// The last error of the network.
+    pub async fn retrying(&self, request: impl Fn() -> Request) -> Result<Answer, Error> {
+        for pause in pauses(ATTEMPTS - 1) {
+            let (url, reason, wish) = match self.send(request()).await {
+                Ok(answer) => match wish(&answer) {
+                    Some(wish) if wish <= LONGEST => {
+                        let reason = format!("it answered {}", answer.status().as_u16());
+                        (answer.url().clone(), reason, wish)
+                    }
+                    _ => return Ok(answer),
+                },
+                Err(error) if error.is_passing() => {
+                    (request().url, error.in_short(), Duration::ZERO)
+                }
+                Err(error) => return Err(error),
+            };
+            self.wait(url, reason, pause.max(wish)).await;
         }
+        self.send(request()).await
     }
-    send().await
+
+    /// Waits before something is tried again that went wrong for a reason, or says that it is not worth waiting for.
+    pub async fn pause(&self, attempt: u32, wish: Duration, url: &Url, reason: String) -> bool {
+        let pause = pauses(ATTEMPTS).nth(attempt as usize).unwrap_or_default();
+        let is_worth_it = wish <= LONGEST;
+        if is_worth_it {
+            self.wait(url.clone(), reason, pause.max(wish)).await;
+        }
+        is_worth_it
+    }
+
+    async fn wait(&self, url: Url, reason: String, pause: Duration) {
+        self.report(Event::Retrying {
+            url: url.into(),
+            reason,
+            pause,
+        });
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Waits before something is tried again that others got in the way of, the longer the more often that happened.
+pub async fn stand_back(attempt: u32) {
+    let pause = pauses(ATTEMPTS).nth(attempt as usize).unwrap_or_default();
+    tokio::time::sleep(pause).await;
 }
 
 /// How long the server wants to be left alone; `None` if it does not.
@@ -47,16 +77,6 @@ pub fn wish(answer: &Answer) -> Option<Duration> {
         .header(RETRY_AFTER)
         .and_then(|text| after(&text, SystemTime::now()));
     Some(asked.unwrap_or_default())
-}
-
-/// Waits before something is tried again, or says that it is not worth waiting for.
-pub async fn pause(attempt: u32, wish: Duration) -> bool {
-    let pause = pauses(ATTEMPTS).nth(attempt as usize).unwrap_or_default();
-    let is_worth_it = wish <= LONGEST;
-    if is_worth_it {
-        tokio::time::sleep(pause.max(wish)).await;
-    }
-    is_worth_it
 }
 
 /// Ever longer pauses, so many of them.

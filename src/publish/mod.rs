@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use futures_util::StreamExt as _;
 
@@ -115,7 +115,7 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
         reporter = Arc::new(());
         // Two get along at once; more of them only if they do not all come back at the same time.
         if let Some(earlier) = attempt.checked_sub(1) {
-            http::pause(earlier, Duration::ZERO).await;
+            http::stand_back(earlier).await;
         }
     }
     Err(Problem::Contended { attempts: ATTEMPTS })

@@ -140,8 +140,11 @@ impl Place {
 
     async fn ask(&self, from: u64) -> Result<Answer, Error> {
         let request = || match from {
-            0 => self.request(),
-            _ => self.request().header(RANGE, &format!("bytes={from}-")),
+            0 => self.request().flowing(),
+            _ => self
+                .request()
+                .flowing()
+                .header(RANGE, &format!("bytes={from}-")),
         };
         let answer = fetch::send(&self.http, request).await?;
         match answer.status() {
@@ -150,8 +153,9 @@ impl Place {
             {
                 Ok(answer)
             }
-            // Not the bytes that were asked for: all of them, then.
+            // Not the bytes that were asked for: all of them, then, and not while this answer holds a place.
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE if from > 0 => {
+                drop(answer);
                 Box::pin(self.ask(0)).await
             }
             _ => fetch::successful(Document::Package, answer, None).await,

@@ -235,6 +235,22 @@ impl Error {
         }
     }
 
+    /// What happened, in a line, without where: whoever asks knows that.
+    pub(super) fn in_short(&self) -> String {
+        match self {
+            Self::Http(error) => error.in_short(),
+            Self::Registry { status, .. } | Self::Unauthorized { status, .. } => {
+                format!("it answered {status}")
+            }
+            other => other
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        }
+    }
+
     /// Whether what is in the store is at fault, not the way to it: only then may it be judged, and written anew.
     pub fn is_damage(&self) -> bool {
         matches!(

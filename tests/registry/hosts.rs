@@ -1,9 +1,17 @@
 use tfoci::credentials::Credential;
+use tfoci::http::Pem;
 
 use super::{User, start};
 use crate::support::docker_registry::{self, Foreign, Options, Program};
 use crate::support::registry::{Door, Fault, Personality, Setup, matching};
 use crate::support::tls::Authority;
+
+fn pem(name: &str, text: &str) -> Pem {
+    Pem {
+        name: name.to_owned(),
+        bytes: text.as_bytes().to_vec(),
+    }
+}
 
 /// A user of a registry that speaks TLS, who knows its authority.
 fn trusting(user: User, authority: &Authority) -> User {
@@ -11,7 +19,7 @@ fn trusting(user: User, authority: &Authority) -> User {
     user.settings.plain.clear();
     user.settings
         .authorities
-        .push(authority.pem.clone().into_bytes());
+        .push(pem("the test", &authority.pem));
     user
 }
 

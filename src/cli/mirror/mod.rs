@@ -91,7 +91,7 @@ pub(super) async fn run(
     globals: &Globals,
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
-    let http = globals.http()?;
+    let http = globals.http(printer)?;
     let tasks = plan::tasks(&arguments, globals, &http)?;
     let options = Options {
         publish: publish::Options {
@@ -107,9 +107,9 @@ pub(super) async fn run(
     let reporter: Arc<dyn Reporter> = progress.clone();
     let trust_file = pins::trust_file(&arguments)?;
     let results = match &arguments.from {
-        None => mirror(tasks, &Origin::new(http), &options, &reporter).await,
+        None => mirror(tasks, &Origin::new(http.clone()), &options, &reporter).await,
         Some(SourceAddr::NetworkMirror(url)) => {
-            let source = NetworkMirror::new(http, url, None);
+            let source = NetworkMirror::new(http.clone(), url, None);
             let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
             mirror(tasks, &source, &options, &reporter).await
         }
@@ -119,6 +119,6 @@ pub(super) async fn run(
         }
     };
     let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
-    let ending = report(results, MIRRORED, &progress, printer);
+    let ending = report(results, MIRRORED, http.requests(), (&progress, printer));
     pinned.map(|()| ending)
 }

@@ -43,7 +43,7 @@ pub(super) fn tasks(
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
         let store = endpoint
-            .write(globals.registry(globals.credentials()?, http))
+            .write(globals.registry(globals.credentials(), http))
             .map_err(|error| Failure::from(Problem::from(error)))?;
         for (provider, wishes) in providers {
             tasks.push(Task {

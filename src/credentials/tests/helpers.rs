@@ -60,7 +60,8 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
         r#"{"credsStore": "bad", "credHelpers": {"absent.example.com": "absent", "path.example.com": "../x"}}"#,
     );
     let start = Instant::now();
-    let credentials = discover::discover(&home.places(), Duration::from_secs(2)).unwrap();
+    let found = discover::discover(&home.places(), Duration::from_secs(2));
+    let credentials = Credentials::of(found.unwrap());
     for (host, wanted) in [
         (
             "garbage.example.com",

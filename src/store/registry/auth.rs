@@ -14,7 +14,7 @@ use url::Url;
 use super::super::Error;
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
-use crate::http::{Answer, Http, Payload, Request, Secret, authority, retrying};
+use crate::http::{Answer, Http, Payload, Request, Secret, authority};
 
 /// What a token server may answer with at most (contract 3.5).
 const LARGEST_TOKEN: u64 = 128 << 10;
@@ -201,7 +201,7 @@ impl Auth {
             return Ok(token.secret.clone());
         }
         let request = || self.token_request(scope, realm, service);
-        let answer = retrying(|| self.http.send(request())).await?;
+        let answer = self.http.retrying(request).await?;
         let status = answer.status();
         let body = answer.bytes(LARGEST_TOKEN).await?;
         if !status.is_success() {
@@ -237,6 +237,7 @@ impl Auth {
             form.extend_pairs(service.map(|service| ("service", service)));
             return Request::new(Method::POST, realm.clone(), &self.base)
                 .whole(LARGEST_TOKEN)
+                .for_token()
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .payload(Payload::Bytes(form.finish().into_bytes().into()));
         }
@@ -247,6 +248,7 @@ impl Auth {
         let basic = self.credential.as_ref().and_then(Credential::basic);
         Request::new(Method::GET, url, &self.base)
             .whole(LARGEST_TOKEN)
+            .for_token()
             .secret(basic, realm)
     }
 

@@ -14,7 +14,7 @@ use super::ladder::SMALLEST;
 use super::upload::{BYTES, Begun, Stop, Upload, location};
 use super::{Error, auth::Scope, with_digest};
 use crate::blob::{BlobSource, Pieces};
-use crate::http::{Answer, Payload, pause, wish};
+use crate::http::{Answer, Payload, wish};
 use crate::store::Put;
 
 /// The longest chunk that is kept in memory, in bytes: storages behind registries want 5 MiB at least, some 16.
@@ -198,7 +198,9 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
         if self.failures > ATTEMPTS {
             return Err(Stop::Otherwise(error));
         }
-        if pause(self.failures, wish).await {
+        let http = &self.upload.registry.http;
+        let pause = http.pause(self.failures, wish, &self.location, error.in_short());
+        if pause.await {
             Ok(())
         } else {
             Err(error.into())

@@ -7,8 +7,9 @@ use reqwest::{Method, StatusCode};
 use super::auth::Scope;
 use super::{Error, Registry};
 use crate::blob::{self, BlobSource, Body, Kept};
-use crate::http::Answer;
-use crate::oci::{Part, Repository};
+use crate::event::Event;
+use crate::http::{Answer, SMALL};
+use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
 
 /// A blob of a registry.
@@ -58,8 +59,17 @@ impl RegistryBlob {
     async fn ask(&self, from: u64) -> Result<Answer, Error> {
         let (host, name) = self.registry.locate(&self.repository).await?;
         let url = host.url(name, &format!("blobs/{}", self.expected.digest))?;
+        if from > 0 {
+            let url = url.clone().into();
+            self.registry.http.report(Event::Resuming { url, from });
+        }
         let request = || {
             let request = host.request(Method::GET, url.clone());
+            // What is small is read at once: nothing holds a place for it while it is looked at.
+            let request = match self.expected.size {
+                0..=SMALL => request.whole(LARGEST_READ),
+                _ => request.flowing(),
+            };
             if from > 0 {
                 request.header(RANGE, &format!("bytes={from}-"))
             } else {
@@ -73,7 +83,8 @@ impl RegistryBlob {
         let elsewhere =
             answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(&answer) != Some(from);
         if from > 0 && (elsewhere || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
-            // Not the bytes that were asked for: all of them, then.
+            // Not the bytes that were asked for: all of them, then, and not while this answer holds a place.
+            drop(answer);
             return Box::pin(self.ask(0)).await;
         }
         match answer.status() {

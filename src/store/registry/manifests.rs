@@ -35,8 +35,8 @@ pub(super) struct Writing<'a> {
     pub(super) manifest: &'a RawManifest,
     /// The `ETag` of what the tag must stand for.
     pub(super) only_if: Option<&'a str>,
-    /// Whether it can be sent again where it is not known whether it was done.
-    pub(super) repeats: bool,
+    /// Whether it may be sent again without looking what became of it.
+    pub(super) is_repeatable: bool,
 }
 
 /// What came of writing a manifest.
@@ -168,7 +168,7 @@ impl Registry {
             reference: &manifest.expected.digest.to_string(),
             manifest,
             only_if: None,
-            repeats: true,
+            is_repeatable: true,
         };
         match self.write(repository, &writing).await? {
             Written::Done => Ok(()),
@@ -196,7 +196,7 @@ impl Registry {
             }
         };
         let scope = Scope::push(name);
-        let sent = match writing.repeats {
+        let sent = match writing.is_repeatable {
             true => self.send(&host, &scope, request).await,
             false => self.send_once(&host, &scope, request).await,
         };

@@ -20,7 +20,7 @@ mod tags;
 mod upload;
 mod wire;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use reqwest::{Method, StatusCode};
@@ -31,7 +31,7 @@ use crate::blob::{BlobSource, Kept};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
-use crate::event::Reporter;
+use crate::event::{Event, Reporter};
 use crate::http::Http;
 use crate::oci::{RawManifest, Repository, Tag};
 use crate::release::Expected;
@@ -41,6 +41,9 @@ use auth::Scope;
 use session::{Host, Session};
 use upload::Upload;
 
+/// A host, and where the credentials for it were found.
+type Choice = (String, Option<String>);
+
 /// Registries, reached as they are needed.
 #[derive(Clone)]
 pub struct Registry {
@@ -48,6 +51,8 @@ pub struct Registry {
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<HashMap<String, Arc<Session>>>>,
+    /// Which credentials were told to be chosen.
+    told: Arc<Mutex<BTreeSet<Choice>>>,
 }
 
 impl Registry {
@@ -58,6 +63,7 @@ impl Registry {
             credentials,
             hosts: Arc::default(),
             sessions: Arc::default(),
+            told: Arc::default(),
         }
     }
 }
@@ -158,6 +164,13 @@ impl WriteStore for Registry {
             from: from.as_deref(),
         };
         let put = upload.run().await?;
+        if let Some(from) = from {
+            self.http.report(Event::Mounting {
+                digest,
+                from,
+                shared: put == Put::Mounted,
+            });
+        }
         host.remember(digest, name);
         Ok(put)
     }

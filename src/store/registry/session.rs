@@ -1,7 +1,6 @@
 //! Sessions: one repository of a registry, spoken to with the credential that is meant for it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::{Method, StatusCode};
@@ -12,7 +11,8 @@ use super::known::Known;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::http::{self, Answer, Request, Secret, retrying};
+use crate::event::Event;
+use crate::http::{Answer, Request};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
@@ -65,7 +65,7 @@ impl Registry {
             auth,
             seen: shared.seen,
         };
-        let url = host.base.join("v2/").map_err(|_| http::Error::Url {
+        let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
             url: host.base.clone().into(),
         })?;
         let request = || host.request(Method::GET, url.clone());
@@ -75,11 +75,8 @@ impl Registry {
             && !host.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
-            let send = || {
-                self.http
-                    .send(request().secret(Some(basic.clone()), &host.base))
-            };
-            answer = retrying(send).await?;
+            let request = || request().secret(Some(basic.clone()), &host.base);
+            answer = self.http.retrying(request).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -101,7 +98,9 @@ impl Registry {
         }
         let known = Known::of(host);
         let base = self.http.base(known.api_host(host))?;
-        let credential = self.credentials.find(host, name).await?;
+        let found = self.credentials.find(host, name).await;
+        self.tell(host, found.as_ref().ok().and_then(Option::as_ref));
+        let credential = found?;
         let Host { scheme, seen } = self
             .hosts
             .lock()
@@ -120,44 +119,59 @@ impl Registry {
         Ok((session, name))
     }
 
-    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
+    /// Tells where credentials were looked for, once, and which were chosen for a host, once for each choice.
+    fn tell(&self, host: &str, chosen: Option<&Credential>) {
+        let origin = chosen.map(|credential| credential.origin().to_owned());
+        let choice = (host.to_owned(), origin.clone());
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_empty() {
+            for source in self.credentials.considered() {
+                let source = source.to_string();
+                self.http.report(Event::Considered { source });
+            }
+        }
+        if told.insert(choice) {
+            let host = host.to_owned();
+            self.http.report(Event::Introduced { host, origin });
+        }
+    }
+
+    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else, and as often as
+    /// patience goes when it does not come through.
     pub(super) async fn send(
         &self,
         host: &Session,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
-        let (http, request) = (&self.http, &request);
-        let send = |secret: Option<Secret>| async move {
-            retrying(|| http.send(request().secret(secret.clone(), &host.base))).await
-        };
-        self.let_in(host, scope, send).await
+        self.admitted(host, scope, request, true).await
     }
 
-    /// The same for a request that must not be repeated where it is not known whether it was done.
+    /// As [`Registry::send`], for a request of which has to be seen what became of it before it is sent again.
     pub(super) async fn send_once(
         &self,
         host: &Session,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
-        let send = |secret| self.http.send(request().secret(secret, &host.base));
-        self.let_in(host, scope, send).await
+        self.admitted(host, scope, request, false).await
     }
 
-    async fn let_in<F>(
+    async fn admitted(
         &self,
         host: &Session,
         scope: &Scope,
-        send: impl Fn(Option<Secret>) -> F,
-    ) -> Result<Answer, Error>
-    where
-        F: Future<Output = Result<Answer, http::Error>>,
-    {
+        request: impl Fn() -> Request,
+        is_repeatable: bool,
+    ) -> Result<Answer, Error> {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
-            let answer = send(secret.clone()).await?;
+            let request = || request().secret(secret.clone(), &host.base);
+            let answer = match is_repeatable {
+                true => self.http.retrying(request).await?,
+                false => self.http.send(request()).await?,
+            };
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?
@@ -226,7 +240,7 @@ impl Session {
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
         let path = format!("v2/{name}/{rest}");
         self.base.join(&path).map_err(|_| {
-            http::Error::Url {
+            crate::http::Error::Url {
                 url: path.as_str().into(),
             }
             .into()

@@ -7,13 +7,12 @@ use super::auth::Scope;
 use super::manifests::{Writing, Written};
 use super::objection::Objection;
 use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answer, wire};
-use crate::http::pause;
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
 /// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 10_000;
-/// How often it is tried to move a tag.
+/// How often it is tried to move a tag: as often as any other request is sent.
 const ATTEMPTS: u32 = 6;
 
 impl Registry {
@@ -124,7 +123,7 @@ impl Registry {
                 reference: tag.as_str(),
                 manifest: to,
                 only_if: etag.as_deref().filter(|_| compares),
-                repeats: false,
+                is_repeatable: false,
             };
             let (wish, error) = match self.write(repository, &writing).await? {
                 Written::Done => return Ok(Tagged::Moved),
@@ -143,7 +142,10 @@ impl Registry {
                 },
             };
             attempt += 1;
-            if attempt >= ATTEMPTS || !pause(attempt, wish).await {
+            let (host, name) = self.locate(repository).await?;
+            let url = host.url(name, &format!("manifests/{tag}"))?;
+            let pause = self.http.pause(attempt, wish, &url, error.in_short());
+            if attempt >= ATTEMPTS || !pause.await {
                 return Err(*error);
             }
         }

@@ -16,7 +16,7 @@ use super::chunks::Chunks;
 use super::ladder::{Ladder, Way};
 use super::{Error, Registry, Session, with_digest};
 use crate::blob::{self, BlobSource, proven};
-use crate::http::{Answer, Payload, Secret, pause, wish};
+use crate::http::{Answer, Payload, Secret, wish};
 use crate::oci::{Part, Repository};
 use crate::store::{Put, WriteStore as _};
 
@@ -95,6 +95,9 @@ impl<B: BlobSource> Upload<'_, B> {
     pub(super) async fn run(&self) -> Result<Put, Error> {
         let learnt = self.host.seen().chunk;
         let size = self.blob.expected().size;
+        let http = &self.registry.http;
+        let _place = http.upload_place(&self.host.base, size).await;
+        let url = self.host.url(self.name, "blobs/uploads/")?;
         let mut ladder = Ladder::new(self.host.known.uploads(), learnt, size);
         let mut attempt = 0;
         loop {
@@ -112,7 +115,8 @@ impl<B: BlobSource> Upload<'_, B> {
                     error,
                 }) => {
                     attempt += 1;
-                    if attempt >= ATTEMPTS || !pause(attempt, wish).await {
+                    let reason = error.in_short();
+                    if attempt >= ATTEMPTS || !http.pause(attempt, wish, &url, reason).await {
                         return Err(error);
                     }
                     ladder.count(is_cut);

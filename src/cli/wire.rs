@@ -1,0 +1,54 @@
+//! What goes over the wire, for people who want to know: decisions with `-v`, every request with `-vv`.
+
+use indicatif::HumanBytes;
+
+use tfoci::event::{Event, Exchange, Reporter};
+
+use super::printer::Printer;
+
+/// Prints what is reported of requests. Everything in it is redacted already.
+pub(super) struct Wire(pub(super) Printer);
+
+impl Reporter for Wire {
+    fn report(&self, event: Event) {
+        let Self(printer) = self;
+        match event {
+            Event::Considered { source } => printer.detail("Considered", &source),
+            Event::Introduced { host, origin } => {
+                let origin = origin.as_deref().unwrap_or("no credentials");
+                printer.detail("Using", &format!("{origin} for {host}"));
+            }
+            Event::Mounting {
+                digest,
+                from,
+                shared: true,
+            } => printer.detail("Mounted", &format!("{digest} from {from}")),
+            Event::Mounting { digest, from, .. } => {
+                printer.detail("Sent", &format!("{digest}, which was not shared by {from}"));
+            }
+            Event::Retrying { url, reason, pause } => {
+                let pause = pause.as_secs_f64();
+                printer.detail("Retrying", &format!("{url} after {pause:.1}s: {reason}"));
+            }
+            Event::Resuming { url, from } => {
+                printer.detail("Resuming", &format!("{url} after {}", HumanBytes(from)));
+            }
+            Event::Requested(exchange) => printer.request("Requested", &line(&exchange)),
+            _ => {}
+        }
+    }
+}
+
+fn line(exchange: &Exchange) -> String {
+    let Exchange {
+        method,
+        url,
+        status,
+        sent,
+        received,
+        elapsed,
+    } = exchange;
+    let status = status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let milliseconds = elapsed.as_millis();
+    format!("{method} {url}: {status}, {sent} B out, {received} B in, {milliseconds} ms")
+}

@@ -1,0 +1,165 @@
+//! Answers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName};
+use reqwest::{Response, StatusCode};
+use url::Url;
+
+use super::journal::Entry;
+use super::limits::Place;
+use super::{Error, Silence};
+
+/// What a server answered.
+#[derive(Debug)]
+pub struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    url: Url,
+    body: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// Yet to be read.
+    Coming(Box<Coming>),
+    /// Read, as far as it is wanted.
+    Read(Vec<u8>),
+}
+
+/// A body that flows, and what is held until its end.
+#[derive(Debug)]
+pub(super) struct Coming {
+    pub(super) response: Response,
+    pub(super) entry: Entry,
+    /// How long it may stand still.
+    pub(super) stall: Duration,
+    pub(super) _place: Option<Place>,
+}
+
+impl Answer {
+    pub(super) fn new(coming: Coming) -> Self {
+        let response = &coming.response;
+        Self {
+            status: response.status(),
+            headers: response.headers().clone(),
+            url: response.url().clone(),
+            body: Content::Coming(Box::new(coming)),
+        }
+    }
+
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Where the answer came from, after redirects.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// A header, if it is there and is text.
+    pub fn header(&self, name: HeaderName) -> Option<String> {
+        self.headers.get(name)?.to_str().ok().map(str::to_owned)
+    }
+
+    /// Every value of a header that is text.
+    pub fn headers(&self, name: HeaderName) -> Vec<String> {
+        let values = self.headers.get_all(name).iter();
+        values
+            .filter_map(|value| value.to_str().ok().map(str::to_owned))
+            .collect()
+    }
+
+    /// The length of the body, where the server says it.
+    pub fn content_length(&self) -> Option<u64> {
+        self.header(CONTENT_LENGTH)?.parse().ok()
+    }
+
+    /// Reads the body now, so that whoever sends again can do so when it is cut.
+    pub(super) async fn read(mut self, limit: u64) -> Result<Self, Error> {
+        self.body = Content::Read(whole(self.body, &self.url, limit).await?);
+        Ok(self)
+    }
+
+    /// Reads what there is of a body that nobody depends on, up to a limit. A short one is read to its end, so that its
+    /// connection can be used again.
+    pub(super) async fn skim(mut self, limit: u64) -> Self {
+        let mut chunks = Box::pin(flow(self.body, self.url.clone()));
+        let mut read = Vec::new();
+        while (read.len() as u64) < limit
+            && let Some(Ok(chunk)) = chunks.next().await
+        {
+            read.extend_from_slice(&chunk);
+        }
+        read.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        self.body = Content::Read(read);
+        self
+    }
+
+    /// What was read of the body so far.
+    pub(super) fn seen(&self) -> &[u8] {
+        match &self.body {
+            Content::Coming(_) => &[],
+            Content::Read(bytes) => bytes,
+        }
+    }
+
+    /// The whole body, of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// The network's, or more bytes than that.
+    pub async fn bytes(self, limit: u64) -> Result<Vec<u8>, Error> {
+        whole(self.body, &self.url, limit).await
+    }
+
+    /// The body as it comes.
+    pub fn chunks(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
+        flow(self.body, self.url)
+    }
+}
+
+async fn whole(body: Content, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
+    let mut chunks = Box::pin(flow(body, url.clone()));
+    let mut all = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        all.extend_from_slice(&chunk?);
+        if all.len() as u64 > limit {
+            return Err(Error::Large {
+                url: url.clone().into(),
+                limit,
+            });
+        }
+    }
+    Ok(all)
+}
+
+fn flow(body: Content, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
+    futures_util::stream::unfold(Some(body), move |body| {
+        let url = url.clone();
+        async move {
+            let mut coming = match body? {
+                Content::Read(bytes) if bytes.is_empty() => return None,
+                Content::Read(bytes) => return Some((Ok(bytes.into()), None)),
+                Content::Coming(coming) => coming,
+            };
+            let limit = coming.stall;
+            let error = match tokio::time::timeout(limit, coming.response.chunk()).await {
+                Ok(Ok(Some(chunk))) => {
+                    coming.entry.received(chunk.len());
+                    return Some((Ok(chunk), Some(Content::Coming(coming))));
+                }
+                Ok(Ok(None)) => return None,
+                Ok(Err(source)) => Error::transport(&url, source),
+                Err(_) => Error::Silent {
+                    url: url.into(),
+                    silence: Silence::Download,
+                    limit,
+                },
+            };
+            Some((Err(error), None))
+        }
+    })
+}

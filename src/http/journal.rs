@@ -1,0 +1,97 @@
+//! What is told about requests, and how many there were.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use reqwest::StatusCode;
+
+use super::Request;
+use crate::event::{Event, Exchange, Reporter};
+
+/// Tells a reporter about every request, and counts them.
+#[derive(Clone)]
+pub(super) struct Journal {
+    reporter: Arc<dyn Reporter>,
+    requests: Arc<AtomicU64>,
+}
+
+impl Journal {
+    pub(super) fn new(reporter: Arc<dyn Reporter>) -> Self {
+        Self {
+            reporter,
+            requests: Arc::default(),
+        }
+    }
+
+    pub(super) fn report(&self, event: Event) {
+        self.reporter.report(event);
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Begins the entry of a request.
+    pub(super) fn begin(&self, request: &Request) -> Entry {
+        if !request.is_for_token {
+            self.requests.fetch_add(1, Ordering::Relaxed);
+        }
+        Entry {
+            journal: self.clone(),
+            started: Instant::now(),
+            exchange: Some(Exchange {
+                method: request.method.to_string(),
+                url: request.url.clone().into(),
+                status: None,
+                sent: 0,
+                received: 0,
+                elapsed: Duration::ZERO,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Journal({} requests)", self.requests())
+    }
+}
+
+/// What happens with one request. It is told when the entry is dropped: then its answer was read, or nobody will read it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    journal: Journal,
+    started: Instant,
+    exchange: Option<Exchange>,
+}
+
+impl Entry {
+    pub(super) fn answered(&mut self, status: StatusCode) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.status = Some(status.as_u16());
+        }
+    }
+
+    pub(super) fn sent(&mut self, bytes: u64) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.sent = bytes;
+        }
+    }
+
+    pub(super) fn received(&mut self, bytes: usize) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.received += bytes as u64;
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let Some(mut exchange) = self.exchange.take() {
+            exchange.elapsed = self.started.elapsed();
+            self.journal.report(Event::Requested(exchange));
+        }
+    }
+}

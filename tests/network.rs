@@ -1,0 +1,365 @@
+//! The way to registries: certificates, proxies, patience.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use crate::support::author::Author;
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Door, Fault, Personality, Registry, Setup, matching};
+use crate::support::scene::{Run, Scene};
+use crate::support::tls::Authority;
+
+const STORE: &str = "acme/demo";
+
+/// Pushes the release of an author to a registry.
+fn push(author: &Author, host: &str, more: &[&str]) -> Run {
+    let store = format!("{host}/{STORE}");
+    let arguments = [
+        "push",
+        "dist",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+    ];
+    let to = ["--to", &store, "--exact-repository"];
+    author.tfoci(&[&arguments[..], &to, more].concat())
+}
+
+fn registry(authority: &Authority, clients: Option<&Authority>) -> Registry {
+    Setup::of(Personality::Plain)
+        .tls(authority.server().serve(clients))
+        .start()
+}
+
+/// An author, and the certificate of the registry's authority in `ca.pem`.
+fn author(scene: Scene, authority: &Authority) -> Author {
+    authority.write(&scene, "ca.pem");
+    let author = Author::within(scene);
+    author.with_release_in_place();
+    author
+}
+
+#[test]
+fn a_client_certificate_is_shown_to_its_host_and_no_other() {
+    let authority = Authority::new("tests");
+    let registry = registry(&authority, Some(&authority));
+    let author = author(Scene::new(), &authority);
+    let identity = authority.client("robot");
+    identity.write(&author.scene, "robot");
+    let both = format!("{}{}", identity.certificate, identity.key);
+    author.scene.write("both.pem", both);
+    let host = registry.host();
+    let with = |option: &str, file: &str| format!("--client-{option}={host}={file}");
+    let ca = "--ca-file=ca.pem";
+
+    let run = push(&author, host, &[ca]).exits(1);
+    let hint = "hint: show it a certificate with `--client-cert HOST=FILE`";
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
+    assert_eq!(registry.seen().len(), 0);
+    push(&author, host, &[ca, &with("cert", "both.pem")]).succeeds();
+    let two = [ca, &with("cert", "robot.crt"), &with("key", "robot.key")];
+    push(&author, host, &two).succeeds();
+
+    // Another port is another host, and it wants a certificate too.
+    let install = ["install", "acme/demo", "--from", &format!("{host}/{STORE}")];
+    let more = ["--into", "into", "--exact-repository", "--platform", "all"];
+    registry.always(matching("GET", "/blobs/"), Fault::RedirectElsewhere);
+    let run = author.tfoci(&[&install[..], &more, &two].concat()).exits(1);
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
+    assert_eq!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
+}
+
+#[test]
+fn certificates_that_cannot_be_used_are_named() {
+    let authority = Authority::new("tests");
+    let registry = registry(&authority, Some(&authority));
+    let author = author(Scene::new(), &authority);
+    authority.client("robot").write(&author.scene, "robot");
+    authority.client("other").write(&author.scene, "other");
+    author.scene.write("empty.pem", "nothing");
+    author.scene.write(
+        "broken.pem",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    );
+    let host = registry.host();
+    let check = |options: &[&str], exit: i32, wanted: &str| {
+        let options: Vec<String> = options.iter().map(|o| o.replace("HOST", host)).collect();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let run = push(&author, host, &options).exits(exit);
+        let said = run.stderr.replace(host, "127.0.0.1:[PORT]");
+        assert!(said.contains(wanted), "{said}\n{wanted}");
+        assert_eq!(run.stdout, "");
+    };
+    check(
+        &["--client-cert=robot.crt"],
+        2,
+        "error: `robot.crt` does not say for which host it is\n  expected HOST=FILE\n",
+    );
+    check(
+        &["--client-key=HOST=robot.key"],
+        2,
+        "error: there is a client key for 127.0.0.1:[PORT], and no client certificate\n",
+    );
+    check(
+        &["--client-cert=HOST=none.crt"],
+        1,
+        "error: cannot read none.crt",
+    );
+    check(
+        &["--client-cert=HOST=robot.crt", "--ca-file=ca.pem"],
+        1,
+        "error: robot.crt cannot be used as client certificate for ",
+    );
+    check(
+        &[
+            "--client-cert=HOST=robot.crt",
+            "--client-key=HOST=other.key",
+            "--ca-file=ca.pem",
+        ],
+        1,
+        "error: robot.crt with other.key cannot be used as client certificate for ",
+    );
+    check(
+        &["--ca-file=empty.pem"],
+        1,
+        "error: empty.pem holds no certificates for ",
+    );
+    check(
+        &["--ca-file=broken.pem"],
+        1,
+        "error: broken.pem cannot be used as certificate authorities for ",
+    );
+    check(
+        &[],
+        1,
+        "hint: if it is an authority of your own, name its certificate with `--ca-file FILE`\n",
+    );
+    assert_eq!(registry.seen().len(), 0);
+}
+
+#[test]
+fn a_machine_that_trusts_nobody_says_so_and_needs_nobody_without_tls() {
+    let scene = Scene::new()
+        .env("SSL_CERT_FILE", "none.pem")
+        .env("SSL_CERT_DIR", "none");
+    let authority = Authority::new("tests");
+    let author = author(scene, &authority);
+    let registry = registry(&authority, None);
+    let run = push(&author, registry.host(), &[]).exits(1);
+    let wanted = "error: this machine trusts no certificate authorities for ";
+    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+    assert!(run.stderr.contains("none.pem"), "{}", run.stderr);
+    assert!(run.stderr.contains("hint: install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE\n"), "{}", run.stderr);
+    push(&author, registry.host(), &["--ca-file=ca.pem"]).succeeds();
+    let insecure = ["--insecure-skip-tls-verify", registry.host()];
+    push(&author, registry.host(), &insecure).succeeds();
+    let plain = Registry::plain();
+    push(&author, plain.host(), &["--plain-http", plain.host()]).succeeds();
+}
+
+#[test]
+fn the_variables_of_openssl_name_authorities() {
+    let authority = Authority::new("tests");
+    let author = author(Scene::new().env("SSL_CERT_FILE", "ca.pem"), &authority);
+    let registry = registry(&authority, None);
+    push(&author, registry.host(), &[]).succeeds();
+}
+
+/// A proxy that leads every host to the same address.
+struct Proxy {
+    host: String,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Proxy {
+    fn to(target: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = format!("localhost:{}", listener.local_addr().unwrap().port());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (lines, target) = (Arc::clone(&heard), target.to_owned());
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (lines, target) = (Arc::clone(&lines), target.clone());
+                std::thread::spawn(move || tunnel(client.unwrap(), &target, &lines));
+            }
+        });
+        Self { host, heard }
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+/// Lets those in who know the password.
+fn tunnel(mut client: TcpStream, target: &str, heard: &Mutex<Vec<String>>) {
+    let mut head = String::new();
+    let mut lines = BufReader::new(client.try_clone().unwrap());
+    while !head.ends_with("\r\n\r\n") {
+        if lines.read_line(&mut head).unwrap_or_default() == 0 {
+            return;
+        }
+    }
+    let head = head.to_lowercase();
+    let first = head.lines().next().unwrap_or_default().to_owned();
+    heard.lock().unwrap().push(first);
+    // `me:hunter2`
+    if !head.contains("proxy-authorization: basic bwu6ahvudgvymg==") {
+        let refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
+        let _gone = client.write_all(refusal);
+        return;
+    }
+    let server = TcpStream::connect(target).unwrap();
+    client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+    let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+    std::thread::spawn(move || {
+        let _ended = std::io::copy(&mut from, &mut to);
+        let _gone = to.shutdown(std::net::Shutdown::Write);
+    });
+    let (mut from, mut to) = (server, client);
+    let _ended = std::io::copy(&mut from, &mut to);
+}
+
+#[test]
+fn proxies_of_the_environment_lead_to_registries_and_their_passwords_stay_secret() {
+    let authority = Authority::new("tests");
+    let registry = registry(&authority, None);
+    let proxy = Proxy::to(registry.host());
+    let port = registry.host().rsplit_once(':').unwrap().1;
+    let host = format!("localhost:{port}");
+    for (name, password, works) in [
+        ("HTTPS_PROXY", "hunter2", true),
+        ("https_proxy", "hunter2", true),
+        ("HTTPS_PROXY", "hunter3", false),
+    ] {
+        let url = format!("http://me:{password}@{}", proxy.host);
+        let author = author(Scene::new().env(name, &url), &authority);
+        let exit = if works { 0 } else { 1 };
+        let run = push(
+            &author,
+            &host,
+            &["--ca-file=ca.pem", "-vv", "--format=json"],
+        )
+        .exits(exit);
+        for secret in ["hunter", "bWU6aHVudGVy"] {
+            assert!(!run.stderr.contains(secret), "{}", run.stderr);
+            assert!(!run.stdout.contains(secret), "{}", run.stdout);
+        }
+        assert_eq!(
+            run.stderr.contains("proxy authorization"),
+            !works,
+            "{}",
+            run.stderr
+        );
+    }
+    let mut wanted = String::new();
+    write!(wanted, "connect {host} http/1.1").unwrap();
+    assert!(proxy.heard().contains(&wanted), "{:?}", proxy.heard());
+
+    let heard = proxy.heard().len();
+    let url = format!("http://me:hunter2@{}", proxy.host);
+    let scene = Scene::new()
+        .env("HTTPS_PROXY", &url)
+        .env("NO_PROXY", "localhost");
+    push(&author(scene, &authority), &host, &["--ca-file=ca.pem"]).succeeds();
+    assert_eq!(proxy.heard().len(), heard);
+}
+
+#[test]
+fn strangers_are_reached_through_a_proxy_and_private_addresses_are_not() {
+    let authority = Authority::new("tests");
+    let registry = registry(&authority, None);
+    let proxy = Proxy::to(registry.host());
+    let scene = Scene::new().env("HTTPS_PROXY", &format!("http://me:hunter2@{}", proxy.host));
+    let author = author(scene, &authority);
+    // Names that only the proxy knows; so the registry is no private host, and others are guarded against.
+    let trust = [
+        "mirror.invalid",
+        "storage.invalid",
+        "localhost",
+        "127.0.0.1",
+    ];
+    let trust = trust.map(|host| format!("--insecure-skip-tls-verify={host}"));
+    let trust = trust.each_ref().map(String::as_str);
+    push(&author, "mirror.invalid", &trust).succeeds();
+    let install = |to: &str| {
+        let (to, into) = (
+            to.to_owned(),
+            format!("--into={to}").replace([':', '/'], "_"),
+        );
+        let place = |seen: &crate::support::registry::Seen| {
+            let host = seen.header("host").unwrap_or_default();
+            seen.method == "GET" && seen.path.contains("/blobs/") && host == "mirror.invalid"
+        };
+        let alter = move |answer: &mut Answer| *answer = Answer::new(307).header("location", &to);
+        registry.fault(1, place, Fault::Alter(Arc::new(alter)));
+        let from = ["install", "acme/demo", "--from", "mirror.invalid/acme/demo"];
+        let more = ["--exact-repository", "--platform=all", &into];
+        author.tfoci(&[&from[..], &more, &trust].concat())
+    };
+    let evidence = registry.repository(STORE, |repository| {
+        let mut blobs = repository.blobs.iter();
+        blobs
+            .find(|(_, bytes)| bytes.starts_with(b"-----BEGIN PGP"))
+            .unwrap()
+            .0
+            .clone()
+    });
+    let path = format!("/v2/{STORE}/blobs/{evidence}");
+    // Whatever it answers there, it is asked.
+    install(&format!("https://storage.invalid{path}"));
+    let asked = "connect storage.invalid:443 http/1.1".to_owned();
+    assert!(proxy.heard().contains(&asked), "{:?}", proxy.heard());
+    let (name, _) = proxy.host.split_once(':').unwrap();
+    for private in ["127.0.0.1:8443", "[::1]", name] {
+        let run = install(&format!("https://{private}{path}")).exits(1);
+        let wanted = "refusing to follow a reference to a private address\n";
+        assert!(run.stderr.contains(wanted), "{private}: {}", run.stderr);
+        assert!(
+            run.stderr
+                .contains("hint: if you know this host, `--allow-private ")
+        );
+    }
+    assert!(proxy.heard().iter().all(|line| !line.contains("8443")));
+}
+
+#[test]
+fn patience_is_the_users() {
+    let registry = Registry::plain();
+    registry.always(|_| true, Fault::Stall);
+    let scene = Scene::new().env("TFOCI_TIMEOUT", "1");
+    let author = author(scene, &Authority::new("tests"));
+    let arguments = ["logout", "example.com", "--timeout", "0"];
+    author.tfoci(&arguments).exits(2);
+    let host = registry.host();
+    registry.fault(6, |_| true, Fault::denied());
+    let run = push(&author, host, &["--plain-http", host, "-v"]).exits(1);
+    let wanted = format!("  Retrying http://{host}/v2/acme/demo/tags/list after ");
+    assert!(run.stderr.contains(&wanted), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("s: no answer within 1 seconds\n"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr
+            .contains("\nhint: `--timeout SECONDS` waits longer; `-vv` shows every request\n"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_layout_needs_no_credentials() {
+    let author = Author::with_release();
+    author.push(&["--authfile", "none.json"]).succeeds();
+    let run = push(&author, "127.0.0.1:1", &["--authfile", "none.json"]).exits(1);
+    assert!(
+        run.stderr.contains("cannot read none.json"),
+        "{}",
+        run.stderr
+    );
+}

@@ -1,0 +1,281 @@
+//! No secret is ever printed: not at `-vv`, not in JSON, not when something fails.
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use super::{User, name_at, start};
+use crate::support::registry::access::{IDENTITY, PASSWORD};
+use crate::support::registry::{Door, Fault, Personality, Registry, Setup, matching};
+use crate::support::signer::Signer;
+
+/// A password that no registry knows.
+const WRONG: &str = "wrong-but-still-a-secret";
+
+/// What must not be found in any output.
+fn secrets(user: &str) -> Vec<String> {
+    let mut secrets = vec![
+        "signature=".to_owned(),
+        "_state=".to_owned(),
+        "scope=".to_owned(),
+        "Basic ".to_owned(),
+        "Bearer ".to_owned(),
+        "token-1".to_owned(),
+        "token-2".to_owned(),
+    ];
+    for secret in [PASSWORD, IDENTITY, WRONG] {
+        let pair = format!("{user}:{secret}");
+        let encoded = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+        secrets.extend([
+            secret.to_owned(),
+            STANDARD_NO_PAD.encode(secret),
+            STANDARD_NO_PAD.encode(pair),
+            encoded,
+        ]);
+    }
+    secrets
+}
+
+/// Runs `tfoci` as a user, and searches everything that it says.
+fn run(user: &User, name: &str, arguments: &[&str]) -> String {
+    let home = user.folder.path();
+    let path = std::env::var("PATH").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tfoci"))
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", format!("{}:{path}", home.join("bin").display()))
+        .current_dir(home)
+        .args(arguments)
+        .args(["-vv", "--plain-http", "127.0.0.1", "--format", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _unread = child.stdin.take().unwrap().write_all(PASSWORD.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8(said).unwrap();
+    for secret in secrets(name) {
+        assert!(!said.contains(&secret), "{arguments:?}: {secret}\n{said}");
+    }
+    said
+}
+
+/// Runs every command that talks to a registry.
+fn run_all(user: &User, name: &str) -> String {
+    std::fs::write(user.path("key.asc"), Signer::acme().public_armored()).unwrap();
+    let host = &user.host;
+    let store = format!("{host}/{}", user.name);
+    let provider = "registry.example.net/acme/demo";
+    let one = format!("{provider}@1.0.0");
+    let commands: [&[&str]; 7] = [
+        &[
+            "login",
+            host,
+            "-u",
+            name,
+            "--password-stdin",
+            "--authfile",
+            "own.json",
+        ],
+        &[
+            "push",
+            "release",
+            "--provider",
+            provider,
+            "--to",
+            &store,
+            "--key",
+            "key.asc",
+        ],
+        &[
+            "push",
+            "release",
+            "--provider",
+            provider,
+            "--to",
+            &store,
+            "--key",
+            "key.asc",
+        ],
+        &["versions", provider, "--from", &store],
+        &["inspect", &one, "--from", &store],
+        &[
+            "install",
+            &one,
+            "--from",
+            &store,
+            "--into",
+            "into",
+            "--platform",
+            "all",
+        ],
+        &["logout", host, "--authfile", "own.json"],
+    ];
+    let mut said = String::new();
+    for command in commands {
+        let named = command.contains(&"--authfile");
+        let authfile: &[&str] = if named || user.path("bin").exists() {
+            &[]
+        } else {
+            &["--authfile", "auth.json"]
+        };
+        said += &run(
+            user,
+            name,
+            &[command, authfile, &["--exact-repository"]].concat(),
+        );
+    }
+    said
+}
+
+fn registry(personality: Personality) -> (Registry, User) {
+    let registry = start(personality);
+    let user = User::of(&registry, name_at(personality));
+    (registry, user)
+}
+
+#[test]
+fn where_everything_goes_well() {
+    for (personality, identity) in [
+        (Personality::Ecr, false),
+        (Personality::Quay, false),
+        (Personality::Harbor, false),
+        (Personality::Hub, false),
+        (Personality::Hub, true),
+        (Personality::Gar, false),
+    ] {
+        let registry = Setup::of(personality)
+            .quirks(|quirks| {
+                quirks.upload_state = true;
+                quirks.blobs_elsewhere = true;
+            })
+            .create("acme")
+            .create("acme/demo")
+            .create("acme/demo/demo")
+            .start();
+        let mut user = User::of(&registry, name_at(personality));
+        if identity {
+            user = user.identity();
+        }
+        std::fs::write(user.path("auth.json"), user.authfile()).unwrap();
+        let said = run_all(&user, registry.user().unwrap());
+        assert!(said.contains(" Requested PUT http"), "{said}");
+        assert!(said.contains("     Using auth.json ("), "{said}");
+        assert!(said.contains("?…: 200"), "{said}");
+        assert!(said.contains("\"status\": \"present\""), "{said}");
+        assert!(user.path("into").is_dir(), "{said}");
+        assert_ne!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
+        registry.assert_no_leaks();
+    }
+}
+
+#[test]
+fn where_the_password_is_wrong() {
+    for personality in [Personality::Ecr, Personality::Quay, Personality::Hub] {
+        let (registry, user) = registry(personality);
+        let auth = user.authfile();
+        let pair = |secret: &str| format!("{}:{secret}", registry.user().unwrap());
+        let encode = |text: String| base64::engine::general_purpose::STANDARD.encode(text);
+        let wrong = auth.replace(&encode(pair(PASSWORD)), &encode(pair(WRONG)));
+        assert_ne!(auth, wrong);
+        std::fs::write(user.path("auth.json"), wrong).unwrap();
+        let said = run_all(&user, registry.user().unwrap());
+        assert!(said.contains("does not let us in"), "{said}");
+    }
+}
+
+#[test]
+fn where_a_helper_keeps_them_or_fails() {
+    let (registry, user) = registry(Personality::Quay);
+    let name = registry.user().unwrap();
+    std::fs::create_dir_all(user.path("bin")).unwrap();
+    std::fs::create_dir_all(user.path(".docker")).unwrap();
+    let config = serde_json::json!({
+        "credHelpers": {&user.host: "works"},
+        "auths": {format!("{}/{}", user.host, user.name): {"auth": "###"}},
+    });
+    std::fs::write(user.path(".docker/config.json"), config.to_string()).unwrap();
+    for (script, works) in [
+        (
+            format!(
+                "#!/bin/sh\necho '{PASSWORD}' >&2\necho '{{\"Username\":\"{name}\",\"Secret\":\"{PASSWORD}\"}}'\n"
+            ),
+            true,
+        ),
+        (
+            format!("#!/bin/sh\necho '{PASSWORD}'\necho '{PASSWORD}' >&2\nexit 7\n"),
+            false,
+        ),
+        (
+            format!("#!/bin/sh\necho '{{\"Username\":\"{name}\",{PASSWORD}'\n"),
+            false,
+        ),
+    ] {
+        std::fs::write(user.path("script"), script).unwrap();
+        let permissions = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(user.path("script"), permissions).unwrap();
+        // By another process: whoever forks while a file is written keeps it busy, and it cannot be run.
+        let copied = Command::new("cp")
+            .args(["-p", "script", "bin/docker-credential-works"])
+            .current_dir(user.folder.path())
+            .status();
+        assert!(copied.unwrap().success());
+        let said = run_all(&user, name);
+        let used = "docker-credential-works, named by";
+        assert_eq!(said.contains(used), works, "{said}");
+        assert!(said.contains("its `auth` is not base64 of text"), "{said}");
+    }
+}
+
+#[test]
+fn where_the_network_fails() {
+    let faults = [
+        Fault::status(400),
+        Fault::denied(),
+        Fault::Reset,
+        Fault::wrong_bytes(),
+        Fault::RedirectLoop,
+        Fault::RedirectPlain,
+        Fault::with("location", "http://other.example/?signature=1"),
+        Fault::with("location", "https://me:token-1@[/?signature=1"),
+    ];
+    let (registry, user) = registry(Personality::Harbor);
+    std::fs::write(user.path("auth.json"), user.authfile()).unwrap();
+    let name = registry.user().unwrap().to_owned();
+    run_all(&user, &name);
+    drop(registry);
+    for fault in faults {
+        let (registry, other) = self::registry(Personality::Harbor);
+        std::fs::write(other.path("auth.json"), other.authfile()).unwrap();
+        registry.fault(1, matching("PUT", "/uploads/"), fault.clone());
+        registry.fault(2, matching("POST", "/uploads/"), fault.clone());
+        registry.fault(2, matching("GET", "/blobs/"), fault.clone());
+        registry.fault(2, matching("GET", "/token"), fault.clone());
+        registry.fault(2, |seen| seen.door == Door::Elsewhere, fault);
+        run_all(&other, &name);
+    }
+}
+
+#[test]
+fn where_nobody_is_any_more() {
+    let (registry, user) = registry(Personality::Harbor);
+    std::fs::write(user.path("auth.json"), user.authfile()).unwrap();
+    let name = registry.user().unwrap().to_owned();
+    drop(registry);
+    let store = format!("{}/{}", user.host, user.name);
+    let arguments = [
+        "versions",
+        "registry.example.net/acme/demo",
+        "--from",
+        &store,
+    ];
+    let more = ["--exact-repository", "--authfile", "auth.json"];
+    let said = run(&user, &name, &[&arguments[..], &more].concat());
+    assert!(said.contains("cannot reach http"), "{said}");
+    assert!(said.contains("  Retrying http"), "{said}");
+}
