@@ -122,6 +122,11 @@ pub enum Event {
         /// How it was authenticated.
         authentication: Authentication,
     },
+    /// A version is there as it should be, so that nothing of it was read.
+    Settled {
+        /// Provider and version.
+        subject: Subject,
+    },
     /// Something was let pass that its user should know.
     Warning {
         /// What it is about.

@@ -12,7 +12,7 @@ use crate::constraint::VersionConstraints;
 use crate::error::{Category, printable};
 use crate::event::Subject;
 use crate::oci::reference::{Ignored, version_of};
-use crate::oci::{Repository, Tag};
+use crate::oci::{RawManifest, Repository, Tag};
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Protocols, Release};
@@ -66,6 +66,8 @@ pub struct Examined<B> {
     pub artifact: Artifact,
     /// Its packages, or those that were asked for, sorted by platform.
     pub packages: Vec<StoredPackage>,
+    /// The manifest of its evidence, where there is some that can be read.
+    pub evidence: Option<RawManifest>,
     /// The plugin protocol versions that the evidence names.
     pub protocols: Option<Protocols>,
     /// The proof, or why there is none.
@@ -82,7 +84,16 @@ pub enum Platforms {
 }
 
 impl Belief {
-    fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
+    /// Whether anything was said about a provider, so that what does not live up to it is refused.
+    pub fn is_particular(&self, provider: &ProviderAddr) -> bool {
+        self.require_pinned || self.policy.rule_for(provider).is_some()
+    }
+
+    /// The rule for a provider.
+    ///
+    /// # Errors
+    /// A pinned key is required, and there is none.
+    pub fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
         let rule = self.policy.rule_for(provider).unwrap_or_else(Rule::reading);
         if self.require_pinned && !rule.pinned() {
             Err(Problem::NoPin)
@@ -148,6 +159,27 @@ impl<S: ReadStore> Shelf<S> {
         }
     }
 
+    /// Every version that is admitted, ascending. Without constraints these are all of them, pre-releases too.
+    ///
+    /// # Errors
+    /// No version is.
+    pub fn admitted(
+        &self,
+        offered: &Versions,
+        constraints: &VersionConstraints,
+    ) -> Result<Vec<Version>, Failure> {
+        let versions = offered.versions.iter();
+        let admitted: Vec<Version> = versions
+            .filter(|version| constraints.is_any() || constraints.admits(version))
+            .cloned()
+            .collect();
+        if admitted.is_empty() {
+            let Versions { versions, ignored } = offered.clone();
+            return Err(self.failure(None, absent(constraints, versions, ignored)));
+        }
+        Ok(admitted)
+    }
+
     /// Reads one version and judges its proof.
     ///
     /// # Errors
@@ -163,13 +195,15 @@ impl<S: ReadStore> Shelf<S> {
             .map_err(|problem| self.failure(Some(version), problem))
     }
 
-    async fn read(
+    /// As [`Shelf::examine`], for whoever says where it was.
+    pub(crate) async fn read(
         &self,
         version: &Version,
         platforms: &Platforms,
         belief: &Belief,
     ) -> Result<Examined<S::Blob>, Problem> {
-        let rule = belief.rule_for(&self.provider)?;
+        // What nobody could pass is said before anything is read.
+        belief.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
         let artifact = graph::artifact(&self.store, &self.repository, &tag).await?;
         let artifact = artifact.ok_or_else(|| Problem::NoVersion {
@@ -177,8 +211,26 @@ impl<S: ReadStore> Shelf<S> {
             available: Vec::new(),
         })?;
         let packages = self.packages(&artifact, platforms).await?;
-        let evidence =
-            graph::evidence(&self.store, &self.repository, &Tag::of_evidence(version)?).await;
+        self.judge(version, artifact, packages, belief).await
+    }
+
+    /// Reads the evidence of a version, and judges what it proves about these packages.
+    ///
+    /// # Errors
+    /// The version has no tag, or `belief` admits nobody. A proof that does not hold is part of the result.
+    pub async fn judge(
+        &self,
+        version: &Version,
+        artifact: Artifact,
+        packages: Vec<StoredPackage>,
+        belief: &Belief,
+    ) -> Result<Examined<S::Blob>, Problem> {
+        let rule = belief.rule_for(&self.provider)?;
+        let tag = Tag::of_version(version)?;
+        let evidence_tag = Tag::of_evidence(version)?;
+        let evidence = graph::evidence(&self.store, &self.repository, &evidence_tag).await;
+        let raw = evidence.as_ref().ok().and_then(Option::as_ref);
+        let raw = raw.map(|stored| stored.raw.clone());
         let (protocols, proof) = match evidence {
             Ok(stored) => {
                 let protocols = stored
@@ -202,6 +254,7 @@ impl<S: ReadStore> Shelf<S> {
             tag,
             artifact,
             packages,
+            evidence: raw,
             protocols,
             proof,
         })

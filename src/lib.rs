@@ -22,7 +22,7 @@
 //! | words | [`error`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`outline`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
-//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) |
+//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
 
@@ -87,3 +87,5 @@ pub mod mirror;
 pub mod examine;
 
 pub mod install;
+
+pub mod copy;

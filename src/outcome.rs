@@ -112,6 +112,9 @@ pub enum Problem {
     /// A store.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// What the store that is copied from does not give, or gives otherwise than it should.
+    #[error(transparent)]
+    Unread(store::Error),
     /// Bytes on their way.
     #[error(transparent)]
     Blob(#[from] blob::Error),
@@ -261,7 +264,7 @@ impl Problem {
     /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
     pub fn code(&self) -> Option<String> {
         match self {
-            Self::Store(error) | Self::Unreadable(error) => error.code(),
+            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => error.code(),
             Self::Taken { source } => Some(source.code()),
             Self::NoVersion { .. } => Some("tag-missing".to_owned()),
             Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
@@ -278,6 +281,9 @@ impl Problem {
             Self::Folder(error) => error.category(),
             Self::Source(error) => error.category(),
             Self::Store(error) => error.category(),
+            // A version of which a part is gone does not verify any more than one of which a part was altered.
+            Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
+            Self::Unread(error) => error.category(),
             Self::Blob(error) => error.category(),
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
@@ -327,6 +333,7 @@ impl Problem {
                         | store::Error::Unwritten { .. }
                         | store::Error::Marker { .. }
                 )
+                | Self::Unread(store::Error::Disk(_))
                 | Self::Unpack(_)
                 | Self::Occupied { .. }
                 | Self::OtherForm { .. }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::scene::Scene;
 
-const COMMANDS: [&str; 5] = ["push", "versions", "inspect", "resolve", "install"];
+const COMMANDS: [&str; 6] = ["push", "copy", "versions", "inspect", "resolve", "install"];
 
 /// A scene in which the examples of the help make sense: a release in `dist`, its author's key in `acme.asc`.
 fn scene() -> Scene {

@@ -20,6 +20,9 @@ mod chaos;
 /// What unmodified clients and other OCI tools make of what we push and install.
 mod clients;
 
+/// From one store into another.
+mod copy;
+
 /// Which sources of credentials were considered.
 mod credentials;
 
@@ -50,6 +53,9 @@ mod messages;
 
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
+
+/// The origin double itself, against unmodified clients, and that its faults do what they say.
+mod origin_double;
 
 /// From a release folder into a store.
 mod push;

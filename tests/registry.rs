@@ -27,14 +27,35 @@ use crate::support::registry::{self as double, Personality, Setup};
 use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 
+/// How many requests a push takes.
+mod budget;
+
+/// Uploads that do not get through in one piece.
+mod chunks;
+
 /// Certificates, and hosts that are not the registry.
 mod hosts;
+
+/// A push that is killed.
+mod kill;
+
+/// Registries that are known by their hosts.
+mod known;
+
+/// What registries have against manifests and tags.
+mod manifests;
 
 /// Every kind of registry: what goes in comes out.
 mod personalities;
 
+/// Somebody who pushes with the executable.
+mod pusher;
+
 /// What goes wrong while a release is read.
 mod reading;
+
+/// Two who push to one tag.
+mod writers;
 
 /// What goes wrong while a release is written.
 mod writing;
@@ -191,9 +212,16 @@ impl User {
         }
     }
 
-    /// An independent client installs what the registry holds, and it is what was released.
+    /// An independent client installs what the registry holds, and it is what was released, with its evidence.
     #[track_caller]
     fn assert_pushed(&self, registry: &double::Registry) {
+        self.assert_installable(registry);
+        assert_eq!(tags(registry, &self.name), [VERSION, "evidence-1.0.0"]);
+    }
+
+    /// An independent client installs what the registry holds, and it is what was released.
+    #[track_caller]
+    fn assert_installable(&self, registry: &double::Registry) {
         let layout = self.path("exported");
         export(registry, &self.name, &layout);
         let installs = judge::installs(&layout);
@@ -205,13 +233,13 @@ impl User {
                 "{name}: {installs:?}"
             );
         }
-        let tags: Vec<String> = registry
-            .tags(&self.name)
-            .into_iter()
-            .map(|(tag, _)| tag)
-            .collect();
-        assert_eq!(tags, [VERSION, "evidence-1.0.0"]);
     }
+}
+
+/// The names of a repository's tags.
+fn tags(registry: &double::Registry, name: &str) -> Vec<String> {
+    let tags = registry.tags(name).into_iter();
+    tags.map(|(tag, _)| tag).collect()
 }
 
 fn provider() -> ProviderAddr {
@@ -235,7 +263,7 @@ fn quiet() -> Arc<dyn Reporter> {
 }
 
 /// Bytes that no compression makes smaller.
-fn noise(length: usize) -> Vec<u8> {
+pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
         state ^= state << 13;

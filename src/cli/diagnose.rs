@@ -9,6 +9,7 @@ use tfoci::archive;
 use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
+use tfoci::event::Subject;
 use tfoci::http;
 use tfoci::lockfile;
 use tfoci::oci::template;
@@ -19,6 +20,7 @@ use tfoci::selection;
 use tfoci::source::folder;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
+use tfoci::store::registry::known::{Known, Levels};
 use tfoci::trust;
 
 /// Why a command did not do what it was asked for.
@@ -57,6 +59,11 @@ pub(super) enum Complaint {
     /// Without addresses, and the store cannot list.
     #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,
+    /// `--platform` by itself.
+    #[error(
+        "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it"
+    )]
+    Filter,
     /// A trust file that cannot be read as one.
     #[error("{} is not a trust file", .path.display())]
     TrustFile {
@@ -123,6 +130,14 @@ impl Complaint {
         }
     }
 
+    /// What it is about, where that is known.
+    pub(super) fn subject(&self) -> Option<&Subject> {
+        match self {
+            Self::Journey(failure) | Self::Publication(failure) => failure.subject.as_ref(),
+            _ => None,
+        }
+    }
+
     /// What to do about it, where there is something.
     pub(super) fn hint(&self) -> Option<String> {
         match self {
@@ -138,6 +153,7 @@ impl Complaint {
                 Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
             }
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
+            Self::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
             Self::OwnAnnotation { .. } => {
                 Some("choose another key; registries link a package to its sources by `org.opencontainers.image.source`".to_owned())
             }
@@ -156,24 +172,22 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Endpoint(AddressError::Repository(error)) | Problem::Mapping(MappingError::Template(error)) => {
             return about_template(error);
         }
+        Problem::Endpoint(AddressError::Levels(levels)) | Problem::Mapping(MappingError::Levels(levels)) => levelled(levels),
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
-        Problem::Store(store::Error::Http(http::Error::Plain { host, .. })) => {
-            format!("to speak to it without TLS, `--plain-http {host}`")
+        Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
+            format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
         }
-        Problem::Store(store::Error::Http(http::Error::Private { host, .. })) => {
-            format!("if you know this host, `--allow-private {host}`")
+        Problem::Store(store::Error::NoRepository { .. }) => {
+            "create the repository, or the project that it belongs to, before the first push".to_owned()
         }
-        Problem::Store(store::Error::Http(http::Error::NoAuthorities)) => {
-            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`".to_owned()
+        Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
+            "nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
-        Problem::Store(store::Error::Unauthorized { tried: None, .. }) => {
-            "the registry wants credentials, or does not have this repository and hides that".to_owned()
-        }
+        Problem::Store(error) | Problem::Unread(error) => return in_store(error),
         Problem::Trust(error) => return untrusted(error, &address),
         Problem::Folder(error) => return in_folder(error, &address),
-        Problem::Store(error) => return in_store(error).map(str::to_owned),
         Problem::Unreadable(_) => {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
@@ -207,13 +221,40 @@ fn hint(failure: &Failure) -> Option<String> {
     Some(text)
 }
 
-fn in_store(error: &store::Error) -> Option<&'static str> {
+fn levelled(levels: &Levels) -> String {
+    match levels.is_exact {
+        true => {
+            "join what tells providers apart with dashes, such as `{namespace}-{type}`".to_owned()
+        }
+        false => "add the levels that are missing".to_owned(),
+    }
+}
+
+fn in_store(error: &store::Error) -> Option<String> {
     let text = match error {
+        store::Error::Http(http::Error::Plain { host, .. }) => {
+            return Some(format!("to speak to it without TLS, `--plain-http {host}`"));
+        }
+        store::Error::Http(http::Error::Private { host, .. }) => {
+            return Some(format!("if you know this host, `--allow-private {host}`"));
+        }
+        store::Error::Http(http::Error::NoAuthorities) => {
+            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file`"
+        }
+        store::Error::Unauthorized { tried: None, .. } => {
+            "the registry wants credentials, or does not have this repository and hides that"
+        }
         store::Error::IsRepository { .. } => {
             "for the provider that is in it, add `--exact-repository`"
         }
         store::Error::NoStore { .. } => {
             "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
+        }
+        store::Error::Unwelcome { .. } => {
+            "nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
+        }
+        store::Error::Immutable { .. } => {
+            "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
         store::Error::Blob { source, .. } if source.category() == Category::Local => return None,
         // What is not yet in the store has no part of it.
@@ -232,7 +273,7 @@ fn in_store(error: &store::Error) -> Option<&'static str> {
         }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 fn access(error: &credentials::Error) -> Option<String> {

@@ -7,20 +7,16 @@ use clap::Args;
 use indicatif::HumanBytes;
 
 use tfoci::address::ProviderAddr;
-use tfoci::constraint::VersionConstraints;
-use tfoci::error::Category;
 use tfoci::event::{Reporter, Transfer};
 use tfoci::examine::Platforms;
 use tfoci::install::{Form, Installed, Request, newest};
-use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::selection::Selection;
-use tfoci::store::{Endpoint, Store};
 
 use super::Ending;
 use super::diagnose::Complaint;
 use super::json;
-use super::options::{Globals, Reading, shelf};
+use super::options::{Globals, Reading, everything, shelf};
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 use super::render::FilesystemMirror;
@@ -113,7 +109,10 @@ pub(super) async fn run(
         results.push((&selection.provider, result));
     }
     report(&results, &arguments, &progress, printer);
-    Ok(ending(&results))
+    let failures = results
+        .iter()
+        .filter_map(|(_, result)| result.as_ref().err());
+    Ok(Ending::of(failures))
 }
 
 fn platforms(texts: &[String]) -> Result<Platforms, Complaint> {
@@ -130,23 +129,6 @@ fn platforms(texts: &[String]) -> Result<Platforms, Complaint> {
     platforms.sort();
     platforms.dedup();
     Ok(Platforms::Only(platforms))
-}
-
-async fn everything(endpoint: &Endpoint, store: &Store) -> Result<Vec<Selection>, Complaint> {
-    let providers = endpoint
-        .providers(store)
-        .await
-        .map_err(Problem::from)
-        .map_err(Failure::from)?;
-    let any = |provider| Selection {
-        provider,
-        constraints: VersionConstraints::any(),
-    };
-    Ok(providers
-        .ok_or(Complaint::NoSelection)?
-        .into_iter()
-        .map(any)
-        .collect())
 }
 
 fn report(results: &[Outcome<'_>], arguments: &Arguments, progress: &Progress, printer: &Printer) {
@@ -258,21 +240,4 @@ fn show_configuration(installed: &[&Installed], into: &Path, printer: &Printer) 
         "\nFor the client's CLI configuration:\n\n{}",
         view.render().trim_end()
     ));
-}
-
-/// How it all ended: the gravest failure decides.
-fn ending(results: &[Outcome<'_>]) -> Ending {
-    let failures = results
-        .iter()
-        .filter_map(|(_, result)| result.as_ref().err());
-    let gravity = |category: &Category| match category {
-        Category::Interrupted => 3,
-        Category::Untrusted => 2,
-        Category::Usage => 1,
-        _ => 0,
-    };
-    failures
-        .map(Complaint::category)
-        .max_by_key(gravity)
-        .map_or(Ending::Done, Ending::Failed)
 }

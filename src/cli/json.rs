@@ -83,7 +83,7 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The result of `push`.
+/// The result of `push` and `copy`.
 #[derive(Serialize)]
 pub(super) struct Publication<'a> {
     pub(super) schema: u32,

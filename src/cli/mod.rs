@@ -4,6 +4,7 @@
 //! [`progress`] draws what a journey reports, [`diagnose`] adds hints to failures, [`render`] fills in templates.
 
 mod access;
+mod copy;
 mod diagnose;
 mod inspect;
 mod install;
@@ -17,6 +18,7 @@ mod progress;
 mod push;
 mod render;
 mod resolve;
+mod summary;
 mod versions;
 
 use std::ffi::OsString;
@@ -61,6 +63,8 @@ struct Tfoci {
 enum Command {
     Push(push::Arguments),
     Mirror(mirror::Arguments),
+    #[command(visible_alias = "cp")]
+    Copy(copy::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
@@ -85,6 +89,22 @@ enum Ending {
     Done,
     /// Something failed, which is said already; of several things this is the gravest.
     Failed(Category),
+}
+
+impl Ending {
+    /// How it all ended: the gravest failure decides.
+    fn of<'a>(failures: impl Iterator<Item = &'a Complaint>) -> Self {
+        let gravity = |category: &Category| match category {
+            Category::Interrupted => 3,
+            Category::Untrusted => 2,
+            Category::Usage => 1,
+            _ => 0,
+        };
+        failures
+            .map(Complaint::category)
+            .max_by_key(gravity)
+            .map_or(Self::Done, Self::Failed)
+    }
 }
 
 /// Runs the program whose name is the first argument.
@@ -146,6 +166,7 @@ async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<E
     match command {
         Command::Push(arguments) => push::run(arguments, globals, printer).await,
         Command::Mirror(arguments) => mirror::run(arguments, globals, printer).await,
+        Command::Copy(arguments) => copy::run(arguments, globals, printer).await,
         Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
         Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
         Command::Resolve(arguments) => resolve::run(&arguments, globals, printer),

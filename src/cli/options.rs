@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
+use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Places};
 use tfoci::disk;
 use tfoci::examine::{Belief, Shelf};
@@ -280,10 +281,21 @@ impl Reading {
         globals: &Globals,
         providers: &[ProviderAddr],
     ) -> Result<(Endpoint, Store), Complaint> {
+        let registry = globals.registry(globals.credentials()?, &globals.http()?);
+        self.open_by(registry, globals, providers)
+    }
+
+    /// As [`Reading::open`], with registries reached in this way.
+    pub(super) fn open_by(
+        &self,
+        registry: Registry,
+        globals: &Globals,
+        providers: &[ProviderAddr],
+    ) -> Result<(Endpoint, Store), Complaint> {
         let endpoint = globals.endpoint(&self.from)?;
         check(&endpoint, providers)?;
         let store = endpoint
-            .read(globals.registry(globals.credentials()?, &globals.http()?))
+            .read(registry)
             .map_err(Problem::from)
             .map_err(Failure::from)?;
         Ok((endpoint, store))
@@ -311,6 +323,27 @@ pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(
         .check(providers)
         .map_err(Problem::from)
         .map_err(Failure::from)?)
+}
+
+/// Every provider of a store, where it can tell.
+pub(super) async fn everything(
+    endpoint: &Endpoint,
+    store: &Store,
+) -> Result<Vec<Selection>, Complaint> {
+    let providers = endpoint
+        .providers(store)
+        .await
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    let any = |provider| Selection {
+        provider,
+        constraints: VersionConstraints::any(),
+    };
+    Ok(providers
+        .ok_or(Complaint::NoSelection)?
+        .into_iter()
+        .map(any)
+        .collect())
 }
 
 /// Where a provider stands in a store.

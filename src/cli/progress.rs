@@ -169,6 +169,10 @@ impl Reporter for Progress {
                 let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
                 self.printer.line(Tone::Done, verb(transfer), &text);
             }
+            Event::Settled { subject } => {
+                self.printer
+                    .line(Tone::Done, verb(Transfer::Present), &subject.to_string());
+            }
             Event::Warning { subject, message } => {
                 self.printer
                     .line(Tone::Warning, "Warning", &format!("{subject}: {message}"));

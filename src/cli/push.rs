@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
-use indicatif::HumanBytes;
 
 use tfoci::disk;
-use tfoci::event::{Reporter, Subject, Transfer};
+use tfoci::event::{Reporter, Subject};
 use tfoci::oci::{TITLE, VERSION};
-use tfoci::outcome::{Change, Failure, Problem, Published};
+use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{Destination, Existing, Options};
 use tfoci::push::{Request, push};
@@ -20,8 +19,9 @@ use super::Ending;
 use super::diagnose::Complaint;
 use super::json;
 use super::options::{Globals, Trust, check};
-use super::printer::{Printer, Tone};
+use super::printer::Printer;
 use super::progress::Progress;
+use super::summary::{PUSHED, summarize};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,7 +68,7 @@ pub(super) struct Arguments {
 
 /// What to do about a version that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum How {
+pub(super) enum How {
     /// Add missing platforms; refuse another zip
     #[default]
     Merge,
@@ -76,6 +76,16 @@ enum How {
     Fail,
     /// Put this release in its place
     Replace,
+}
+
+impl From<How> for Existing {
+    fn from(how: How) -> Self {
+        match how {
+            How::Merge => Self::Merge,
+            How::Fail => Self::Fail,
+            How::Replace => Self::Replace,
+        }
+    }
 }
 
 /// Runs the command.
@@ -101,11 +111,7 @@ pub(super) async fn run(
     let published = push(&request, &destination, &options, &reporter)
         .await
         .map_err(Complaint::Publication)?;
-    printer.line(
-        Tone::Done,
-        summary_verb(&published),
-        &summary(&published, &progress.elapsed()),
-    );
+    summarize(&[&published], PUSHED, &progress, printer);
     printer.result(&published.reference);
     printer.document(&json::Publication {
         schema: json::SCHEMA,
@@ -172,67 +178,10 @@ fn options(arguments: &Arguments, globals: &Globals) -> Result<Options, Complain
         annotations.insert(key.to_owned(), value.to_owned());
     }
     Ok(Options {
-        existing: match arguments.existing {
-            How::Merge => Existing::Merge,
-            How::Fail => Existing::Fail,
-            How::Replace => Existing::Replace,
-        },
+        existing: arguments.existing.into(),
         annotations,
         dry_run: arguments.dry_run,
         jobs: globals.jobs(),
         now: SystemTime::now(),
     })
-}
-
-fn summary_verb(published: &Published) -> &'static str {
-    match published.status {
-        Change::Planned => "Would push",
-        Change::Copied | Change::Updated | Change::Present => "Pushed",
-    }
-}
-
-fn summary(published: &Published, elapsed: &str) -> String {
-    let count = |status| {
-        published
-            .packages
-            .iter()
-            .filter(|package| package.status == status)
-            .count()
-    };
-    let present = count(Transfer::Present);
-    if published.status == Change::Present {
-        return format!(
-            "nothing: {} already present, in {elapsed}",
-            packages(present)
-        );
-    }
-    let moved = published.packages.len() - present;
-    let planned = published
-        .packages
-        .iter()
-        .filter(|package| package.status == Transfer::Planned);
-    let (bytes, moved_how) = match published.status {
-        Change::Planned => (planned.filter_map(|package| package.size).sum(), "to copy"),
-        _ => (published.bytes, "copied"),
-    };
-    let mut text = format!(
-        "1 version, {} ({} {moved_how}",
-        packages(moved),
-        HumanBytes(bytes)
-    );
-    if count(Transfer::Mounted) > 0 {
-        text.push_str(&format!(", {} mounted", count(Transfer::Mounted)));
-    }
-    if present > 0 {
-        text.push_str(&format!(", {present} already present"));
-    }
-    format!("{text}) in {elapsed}")
-}
-
-fn packages(count: usize) -> String {
-    if count == 1 {
-        "1 package".to_owned()
-    } else {
-        format!("{count} packages")
-    }
 }

@@ -86,6 +86,12 @@ impl Section {
         found
     }
 
+    /// The members of a JSON object, in order.
+    pub(super) fn members(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let members = self.0.iter();
+        members.map(|member| (member.name.as_str(), &member.value))
+    }
+
     /// An attribute; `None` if it is absent or null. The last of several counts.
     pub(super) fn value(&self, name: &str) -> Option<&Value> {
         let found = self.0.iter().rfind(|member| member.name == name)?;

@@ -9,6 +9,7 @@ mod hcl;
 pub mod helper;
 pub mod hidden;
 pub mod mirror;
+pub mod module;
 pub mod prefix;
 
 pub use error::Error;

@@ -38,6 +38,30 @@ impl Staged {
         })
     }
 
+    /// Gives the bytes of a file a second name, which will stand at `target`; `None` where the file system cannot, or where the
+    /// file is a link itself.
+    pub fn link(file: &Path, target: &Path) -> Option<Self> {
+        std::fs::symlink_metadata(file)
+            .ok()
+            .filter(std::fs::Metadata::is_file)?;
+        let linked =
+            tempfile::Builder::new()
+                .prefix(UNFINISHED)
+                .make_in(directory_of(target), |hidden| {
+                    std::fs::hard_link(file, hidden)?;
+                    File::open(hidden)
+                });
+        Some(Self {
+            file: linked.ok()?,
+            target: target.to_owned(),
+        })
+    }
+
+    /// Where the file is until it is shown.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Adds bytes.
     ///
     /// # Errors
@@ -172,6 +196,24 @@ mod tests {
         replace(&target, b"one").unwrap();
         replace(&target, b"two").unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"two");
+    }
+
+    #[test]
+    fn a_link_shares_the_bytes_and_is_never_a_link_to_a_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let [file, target] = ["file", "target"].map(|name| directory.path().join(name));
+        std::fs::write(&file, b"bytes").unwrap();
+        let staged = Staged::link(&file, &target).unwrap();
+        assert!(!target.exists());
+        staged.publish().unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"bytes");
+        assert!(Staged::link(&directory.path().join("none"), &target).is_none());
+        #[cfg(unix)]
+        {
+            let symbolic = directory.path().join("symbolic");
+            std::os::unix::fs::symlink(&file, &symbolic).unwrap();
+            assert!(Staged::link(&symbolic, &target).is_none());
+        }
     }
 
     #[test]

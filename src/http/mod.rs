@@ -21,7 +21,7 @@ mod retry;
 pub use error::{Error, Shown};
 pub use message::{Answer, Payload, Request, Secret};
 pub use range::Range;
-pub use retry::{Patience, pause, retrying, wish};
+pub use retry::{pause, retrying, wish};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -14,34 +14,23 @@ const ATTEMPTS: usize = 6;
 /// The longest pause that a server may ask for: a longer one is better left to the next run.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// What is done about answers that ask for patience.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// The request can be repeated.
-    Repeatable,
-    /// Only a refusal at the door can be repeated, since nothing was done then.
-    OnlyThrottled,
-}
-
 /// Sends until there is an answer that is worth looking at: not throttled, not a passing failure of the server, not
 /// a lost connection; or until patience runs out, and then gives the last of them.
 ///
 /// # Errors
 /// The last error of the network.
-pub async fn retrying<F>(patience: Patience, mut send: impl FnMut() -> F) -> Result<Answer, Error>
+pub async fn retrying<F>(mut send: impl FnMut() -> F) -> Result<Answer, Error>
 where
     F: Future<Output = Result<Answer, Error>>,
 {
     for pause in pauses(ATTEMPTS - 1) {
         match send().await {
-            Ok(answer) => match wish(&answer, patience) {
+            Ok(answer) => match wish(&answer) {
                 None => return Ok(answer),
                 Some(wish) if wish > LONGEST => return Ok(answer),
                 Some(wish) => tokio::time::sleep(pause.max(wish)).await,
             },
-            Err(error) if error.is_passing() && patience == Patience::Repeatable => {
-                tokio::time::sleep(pause).await
-            }
+            Err(error) if error.is_passing() => tokio::time::sleep(pause).await,
             Err(error) => return Err(error),
         }
     }
@@ -49,10 +38,9 @@ where
 }
 
 /// How long the server wants to be left alone; `None` if it does not.
-pub fn wish(answer: &Answer, patience: Patience) -> Option<Duration> {
+pub fn wish(answer: &Answer) -> Option<Duration> {
     let is_failing = matches!(answer.status().as_u16(), 408 | 500 | 502 | 503 | 504);
-    let is_worth_it = is_throttled(answer) || (is_failing && patience == Patience::Repeatable);
-    if !is_worth_it {
+    if !is_failing && !is_throttled(answer) {
         return None;
     }
     let asked = answer

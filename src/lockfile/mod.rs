@@ -94,6 +94,12 @@ impl Client {
         }
     }
 
+    /// The first line of its lock files.
+    fn header(self) -> String {
+        let program = self.program();
+        format!("# This file is maintained automatically by \"{program} init\".")
+    }
+
     /// The host of the addresses that its configurations write in two parts. In a lock file every address has its host.
     pub fn default_host(self) -> Hostname {
         match self {
@@ -136,11 +142,8 @@ impl LockFile {
 impl fmt::Display for LockFile {
     /// The file as clients write it, but for `module` blocks and comments: those are lost, as with clients.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let client = self.written_by.unwrap_or(Client::OpenTofu).program();
-        writeln!(
-            f,
-            "# This file is maintained automatically by \"{client} init\"."
-        )?;
+        let client = self.written_by.unwrap_or(Client::OpenTofu);
+        writeln!(f, "{}", client.header())?;
         writeln!(f, "# Manual edits may be lost in future updates.")?;
         for (provider, entry) in &self.entries {
             write!(f, "\nprovider \"{provider}\" {{\n{entry}}}\n")?;

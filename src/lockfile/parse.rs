@@ -26,7 +26,7 @@ impl LockFile {
         }
         only(&body, &[])?;
         let mut file = Self {
-            written_by: written_by(bytes),
+            written_by: Client::that_wrote(bytes),
             ..Self::default()
         };
         let mut lines = BTreeMap::new();
@@ -60,6 +60,21 @@ impl LockFile {
             }
         }
         Ok(file)
+    }
+}
+
+impl Client {
+    /// The client that the comments at the beginning of a lock file name.
+    pub fn that_wrote(bytes: &[u8]) -> Option<Self> {
+        let comments = bytes
+            .split(|byte| *byte == b'\n')
+            .take_while(|line| line.starts_with(b"#"));
+        let mut clients = comments.filter_map(|line| {
+            [Self::OpenTofu, Self::Terraform]
+                .into_iter()
+                .find(|client| line.trim_ascii_end() == client.header().as_bytes())
+        });
+        clients.next()
     }
 }
 
@@ -196,22 +211,4 @@ fn read_hash(text: &str) -> Option<PackageHash> {
         let (scheme, value) = (scheme.to_owned(), value.to_owned());
         (!scheme.is_empty()).then_some(PackageHash::Other { scheme, value })
     })
-}
-
-/// The client that the comments at the beginning name.
-fn written_by(bytes: &[u8]) -> Option<Client> {
-    let comments = bytes
-        .split(|byte| *byte == b'\n')
-        .take_while(|line| line.starts_with(b"#"));
-    let mut clients = comments.filter_map(|line| {
-        let header = |client: &Client| {
-            let program = client.program();
-            format!("# This file is maintained automatically by \"{program} init\".")
-        };
-        let clients = [Client::OpenTofu, Client::Terraform];
-        clients
-            .into_iter()
-            .find(|client| line.trim_ascii_end() == header(client).as_bytes())
-    });
-    clients.next()
 }

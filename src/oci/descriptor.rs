@@ -74,6 +74,13 @@ impl Descriptor {
         Ok(Expected { digest, size })
     }
 
+    /// Whether it describes a document that may point at others, by its media type.
+    pub fn leads_on(&self) -> bool {
+        let media_type = &self.media_type;
+        media_type.ends_with("json")
+            && (media_type.contains("manifest") || media_type.contains("index"))
+    }
+
     /// As [`Descriptor::expected`], for the descriptor of a part of an artifact.
     ///
     /// # Errors

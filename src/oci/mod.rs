@@ -136,18 +136,30 @@ pub enum Error {
     Json(#[from] serde_json::Error),
 }
 
-/// Everything that an index or manifest points at, whatever it is for.
+/// What an index or manifest consists of. Its subject is no part of it: it need not even be there.
 ///
 /// # Errors
 /// What is not JSON of its kind: what it points at is not known then.
+pub fn parts(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
+    pointed_at(bytes, &["config"])
+}
+
+/// Everything that an index or manifest points at, whatever it is for.
+///
+/// # Errors
+/// As [`parts`].
 pub fn children(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
+    pointed_at(bytes, &["config", "subject"])
+}
+
+fn pointed_at(bytes: &[u8], members: &[&'static str]) -> Result<Vec<Descriptor>, json::Error> {
     let mut object = json::Object::parse(bytes)?;
     let mut all = Vec::new();
     for list in ["manifests", "layers", "blobs"] {
         all.extend(object.take::<Vec<Descriptor>>(list)?.unwrap_or_default());
     }
-    for single in ["config", "subject"] {
-        all.extend(object.take::<Descriptor>(single)?);
+    for member in members {
+        all.extend(object.take::<Descriptor>(member)?);
     }
     Ok(all)
 }

@@ -11,26 +11,29 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt as _;
 
 use crate::blob::{BlobSource, Body, Memory, hold_back};
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::http;
 use crate::jobs;
 use crate::oci::{EMPTY_BYTES, Evidence, Index, PACKAGE, RawManifest, Repository, Tag, manifest};
 use crate::outcome::{Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
 use crate::store::graph::{self, Artifact, StoredEvidence};
-use crate::store::{At, Move, Put, Tagged, WriteStore};
+use crate::store::{At, Put, Tagged, WriteStore};
 use crate::trust::Verified;
 
+mod delivery;
 mod evidence;
 mod plan;
 
-use plan::{Plan, Step};
+pub(crate) use delivery::deliver;
+use plan::Plan;
 
 /// How often a publication starts again because somebody else moved a tag.
 const ATTEMPTS: u32 = 8;
@@ -79,7 +82,7 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
     options: &Options,
-    reporter: &Arc<dyn Reporter>,
+    told: &Arc<dyn Reporter>,
 ) -> Result<Published, Problem> {
     // A version that no tag can spell must not leave so much as a lock file.
     Tag::of_evidence(&release.version)?;
@@ -88,192 +91,128 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
         false => {
             destination
                 .store
-                .lock(&destination.repository, &**reporter)
+                .lock(&destination.repository, &**told)
                 .await?
         }
     };
-    for _ in 0..ATTEMPTS {
+    let mut reporter = Arc::clone(told);
+    let mut transfers = Vec::new();
+    for attempt in 0..ATTEMPTS {
         let mut plan = plan::make(release, destination, options).await?;
         if options.dry_run {
-            if plan.change != Change::Present {
-                plan.change = Change::Planned;
-            }
-            let transfers = planned(release, destination, &plan).await;
-            return Ok(report(release, destination, &plan, transfers));
+            let transfers = planned(release, destination, &plan).await?;
+            return Ok(report(release, destination, &plan, transfers, true));
         }
-        let transfers = carry_out(release, destination, &plan, options.jobs, reporter).await?;
-        if move_tags(destination, &plan).await? == Tagged::Moved {
-            if plan.replaces {
-                sweep(release, destination, reporter).await;
-            }
-            return Ok(report(release, destination, &plan, transfers));
+        probe(destination, &mut plan).await?;
+        let brought =
+            delivery::carry_out(release, destination, &plan, options.jobs, &reporter).await?;
+        transfers = joined(transfers, brought);
+        if move_tags(destination, &mut plan).await? == Tagged::Moved {
+            conclude(release, destination, &plan, told).await;
+            return Ok(report(release, destination, &plan, transfers, false));
+        }
+        // What was told once is not told again.
+        reporter = Arc::new(());
+        // Two get along at once; more of them only if they do not all come back at the same time.
+        if let Some(earlier) = attempt.checked_sub(1) {
+            http::pause(earlier, Duration::ZERO).await;
         }
     }
     Err(Problem::Contended { attempts: ATTEMPTS })
 }
 
-/// Brings everything below the tags into the store.
-async fn carry_out<S: WriteStore, B: BlobSource>(
-    release: &Verified<Release<B>>,
-    destination: &Destination<S>,
-    plan: &Plan,
-    limit: usize,
-    reporter: &Arc<dyn Reporter>,
-) -> Result<Vec<Transfer>, Problem> {
-    let Destination { store, repository } = destination;
-    if plan.change == Change::Present {
-        announce_present(release, reporter);
-        return Ok(vec![Transfer::Present; release.packages.len()]);
-    }
-    let subject = Subject::version(&release.provider, &release.version);
-    let work = release
-        .packages
-        .iter()
-        .zip(&plan.steps)
-        .map(|(package, step)| {
-            (
-                package.clone(),
-                step.clone(),
-                subject.platform(&package.platform),
-            )
-        });
-    let authentication = release.authentication().clone();
-    let transfers = jobs::run(limit, work, |(package, step, subject)| {
-        let (destination, reporter) = (destination.clone(), Arc::clone(reporter));
-        let authentication = authentication.clone();
-        async move {
-            let transfer = deliver(&package, &step, &destination, &subject, &reporter).await?;
-            let size = package.expected.size;
-            reporter.report(Event::Finished {
-                subject,
-                size,
-                transfer,
-                authentication,
-            });
-            Ok::<_, Problem>(transfer)
-        }
-    })
-    .await?;
-    store
-        .put_blob(repository, &Memory::new(EMPTY_BYTES))
-        .await?;
-    let missing = plan.steps.iter().filter(|step| step.missing);
-    for manifest in missing.filter_map(|step| step.manifest.as_ref()) {
-        store.put_manifest(repository, manifest).await?;
-    }
-    if let Some((evidence, _)) = &plan.evidence.write {
-        for (_, document) in evidence.documents() {
-            store
-                .put_blob(repository, &Memory::new(document.clone()))
-                .await?;
-        }
-    }
-    Ok(transfers)
-}
-
-async fn deliver<S: WriteStore, B: BlobSource>(
-    package: &Package<B>,
-    step: &Step,
-    destination: &Destination<S>,
-    subject: &Subject,
-    reporter: &Arc<dyn Reporter>,
-) -> Result<Transfer, Problem> {
-    if !step.missing {
-        return Ok(Transfer::Present);
-    }
-    let size = package.expected.size;
-    reporter.report(Event::Started {
-        subject: subject.clone(),
-        size,
-    });
-    let watched = Watched {
-        blob: package.location.clone(),
-        subject: subject.clone(),
-        reporter: Arc::clone(reporter),
+/// What became of each package in all attempts together: what is present now may have been brought by an earlier one.
+fn joined(earlier: Vec<Transfer>, now: Vec<Transfer>) -> Vec<Transfer> {
+    let mut earlier = earlier.into_iter();
+    let join = |now| match earlier.next() {
+        Some(earlier) if now == Transfer::Present => earlier,
+        _ => now,
     };
-    Ok(
-        match destination
-            .store
-            .put_blob(&destination.repository, &watched)
-            .await?
-        {
-            Put::Stored => Transfer::Copied,
-            Put::Mounted => Transfer::Mounted,
-            Put::Present => Transfer::Present,
-        },
-    )
+    now.into_iter().map(join).collect()
 }
 
+/// Finds out whether a store takes the evidence that a version there lacks: it may have been refused before, and then its
+/// documents need not be sent again. By its digest alone nobody sees it.
+async fn probe<S: WriteStore>(
+    destination: &Destination<S>,
+    plan: &mut Plan,
+) -> Result<(), Problem> {
+    let Destination { store, repository } = destination;
+    let is_lacking = plan.was.is_some() && plan.evidence.was.is_none();
+    let Some((_, manifest)) = &plan.evidence.write else {
+        return Ok(());
+    };
+    if !is_lacking || !store.keeps_whole() {
+        return Ok(());
+    }
+    match store.put_manifest(repository, manifest).await {
+        Err(error) if error.is_unwelcome() => Ok(plan.evidence.refuse(error)?),
+        // Its documents may be missing; whatever else is wrong comes up again.
+        _ => Ok(()),
+    }
+}
+
+/// Moves the tags, the version's last.
 async fn move_tags<S: WriteStore>(
     destination: &Destination<S>,
-    plan: &Plan,
+    plan: &mut Plan,
 ) -> Result<Tagged, Problem> {
-    let mut moves = Vec::new();
-    if let Some((_, manifest)) = &plan.evidence.write {
-        moves.push(Move {
-            tag: &plan.evidence.tag,
-            to: manifest,
-            was: plan.evidence.was.as_ref(),
-        });
+    loop {
+        let moves = plan.moves();
+        if moves.is_empty() {
+            return Ok(Tagged::Moved);
+        }
+        let moved = destination.store.tag(&destination.repository, &moves).await;
+        match moved {
+            // Nothing was moved yet: the evidence comes first.
+            Err(error) if error.is_unwelcome() => plan.evidence.refuse(error)?,
+            moved => return Ok(moved?),
+        }
     }
-    if plan.index_is_new {
-        moves.push(Move {
-            tag: &plan.tag,
-            to: &plan.index,
-            was: plan.was.as_ref(),
-        });
-    }
-    if moves.is_empty() {
-        return Ok(Tagged::Moved);
-    }
-    Ok(destination
-        .store
-        .tag(&destination.repository, &moves)
-        .await?)
 }
 
-/// Removes what was replaced. The release is published by then: what cannot be removed is no failure.
-async fn sweep<S: WriteStore, B>(
+/// What remains to be done and said once the release is published: no failure can come of it any more.
+async fn conclude<S: WriteStore, B>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
+    plan: &Plan,
     reporter: &Arc<dyn Reporter>,
 ) {
-    if let Err(error) = destination.store.sweep(&destination.repository).await {
-        reporter.report(Event::Warning {
-            subject: Subject::version(&release.provider, &release.version),
-            message: format!("what was replaced is not removed: {error}"),
-        });
+    let warn = |message| {
+        let subject = Subject::version(&release.provider, &release.version);
+        reporter.report(Event::Warning { subject, message });
+    };
+    if let Some(message) = plan.evidence.warning() {
+        warn(message);
+    }
+    if plan.replaces
+        && let Err(error) = destination.store.sweep(&destination.repository).await
+    {
+        warn(format!("what was replaced is not removed: {error}"));
     }
 }
 
-fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Reporter>) {
-    let subject = Subject::version(&release.provider, &release.version);
-    for package in &release.packages {
-        reporter.report(Event::Finished {
-            subject: subject.platform(&package.platform),
-            size: package.expected.size,
-            transfer: Transfer::Present,
-            authentication: release.authentication().clone(),
-        });
-    }
-}
-
-/// What [`carry_out`] would do with each package. A zip may have arrived before its index did.
+/// What [`delivery`] would do with each package. A zip may have arrived before its index did.
 async fn planned<S: WriteStore, B>(
     release: &Release<B>,
     destination: &Destination<S>,
     plan: &Plan,
-) -> Vec<Transfer> {
+) -> Result<Vec<Transfer>, Problem> {
     let mut transfers = Vec::new();
     for (package, step) in release.packages.iter().zip(&plan.steps) {
-        let there = !step.missing || is_sound(destination, package.expected).await;
-        transfers.push(if there {
+        let Destination { store, repository } = destination;
+        let is_there = match store.keeps_whole() {
+            _ if !step.missing => true,
+            true => store.has_blob(repository, &package.expected).await?,
+            false => is_sound(destination, package.expected).await,
+        };
+        transfers.push(if is_there {
             Transfer::Present
         } else {
             Transfer::Planned
         });
     }
-    transfers
+    Ok(transfers)
 }
 
 /// Whether a blob can be read from a store and has the right bytes.
@@ -298,7 +237,12 @@ fn report<S: WriteStore, B>(
     destination: &Destination<S>,
     plan: &Plan,
     transfers: Vec<Transfer>,
+    dry_run: bool,
 ) -> Published {
+    let status = match plan.change() {
+        Change::Copied | Change::Updated if dry_run => Change::Planned,
+        change => change,
+    };
     let digest = plan.index.expected.digest;
     let packages = release
         .packages
@@ -321,36 +265,9 @@ fn report<S: WriteStore, B>(
             .store
             .reference(&destination.repository, &plan.tag, &digest),
         digest,
-        status: plan.change,
+        status,
         authentication: Some(release.authentication().clone()),
         bytes: copied.filter_map(|package| package.size).sum(),
         packages,
-    }
-}
-
-/// A blob whose progress somebody watches.
-#[derive(Clone)]
-struct Watched<B> {
-    blob: B,
-    subject: Subject,
-    reporter: Arc<dyn Reporter>,
-}
-
-impl<B: BlobSource> BlobSource for Watched<B> {
-    fn expected(&self) -> Expected {
-        self.blob.expected()
-    }
-
-    async fn open(&self, from: u64) -> Result<Body, crate::blob::Error> {
-        let body = self.blob.open(from).await?;
-        let (subject, reporter) = (self.subject.clone(), Arc::clone(&self.reporter));
-        Ok(Body::new(body.inspect(move |chunk| {
-            if let Ok(chunk) = chunk {
-                reporter.report(Event::Advanced {
-                    subject: subject.clone(),
-                    bytes: chunk.len() as u64,
-                });
-            }
-        })))
     }
 }

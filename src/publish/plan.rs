@@ -6,7 +6,7 @@ use super::{
     Options, PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore,
     graph, is_sound, manifest,
 };
-use crate::store;
+use crate::store::{self, Move};
 
 /// What a publication will do.
 #[derive(Debug)]
@@ -23,10 +23,42 @@ pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     /// What becomes of the evidence.
     pub(super) evidence: EvidencePlan,
-    /// The outcome as a whole.
-    pub(super) change: Change,
+    /// Whether the config is missing that our manifests share.
+    lacks_config: bool,
+    /// Whether there are versions with evidence: then what those have in common is there too.
+    pub(super) is_familiar: bool,
     /// Whether to remove what nothing leads to: after a replacement, and after one that was killed before it came to this.
     pub(super) replaces: bool,
+}
+
+impl Plan {
+    /// The tags that move, the version's last.
+    pub(super) fn moves(&self) -> Vec<Move<'_>> {
+        let evidence = self.evidence.write.as_ref().map(|(_, manifest)| Move {
+            tag: &self.evidence.tag,
+            to: manifest,
+            was: self.evidence.was.as_ref(),
+        });
+        let index = self.index_is_new.then_some(Move {
+            tag: &self.tag,
+            to: &self.index,
+            was: self.was.as_ref(),
+        });
+        evidence.into_iter().chain(index).collect()
+    }
+
+    /// What carrying it out comes to.
+    pub(super) fn change(&self) -> Change {
+        let is_incomplete = self.index_is_new
+            || self.lacks_config
+            || self.evidence.write.is_some()
+            || self.steps.iter().any(|step| step.missing);
+        match self.was {
+            None => Change::Copied,
+            Some(_) if is_incomplete => Change::Updated,
+            Some(_) => Change::Present,
+        }
+    }
 }
 
 /// What becomes of one package.
@@ -83,30 +115,27 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     let has_evidence = tags.iter().any(|name| name == evidence_tag.as_str());
     let is_settled = destination.store.keeps_whole() && !changed && has_evidence && !replaces;
     let evidence = match is_settled {
-        true => EvidencePlan::kept(evidence_tag),
+        true => EvidencePlan::kept(evidence_tag, None),
         false => {
             let zips = zips(destination, &index).await?;
             evidence::plan(release, destination, &zips, has_evidence, options).await?
         }
     };
-    let incomplete = steps.iter().any(|step| step.missing)
-        || evidence.write.is_some()
-        || lacks_config(&steps, destination, options).await?;
-    let change = match (was, index_is_new || incomplete) {
-        (None, _) => Change::Copied,
-        (Some(_), true) => Change::Updated,
-        (Some(_), false) => Change::Present,
-    };
     Ok(Plan {
         tag,
-        was,
         index,
         index_is_new,
+        lacks_config: lacks_config(&steps, destination, options).await?,
+        is_familiar: was.is_some() || tags.iter().any(|name| is_evidence(name)),
         steps,
-        change,
+        was,
         replaces,
         evidence,
     })
+}
+
+fn is_evidence(name: &str) -> bool {
+    Tag::parse(name).is_ok_and(|tag| tag.is_evidence())
 }
 
 /// What a tag stands for.

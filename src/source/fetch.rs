@@ -4,7 +4,7 @@ use reqwest::StatusCode;
 use serde::de::DeserializeOwned;
 
 use super::error::{Document, Error};
-use crate::http::{Answer, Http, Patience, Request, retrying};
+use crate::http::{Answer, Http, Request, retrying};
 
 /// How much of an explanation is read.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
@@ -12,7 +12,7 @@ const LARGEST_EXPLANATION: u64 = 64 << 10;
 /// Sends a request, again and again where that may help.
 pub(super) async fn send(http: &Http, request: impl Fn() -> Request) -> Result<Answer, Error> {
     let send = || http.send(request());
-    Ok(retrying(Patience::Repeatable, send).await?)
+    Ok(retrying(send).await?)
 }
 
 /// Passes on an answer that is a success. `tried` says where a token came from.

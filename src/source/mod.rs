@@ -7,6 +7,8 @@
 //! | [`network_mirror`] | a copy of packages behind a URL |
 //! | [`filesystem_mirror`] | a copy of packages in a directory |
 //!
+//! What configurations want from them is read by [`tree`].
+//!
 //! All but the folder are a [`Source`]: they know many providers, list their versions, and give a version's proof before any of its
 //! packages flows.
 
@@ -27,6 +29,7 @@ pub mod filesystem_mirror;
 pub mod folder;
 pub mod network_mirror;
 pub mod registry;
+pub mod tree;
 mod wire;
 mod zip;
 

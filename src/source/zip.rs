@@ -193,7 +193,10 @@ impl BlobSource for Zip {
         };
         let answer = place.ask(from).await.map_err(|error| match error {
             Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Store(Box::new(error)),
+            error => blob::Error::NotGiven {
+                category: error.category(),
+                source: Box::new(error),
+            },
         })?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = match answer.status() {

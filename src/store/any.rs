@@ -1,8 +1,9 @@
 //! Any store: a closed set, told apart when an address is read.
 
+use super::layout::LayoutBlob;
 use super::registry::RegistryBlob;
 use super::{At, Error, Layout, Listing, Move, Put, ReadStore, Registry, Tagged, WriteStore};
-use crate::blob::{self, BlobSource, Body};
+use crate::blob::{self, BlobSource, Body, Kept};
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
@@ -22,7 +23,7 @@ pub enum Store {
 #[derive(Clone)]
 pub enum StoreBlob {
     /// A file.
-    Layout(blob::File),
+    Layout(LayoutBlob),
     /// A blob of a registry.
     Registry(RegistryBlob),
 }
@@ -97,6 +98,14 @@ impl WriteStore for Store {
         either!(self, store => store.put_blob(repository, blob).await)
     }
 
+    async fn put_new_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        either!(self, store => store.put_new_blob(repository, blob).await)
+    }
+
     async fn put_manifest(
         &self,
         repository: &Repository,
@@ -121,6 +130,10 @@ impl BlobSource for StoreBlob {
 
     fn can_be_cut(&self) -> bool {
         either!(self, blob => blob.can_be_cut())
+    }
+
+    fn kept(&self) -> Option<Kept<'_>> {
+        either!(self, blob => blob.kept())
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use super::registry::known;
 use super::{Error, Layout, Listing, ReadStore as _, Registry, Store};
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
@@ -75,13 +76,28 @@ impl Endpoint {
         Ok(Store::Layout(Layout::new(directory.clone(), &self.text)))
     }
 
-    /// Checks what can be known before a provider is looked at: a template must tell these providers apart (contract 2.2).
+    /// Checks what can be known before a provider is looked at: a template must tell these providers apart (contract 2.2),
+    /// and give names that its registry takes.
     ///
     /// # Errors
     /// Everything that is wrong with the template.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), AddressError> {
-        match &self.kind {
-            Kind::Registry(template) if !self.exact => Ok(template.check(providers)?),
+        let Kind::Registry(template) = &self.kind else {
+            return Ok(());
+        };
+        if !self.exact {
+            template.check(providers)?;
+        }
+        // One that fits some provider is no mistake by itself: whom it does not fit is told when it is mapped.
+        let mapped = providers
+            .iter()
+            .map(|provider| template.repository(provider).ok());
+        let mut levels = mapped
+            .chain([template.placeholder()])
+            .flatten()
+            .map(|repository| known::check(&repository).err());
+        match levels.next() {
+            Some(Some(first)) if levels.all(|levels| levels.is_some()) => Err(first.into()),
             _ => Ok(()),
         }
     }
@@ -98,7 +114,9 @@ impl Endpoint {
             }
             Kind::Layout(_) => Ok(Repository::of_provider(provider)?),
             Kind::Registry(template) if self.exact || template.accepts(provider) => {
-                Ok(template.repository(provider)?)
+                let repository = template.repository(provider)?;
+                known::check(&repository)?;
+                Ok(repository)
             }
             Kind::Registry(_) => Err(MappingError::OneRepository {
                 text: self.text.clone(),
@@ -168,6 +186,9 @@ pub enum MappingError {
     /// A template that does not give a repository for it.
     #[error(transparent)]
     Template(#[from] template::Error),
+    /// A name with more or fewer levels than its registry takes.
+    #[error(transparent)]
+    Levels(#[from] known::Levels),
     /// One repository, which is not called like the provider.
     #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
     OneRepository {
@@ -184,6 +205,7 @@ impl MappingError {
         match self {
             Self::Address(error) => error.category(),
             Self::Template(error) => error.category(),
+            Self::Levels(error) => error.category(),
             Self::OneRepository { .. } => Category::Usage,
         }
     }
@@ -201,6 +223,9 @@ pub enum AddressError {
     /// Not a template.
     #[error(transparent)]
     Repository(#[from] template::Error),
+    /// Names with more or fewer levels than their registry takes, whatever the provider.
+    #[error(transparent)]
+    Levels(#[from] known::Levels),
     /// A prefix with nothing behind it.
     #[error("`{text}` names no directory\n  expected oci-layout:DIR")]
     NoDirectory {
@@ -227,6 +252,44 @@ impl AddressError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_template_must_give_names_that_its_registry_takes() {
+        let check = |text: &str, providers: &[&str]| {
+            let providers: Vec<ProviderAddr> =
+                providers.iter().map(|text| text.parse().unwrap()).collect();
+            let endpoint = Endpoint::parse(text, false).unwrap();
+            endpoint
+                .check(&providers)
+                .map_err(|error| error.to_string())
+        };
+        let deep = "docker.io/acme/{namespace}/{type}";
+        let provider = "registry.example.net/acme/demo";
+        let error = check(deep, &[provider]).unwrap_err();
+        assert!(
+            error.contains("received docker.io/acme/acme/demo"),
+            "{error}"
+        );
+        assert!(check("docker.io/acme/${hostname}/${namespace}/${type}", &[]).is_err());
+        assert!(check("docker.io/acme/a/demo", &[provider]).is_err());
+        assert_eq!(
+            check("docker.io/acme/{namespace}-{type}", &[provider]),
+            Ok(())
+        );
+        assert_eq!(
+            check("registry.example.net/a/b/{namespace}/{type}", &[provider]),
+            Ok(())
+        );
+        // Some fit: the others are told when they are mapped.
+        let some = r#"docker.io/acme/%{ if type == "demo" }demo%{ else }other/${type}%{ endif }"#;
+        assert_eq!(check(some, &[provider]), Ok(()));
+        let endpoint = Endpoint::parse(some, false).unwrap();
+        let repository = |text: &str| endpoint.repository(&text.parse().unwrap());
+        assert!(repository(provider).is_ok());
+        let error = repository("registry.example.net/acme/more").unwrap_err();
+        assert!(matches!(error, MappingError::Levels(_)), "{error}");
+        assert_eq!(error.category(), Category::Unsupported);
+    }
 
     #[test]
     fn the_prefix_decides_and_the_directory_is_literal() {

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use super::registry::known::Known;
 use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::Category;
+use crate::error::{Category, printable};
 use crate::http;
 use crate::oci::{self, Part, Refusal};
 
@@ -96,6 +97,28 @@ pub enum Error {
         /// What the registry says about it.
         answer: String,
     },
+    /// A registry does not take a manifest because of its media types.
+    #[error("the registry does not take the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
+    Unwelcome {
+        /// What it does not take.
+        what: Part,
+        /// The registry.
+        host: String,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
+    /// A registry does not let go of what a tag stands for.
+    #[error("the registry does not move the tag\n  {reference}\n  answered {status}{}", said(.answer))]
+    Immutable {
+        /// Repository and tag.
+        reference: String,
+        /// The status of the answer.
+        status: u16,
+        /// What the registry says about it.
+        answer: String,
+    },
     /// A registry, or its token server, does not let us in.
     #[error("the registry does not let us in\n  registry {host}\n  answered {status}{}\n  tried {}", said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
     Unauthorized {
@@ -142,6 +165,42 @@ pub enum Error {
         /// What was asked.
         url: http::Shown,
     },
+    /// A registry does not have a repository, and does not make it when something is pushed.
+    #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", printable(.name), said(.answer))]
+    NoRepository {
+        /// The registry, as far as it is known.
+        registry: Known,
+        /// The repository's name in it.
+        name: String,
+        /// What was asked.
+        url: http::Shown,
+        /// What the registry says about it.
+        answer: String,
+    },
+    /// A registry says that it has other bytes of an upload than can be.
+    #[error("the registry lost count of an upload\n  expected {least} to {most} bytes\n  received {}\n  from {url}", told(.received))]
+    Offset {
+        /// What was asked.
+        url: http::Shown,
+        /// How many bytes it must have.
+        least: u64,
+        /// How many bytes it can have.
+        most: u64,
+        /// How many it says that it has.
+        received: Option<u64>,
+    },
+    /// A registry wants chunks that are longer than any that is kept in memory.
+    #[error(
+        "the registry wants too long chunks\n  expected at most {limit} bytes\n  received at least {least} bytes\n  from {url}"
+    )]
+    LongChunks {
+        /// What was asked.
+        url: http::Shown,
+        /// The limit in bytes.
+        limit: u64,
+        /// What the registry wants at least, in bytes.
+        least: u64,
+    },
     /// Nothing is where a store should be read.
     #[error("there is no OCI image layout in {}", .path.display())]
     NoStore {
@@ -156,6 +215,10 @@ fn said(answer: &str) -> String {
     } else {
         format!(" ({answer})")
     }
+}
+
+fn told(count: &Option<u64>) -> String {
+    count.map_or_else(|| "no number".to_owned(), |count| format!("{count} bytes"))
 }
 
 impl Error {
@@ -178,6 +241,11 @@ impl Error {
             self,
             Self::Refusal(_) | Self::Missing { .. } | Self::TooLarge { .. }
         ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
+    }
+
+    /// Whether the store takes no such thing, whoever brings it.
+    pub fn is_unwelcome(&self) -> bool {
+        matches!(self, Self::Unwelcome { .. })
     }
 
     /// A short, stable name for what is wrong with the artifact, `PART-WHAT`; `None` where it is not the artifact's fault.
@@ -203,7 +271,9 @@ impl Error {
             | Self::Unwritten { .. }
             | Self::Marker { .. }
             | Self::TooLarge { .. } => Category::Malformed,
-            Self::Missing { .. } | Self::NoStore { .. } => Category::NotFound,
+            Self::Missing { .. } | Self::NoStore { .. } | Self::NoRepository { .. } => {
+                Category::NotFound
+            }
             Self::IsRepository { .. } => Category::Usage,
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
@@ -213,12 +283,15 @@ impl Error {
                 status: 429 | 500..,
                 ..
             } => Category::Unreachable,
-            Self::Registry { .. } => Category::Unsupported,
+            Self::Immutable { .. } => Category::Conflict,
+            Self::Registry { .. } | Self::Unwelcome { .. } => Category::Unsupported,
             Self::Realm { .. }
             | Self::ForeignPage { .. }
             | Self::EndlessPages { .. }
             | Self::Document { .. }
-            | Self::NoLocation { .. } => Category::Malformed,
+            | Self::NoLocation { .. }
+            | Self::Offset { .. } => Category::Malformed,
+            Self::LongChunks { .. } => Category::Unsupported,
         }
     }
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
-use crate::blob::{self, BlobSource, proven};
+use crate::blob::{self, BlobSource, Body, Kept, proven};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{self, Staged, if_exists, staged};
 use crate::event::Reporter;
@@ -122,17 +122,31 @@ impl Layout {
         Ok(found)
     }
 
-    /// Shares a blob that another repository of this layout has, if it is sound there.
-    fn link(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
-        if repository.as_str().is_empty() {
-            return Ok(false);
-        }
+    /// Shares a blob that is kept elsewhere, or that another repository of this layout has, if it is sound there.
+    fn link(
+        &self,
+        repository: &Repository,
+        expected: &Expected,
+        kept: Option<Kept<'_>>,
+    ) -> Result<bool, Error> {
         let target = self.blob_path(repository, &expected.digest);
-        for other in self.listing()?.iter().filter(|other| *other != repository) {
-            let path = self.blob_path(other, &expected.digest);
+        let mut paths = Vec::new();
+        if let Some(Kept::InFile(path)) = kept {
+            paths.push(path.to_owned());
+        }
+        if !repository.as_str().is_empty() {
+            let others = self.listing()?.into_iter();
+            let others = others.filter(|other| other != repository);
+            paths.extend(others.map(|other| self.blob_path(&other, &expected.digest)));
+        }
+        for path in paths {
             let fits = std::fs::metadata(&path).is_ok_and(|found| found.len() == expected.size);
             // A file system without hard links, or one with too many of them, only costs a copy.
-            if fits && is_sound(&path, expected)? && std::fs::hard_link(&path, &target).is_ok() {
+            if fits
+                && let Some(link) = Staged::link(&path, &target)
+                && is_sound(link.path(), expected).unwrap_or_default()
+            {
+                link.publish()?;
                 return Ok(true);
             }
         }
@@ -161,7 +175,7 @@ impl Layout {
             .collect();
         let what = Part::Blob;
         while let Some(descriptor) = open.pop() {
-            if !used.insert(descriptor.digest.clone()) || !leads_on(&descriptor.media_type) {
+            if !used.insert(descriptor.digest.clone()) || !descriptor.leads_on() {
                 continue;
             }
             if let Some(raw) = self.document(repository, &descriptor, what).await? {
@@ -173,8 +187,26 @@ impl Layout {
     }
 }
 
+/// A blob of a layout.
+#[derive(Clone, Debug)]
+pub struct LayoutBlob(blob::File);
+
+impl BlobSource for LayoutBlob {
+    fn expected(&self) -> Expected {
+        self.0.expected()
+    }
+
+    fn kept(&self) -> Option<Kept<'_>> {
+        Some(Kept::InFile(&self.0.path))
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+        self.0.open(from).await
+    }
+}
+
 impl ReadStore for Layout {
-    type Blob = blob::File;
+    type Blob = LayoutBlob;
 
     async fn repositories(&self) -> Result<Listing, Error> {
         self.listing().map(Listing::Listed)
@@ -212,11 +244,11 @@ impl ReadStore for Layout {
         Ok(entry.transpose()?.map(|expected| expected.digest))
     }
 
-    fn blob(&self, repository: &Repository, expected: Expected) -> blob::File {
-        blob::File {
+    fn blob(&self, repository: &Repository, expected: Expected) -> LayoutBlob {
+        LayoutBlob(blob::File {
             path: self.blob_path(repository, &expected.digest),
             expected,
-        }
+        })
     }
 
     fn name(&self, repository: &Repository) -> String {
@@ -264,7 +296,7 @@ impl WriteStore for Layout {
         if self.has_blob(repository, &expected).await? && is_sound(&path, &expected)? {
             return Ok(Put::Present);
         }
-        if self.link(repository, &expected)? {
+        if self.link(repository, &expected, blob.kept())? {
             return Ok(Put::Mounted);
         }
         let unusable = |source| Error::Blob {
@@ -317,7 +349,9 @@ impl WriteStore for Layout {
             source,
         })?;
         let blobs = directory.join("blobs");
-        disk::sync_dir(&blobs.join("sha256"))?;
+        for algorithm in subdirectories(&blobs)? {
+            disk::sync_dir(&blobs.join(algorithm))?;
+        }
         disk::sync_dir(&blobs)?;
         let marker = directory.join("oci-layout");
         if !marker.exists() {
@@ -337,12 +371,6 @@ impl WriteStore for Layout {
         }
         Ok(())
     }
-}
-
-/// Whether a document of this media type may point at others.
-fn leads_on(media_type: &str) -> bool {
-    media_type.ends_with("json")
-        && (media_type.contains("manifest") || media_type.contains("index"))
 }
 
 fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {

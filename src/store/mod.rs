@@ -6,6 +6,7 @@
 //! | store | address | |
 //! | --- | --- | --- |
 //! | [`Layout`] | `oci-layout:DIR` | OCI image layouts on disk, one for each provider |
+//! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
 pub mod any;
 pub mod endpoint;
@@ -96,6 +97,15 @@ pub trait WriteStore: ReadStore {
         repository: &Repository,
         blob: &B,
     ) -> impl Future<Output = Result<Put, Error>> + Send;
+
+    /// Stores a small blob that is hardly there: to send it costs no more than to look for it.
+    fn put_new_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> impl Future<Output = Result<Put, Error>> + Send {
+        self.put_blob(repository, blob)
+    }
 
     /// Stores a manifest or index, without a tag.
     fn put_manifest(

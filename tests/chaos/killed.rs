@@ -1,6 +1,6 @@
 use super::stage::{PLATFORMS, Stage};
 use super::tracer::{
-    self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, REMOVE, RENAME, Threads, WRITE,
+    self, ENDLESS, FDATASYNC, FSYNC, Fault, LINK, MKDIR, REMOVE, RENAME, Threads, WRITE,
 };
 use super::victim::Victim;
 use crate::support::release::ReleaseFolder;
@@ -88,6 +88,24 @@ fn while_replacing() {
             .succeeds();
         let victim = Victim::pushing(stage, Some("before"), &["--existing", "replace"]);
         kill_at_every(&[WRITE, RENAME, FSYNC, REMOVE], &victim);
+    }
+}
+
+#[test]
+fn while_copying() {
+    if tracer::is_usable() {
+        let victim = Victim::copying(Stage::new(&PLATFORMS), None);
+        kill_at_every(&[WRITE, RENAME, LINK, FDATASYNC, FSYNC, MKDIR], &victim);
+    }
+}
+
+#[test]
+fn while_copying_a_platform_more() {
+    if tracer::is_usable() {
+        let stage = Stage::new(&PLATFORMS);
+        stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
+        let victim = Victim::copying(stage, Some("before"));
+        kill_at_every(&[WRITE, RENAME, LINK, FSYNC], &victim);
     }
 }
 

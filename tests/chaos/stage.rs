@@ -70,6 +70,14 @@ impl Stage {
             .collect()
     }
 
+    /// The arguments that copy the store `store` into another.
+    pub fn copy(to: &str) -> Vec<String> {
+        let to = format!("oci-layout:{to}");
+        let arguments = "copy --from oci-layout:store --key acme.asc --jobs 1 --to";
+        let words = arguments.split(' ').chain([&*to]);
+        words.map(str::to_owned).collect()
+    }
+
     /// Runs `tfoci`, which must succeed, and gives what it printed to stdout.
     #[track_caller]
     pub fn succeeds(&self, arguments: &[String]) -> String {

@@ -6,6 +6,7 @@ use crate::support::scene::{Run, Scene};
 /// Calls of one kind have one name on each machine; the others of their family are listed for the rest.
 pub const WRITE: &str = "write";
 pub const RENAME: &str = "?rename,renameat,?renameat2";
+pub const LINK: &str = "?link,linkat";
 pub const MKDIR: &str = "?mkdir,mkdirat";
 pub const REMOVE: &str = "?unlink,unlinkat,?rmdir";
 pub const OPEN: &str = "openat";

@@ -20,6 +20,8 @@ pub struct Victim {
 enum Work {
     /// With further arguments; before and after it this is seen.
     Push(Vec<&'static str>, [Option<Seen>; 2]),
+    /// From the store `store`; before and after it this is seen.
+    Copy([Option<Seen>; 2]),
     /// In one of the forms.
     Install(&'static str),
 }
@@ -28,6 +30,12 @@ impl Victim {
     /// A push of `dist` into a copy of another store, or into none.
     pub fn pushing(stage: Stage, before: Option<&'static str>, more: &[&'static str]) -> Self {
         Self::new(stage, before, Work::Push(more.to_vec(), [None, None]))
+    }
+
+    /// A copy of `store` into another store, or into none.
+    pub fn copying(stage: Stage, before: Option<&'static str>) -> Self {
+        stage.succeeds(&Stage::push("store", &[]));
+        Self::new(stage, before, Work::Copy([None, None]))
     }
 
     /// An installation from `store` into an empty directory.
@@ -50,7 +58,7 @@ impl Victim {
         let printed = printed.replace("undisturbed", PLACE);
         victim.expected = (printed, stage.tree("undisturbed"));
         let seen = [before, Some("undisturbed")].map(|store| store.and_then(|at| stage.seen(at)));
-        if let Work::Push(_, allowed) = &mut victim.work {
+        if let Work::Push(_, allowed) | Work::Copy(allowed) = &mut victim.work {
             *allowed = seen;
         }
         victim
@@ -69,6 +77,7 @@ impl Victim {
     fn arguments(&self, place: &str) -> Vec<String> {
         match &self.work {
             Work::Push(more, _) => Stage::push(place, more),
+            Work::Copy(_) => Stage::copy(place),
             Work::Install(form) => Stage::install(place, &[form]),
         }
     }
@@ -77,7 +86,9 @@ impl Victim {
     #[track_caller]
     pub fn shows_nothing_half_done(&self) {
         match &self.work {
-            Work::Push(_, allowed) => assert!(allowed.contains(&self.stage.seen(PLACE))),
+            Work::Push(_, allowed) | Work::Copy(allowed) => {
+                assert!(allowed.contains(&self.stage.seen(PLACE)))
+            }
             Work::Install(form) => self.holds_whole_packages(form),
         }
     }
@@ -133,6 +144,7 @@ impl Victim {
         let third = stage.scene.tfoci(&arguments).succeeds();
         let done = match &self.work {
             Work::Push(..) => "Pushed",
+            Work::Copy(_) => "Copied",
             Work::Install(_) => "Installed",
         };
         let nothing = format!(" {done} nothing: 2 packages already present, in ");

@@ -340,3 +340,48 @@ hint: choose another key; registries link a package to its sources by `org.openc
         },
     ]);
 }
+
+#[test]
+fn names_that_a_registry_cannot_have() {
+    check(&[
+        Case {
+            label: "Docker Hub has two levels",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to docker.io/acme/{namespace}/{type}",
+            exit: 2,
+            says: r"
+error: the registry takes no name with so many levels
+  expected docker.io/NAMESPACE/NAME
+  received docker.io/acme/acme/demo
+
+hint: join what tells providers apart with dashes, such as `{namespace}-{type}`
+",
+        },
+        Case {
+            label: "a deeper name for this provider only",
+            given: NOTHING,
+            arguments: r#"versions acme/demo --from docker.io/acme/%{if(namespace=="acme")}a/b%{endif}${type}"#,
+            exit: 1,
+            says: r"
+error: the registry takes no name with so many levels
+  expected docker.io/NAMESPACE/NAME
+  received docker.io/acme/a/bdemo
+
+hint: join what tells providers apart with dashes, such as `{namespace}-{type}`
+",
+        },
+        Case {
+            label: "Google's project and repository come first",
+            given: NOTHING,
+            arguments: "versions acme/demo --from europe-docker.pkg.dev/acme/demo",
+            exit: 2,
+            says: r"
+error: the registry takes no name with so few levels
+  expected europe-docker.pkg.dev/PROJECT/REPOSITORY/NAME, or deeper
+  received europe-docker.pkg.dev/acme/demo
+
+hint: add the levels that are missing
+",
+        },
+    ]);
+}

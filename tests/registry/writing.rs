@@ -131,23 +131,6 @@ async fn the_tag_comes_last() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_in_vain() {
-    let registry = start(Personality::Plain);
-    User::of(&registry, "acme/demo").push().await.unwrap();
-    let count = |method: &str, path: &str| registry.count(matching(method, path));
-    // Two packages, the empty config, and three documents of evidence.
-    assert_eq!(count("POST", "/uploads/"), 6);
-    assert_eq!(count("PUT", "/uploads/"), 6);
-    // Two platforms by digest; the evidence and the index by tag.
-    assert_eq!(count("PUT", "/manifests/"), 4);
-    // Each tag is looked at again before it is moved, and nothing else is looked for where nothing was.
-    assert_eq!(count("GET", "/manifests/"), 2);
-    assert_eq!(count("GET", "/tags/list"), 1);
-    assert_eq!(count("HEAD", "/blobs/"), 0);
-    assert_eq!(registry.seen().len(), 3 * 2 + 14);
-}
-
-#[tokio::test]
 async fn evidence_that_cannot_be_read_now_is_not_replaced_by_weaker_evidence() {
     for fault in [Fault::denied(), Fault::status(400)] {
         let registry = start(Personality::Plain);

@@ -263,9 +263,9 @@ async fn bytes_can_go_to_another_host_and_come_from_there() {
         400
     );
     let doors: Vec<Door> = registry.seen().iter().map(|seen| seen.door).collect();
-    let (here, there) = (Door::Registry, Door::Elsewhere);
+    let (here, there) = (Door::Front, Door::Elsewhere);
     assert_eq!(doors, [here, there, here, there, there, there]);
-    assert_eq!(registry.count(crate::support::registry::Seen::leaks), 1);
+    assert_eq!(registry.count(crate::support::registry::leaks), 1);
 }
 
 #[tokio::test]

@@ -1,14 +1,14 @@
 //! Release folders as a build leaves them: zips, the checksum document, its signature; whole, or with one mistake.
 
-use std::fs;
-use std::io::{Cursor, Write as _};
-use std::path::Path;
+mod package;
 
-use sha2::{Digest as _, Sha256};
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::signer::Signer;
+use package::{Content, Package};
+use sha2::{Digest as _, Sha256};
 
 /// What is wrong with a release folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +41,27 @@ pub struct ReleaseFolder {
     manifest: Option<String>,
     v_in_names: bool,
     mistake: Option<Mistake>,
+    signer: &'static Signer,
+    document: Option<Change>,
 }
 
+/// What is done to a checksum document before it is signed.
+type Change = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+/// A file of a release: its name, and what is in it.
 #[derive(Clone)]
-struct Package {
-    platform: String,
-    content: Content,
+pub struct File {
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
-#[derive(Clone)]
-enum Content {
-    Files(Vec<(String, Vec<u8>)>),
-    Zip(Vec<u8>),
+/// A release as a build leaves it.
+pub struct Built {
+    /// The zip of each platform.
+    pub zips: Vec<(String, File)>,
+    pub manifest: Option<File>,
+    pub document: Option<File>,
+    pub signature: Option<File>,
 }
 
 impl ReleaseFolder {
@@ -66,7 +75,31 @@ impl ReleaseFolder {
             manifest: None,
             v_in_names: false,
             mistake: None,
+            signer: Signer::acme(),
+            document: None,
         }
+    }
+
+    /// The version that it is named with.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The platforms of its packages.
+    pub fn platforms(&self) -> impl Iterator<Item = &str> {
+        self.packages
+            .iter()
+            .map(|package| package.platform.as_str())
+    }
+
+    /// The protocols of its manifest.
+    pub fn manifest_protocols(&self) -> &[String] {
+        &self.protocols
+    }
+
+    /// Whose signature it has, unless there is a mistake in it.
+    pub fn signer(&self) -> &'static Signer {
+        self.signer
     }
 
     /// Adds a package with a licence, a readme, and an executable that names the platform.
@@ -96,6 +129,7 @@ impl ReleaseFolder {
             .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
         self.packages.push(Package {
             platform: platform.to_owned(),
+            name: None,
             content: Content::Files(files.collect()),
         });
         self
@@ -105,6 +139,7 @@ impl ReleaseFolder {
     pub fn zip(mut self, platform: &str, bytes: &[u8]) -> Self {
         self.packages.push(Package {
             platform: platform.to_owned(),
+            name: None,
             content: Content::Zip(bytes.to_vec()),
         });
         self
@@ -128,6 +163,24 @@ impl ReleaseFolder {
         self
     }
 
+    /// Gives the zip of the platform that was added last another name.
+    pub fn named(mut self, name: &str) -> Self {
+        self.packages.last_mut().unwrap().name = Some(name.to_owned());
+        self
+    }
+
+    /// Has it signed by somebody else than Acme.
+    pub fn signed_by(mut self, signer: &'static Signer) -> Self {
+        self.signer = signer;
+        self
+    }
+
+    /// Changes the checksum document before it is signed.
+    pub fn document(mut self, change: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.document = Some(Arc::new(change));
+        self
+    }
+
     /// Makes a mistake.
     pub fn mistake(mut self, mistake: Mistake) -> Self {
         self.mistake = Some(mistake);
@@ -137,9 +190,19 @@ impl ReleaseFolder {
     /// Writes everything into a folder, which is created.
     pub fn write(&self, folder: &Path) {
         fs::create_dir_all(folder).unwrap();
-        let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+        let built = self.build();
+        let zips = built.zips.iter().map(|(_, file)| file);
+        let others = [built.manifest, built.document, built.signature];
+        for file in zips.chain(others.iter().flatten()) {
+            fs::write(folder.join(&file.name), &file.bytes).unwrap();
+        }
+    }
+
+    /// Builds everything.
+    pub fn build(&self) -> Built {
         let stem = format!("terraform-provider-{}_{}", self.type_name, self.version);
         let mut document = String::new();
+        let mut zips = Vec::new();
         for package in &self.packages {
             let (name, mut bytes) = (self.file_name(package), package.zip());
             if self.mistake != Some(Mistake::ZipsUnlisted) {
@@ -148,26 +211,42 @@ impl ReleaseFolder {
             if self.mistake == Some(Mistake::ZipsAltered) {
                 bytes.extend_from_slice(b"more");
             }
-            put(&name, &bytes);
+            zips.push((package.platform.clone(), File { name, bytes }));
         }
-        if !self.protocols.is_empty() {
-            let (name, bytes) = (format!("{stem}_manifest.json"), self.manifest_bytes());
-            document += &line(&name, &bytes);
-            put(&name, &bytes);
+        let manifest = (!self.protocols.is_empty()).then(|| File {
+            name: format!("{stem}_manifest.json"),
+            bytes: self.manifest_bytes(),
+        });
+        if let Some(file) = &manifest {
+            document += &line(&file.name, &file.bytes);
         }
-        let signature = self.signature(document.as_bytes());
+        if let Some(change) = &self.document {
+            document = change(&document);
+        }
+        let signature = self.signature(document.as_bytes()).map(|bytes| File {
+            name: format!("{stem}_SHA256SUMS.sig"),
+            bytes,
+        });
         if self.mistake == Some(Mistake::DocumentAltered) {
             document += &line("terraform-provider-demo_1.0.0_plan9_mips.zip", b"");
         }
-        if self.mistake != Some(Mistake::DocumentMissing) {
-            put(&format!("{stem}_SHA256SUMS"), document.as_bytes());
-        }
-        if let Some(signature) = signature {
-            put(&format!("{stem}_SHA256SUMS.sig"), &signature);
+        let missing = self.mistake == Some(Mistake::DocumentMissing);
+        let document = (!missing).then(|| File {
+            name: format!("{stem}_SHA256SUMS"),
+            bytes: document.into_bytes(),
+        });
+        Built {
+            zips,
+            manifest,
+            document,
+            signature,
         }
     }
 
     fn file_name(&self, package: &Package) -> String {
+        if let Some(name) = &package.name {
+            return name.clone();
+        }
         let (v, platform) = (if self.v_in_names { "v" } else { "" }, &package.platform);
         format!(
             "terraform-provider-{}_{v}{}_{platform}.zip",
@@ -188,44 +267,22 @@ impl ReleaseFolder {
         match self.mistake {
             Some(Mistake::SignatureMissing | Mistake::DocumentMissing) => None,
             Some(Mistake::SignatureBroken) => Some(b"no signature".to_vec()),
-            Some(Mistake::SignatureArmored) => Some(Signer::acme().sign_armored(document)),
+            Some(Mistake::SignatureArmored) => Some(self.signer.sign_armored(document)),
             Some(Mistake::SignatureByStranger) => Some(Signer::stranger().sign_detached(document)),
-            _ => Some(Signer::acme().sign_detached(document)),
+            _ => Some(self.signer.sign_detached(document)),
         }
-    }
-}
-
-impl Package {
-    fn zip(&self) -> Vec<u8> {
-        let files = match &self.content {
-            Content::Zip(bytes) => return bytes.clone(),
-            Content::Files(files) => files,
-        };
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, bytes) in files {
-            let mode = if name.starts_with("terraform-provider-") {
-                0o755
-            } else {
-                0o644
-            };
-            let options = SimpleFileOptions::default().unix_permissions(mode);
-            match name.strip_suffix('/') {
-                Some(directory) => zip.add_directory(directory, options).unwrap(),
-                None => zip.start_file(name, options).unwrap(),
-            }
-            zip.write_all(bytes).unwrap();
-        }
-        zip.finish().unwrap().into_inner()
     }
 }
 
 /// A line of a checksum document.
 fn line(name: &str, bytes: &[u8]) -> String {
-    let hex: String = Sha256::digest(bytes)
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    format!("{hex}  {name}\n")
+    format!("{}  {name}\n", sha256(bytes))
+}
+
+/// SHA-256 in lower-case hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
 
 use sequoia_openpgp::cert::{CertBuilder, CipherSuite};
 use sequoia_openpgp::parse::Parse as _;
@@ -13,7 +14,11 @@ use sequoia_openpgp::{Cert, Packet, armor};
 /// An Ed25519 key whose primary key signs, as provider authors have them.
 pub struct Signer {
     cert: Cert,
+    /// When it signs, if not now.
+    signs: Option<SystemTime>,
 }
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Signer {
     /// The author of the provider.
@@ -28,14 +33,51 @@ impl Signer {
         KEY.get_or_init(|| Self::new("Somebody Else (test key) <else@stranger.example>"))
     }
 
+    /// Whose key expired after it signed.
+    pub fn expired_since() -> &'static Self {
+        static KEY: OnceLock<Signer> = OnceLock::new();
+        KEY.get_or_init(|| Self {
+            signs: Some(long_ago() + 10 * DAY),
+            ..Self::expired("Expired Since (test key) <since@acme.example>")
+        })
+    }
+
+    /// Whose key was expired when it signed.
+    pub fn expired_before() -> &'static Self {
+        static KEY: OnceLock<Signer> = OnceLock::new();
+        KEY.get_or_init(|| Self::expired("Expired Before (test key) <before@acme.example>"))
+    }
+
+    /// Whose key was revoked, for no reason that would leave older signatures good.
+    pub fn revoked() -> &'static Self {
+        static KEY: OnceLock<Signer> = OnceLock::new();
+        KEY.get_or_init(|| {
+            let key = Self::key("Revoked (test key) <revoked@acme.example>");
+            let (cert, revocation) = key.generate().unwrap();
+            let (cert, _changed) = cert.insert_packets(revocation).unwrap();
+            Self { cert, signs: None }
+        })
+    }
+
     fn new(user_id: &str) -> Self {
-        let (cert, _revocation) = CertBuilder::new()
+        let (cert, _revocation) = Self::key(user_id).generate().unwrap();
+        Self { cert, signs: None }
+    }
+
+    /// A key that was good for a hundred days.
+    fn expired(user_id: &str) -> Self {
+        let key = Self::key(user_id)
+            .set_creation_time(long_ago())
+            .set_validity_period(100 * DAY);
+        let (cert, _revocation) = key.generate().unwrap();
+        Self { cert, signs: None }
+    }
+
+    fn key(user_id: &str) -> CertBuilder<'static> {
+        CertBuilder::new()
             .set_cipher_suite(CipherSuite::Cv25519)
             .set_primary_key_flags(KeyFlags::empty().set_certification().set_signing())
             .add_userid(user_id)
-            .generate()
-            .unwrap();
-        Self { cert }
     }
 
     /// The fingerprint in upper-case hex, as a trust file names it.
@@ -63,35 +105,61 @@ impl Signer {
         out
     }
 
+    /// Whether a signature over these bytes was made with the key, however good that is.
+    pub fn signed(&self, bytes: &[u8], signature: &[u8]) -> bool {
+        let Packet::Signature(signature) = Packet::from_bytes(signature).unwrap() else {
+            panic!("no signature");
+        };
+        let key = self.cert.primary_key().key();
+        signature.verify_message(key, bytes).is_ok()
+    }
+
     fn sign(&self, message: Message<'_>, bytes: &[u8]) {
         let key = self.cert.primary_key().key().clone();
         let pair = key.parts_into_secret().unwrap().into_keypair().unwrap();
-        let mut signing = Signing::new(message, pair)
-            .unwrap()
-            .detached()
-            .build()
-            .unwrap();
+        let mut signing = Signing::new(message, pair).unwrap().detached();
+        if let Some(time) = self.signs {
+            signing = signing.creation_time(time);
+        }
+        let mut signing = signing.build().unwrap();
         signing.write_all(bytes).unwrap();
         signing.finalize().unwrap();
     }
 }
 
+/// When keys were made that are expired now: 2020-01-01.
+fn long_ago() -> SystemTime {
+    SystemTime::UNIX_EPOCH + 18_262 * DAY
+}
+
 #[test]
 fn a_signature_holds_for_its_bytes_and_its_key() {
     let (acme, stranger) = (Signer::acme(), Signer::stranger());
-    let holds = |signature: &[u8], signer: &Signer, bytes: &[u8]| {
-        let Packet::Signature(signature) = Packet::from_bytes(signature).unwrap() else {
-            panic!("no signature");
-        };
-        let cert = Cert::from_bytes(signer.public_armored().as_bytes()).unwrap();
-        signature
-            .verify_message(cert.primary_key().key(), bytes)
-            .is_ok()
-    };
     let signature = acme.sign_detached(b"document");
-    assert!(holds(&signature, acme, b"document"));
-    assert!(!holds(&signature, acme, b"documents"));
-    assert!(!holds(&signature, stranger, b"document"));
-    assert!(holds(&acme.sign_armored(b"document"), acme, b"document"));
+    assert!(acme.signed(b"document", &signature));
+    assert!(!acme.signed(b"documents", &signature));
+    assert!(!stranger.signed(b"document", &signature));
+    assert!(acme.signed(b"document", &acme.sign_armored(b"document")));
     assert_ne!(acme.fingerprint(), stranger.fingerprint());
+}
+
+#[test]
+fn keys_expire_and_are_revoked() {
+    use sequoia_openpgp::policy::StandardPolicy;
+    use sequoia_openpgp::types::RevocationStatus;
+
+    let policy = StandardPolicy::new();
+    for (signer, alive, revoked) in [
+        (Signer::acme(), true, false),
+        (Signer::expired_since(), false, false),
+        (Signer::expired_before(), false, false),
+        (Signer::revoked(), true, true),
+    ] {
+        let cert = Cert::from_bytes(signer.public_armored().as_bytes()).unwrap();
+        let cert = cert.with_policy(&policy, None).unwrap();
+        assert_eq!(cert.alive().is_ok(), alive);
+        let status = cert.revocation_status();
+        assert_eq!(matches!(status, RevocationStatus::Revoked(_)), revoked);
+        assert!(signer.signed(b"document", &signer.sign_detached(b"document")));
+    }
 }

@@ -1,7 +1,7 @@
 //! Certificates that live only as long as the tests run.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -28,6 +28,12 @@ pub struct Identity {
 }
 
 impl Authority {
+    /// The one that all servers of a run of the tests may share, so that one file makes clients believe them all.
+    pub fn shared() -> &'static Self {
+        static AUTHORITY: OnceLock<Authority> = OnceLock::new();
+        AUTHORITY.get_or_init(|| Self::new("tests"))
+    }
+
     pub fn new(name: &str) -> Self {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);

@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::Args;
-use indicatif::HumanBytes;
 
-use tfoci::event::{Reporter, Transfer};
+use tfoci::event::Reporter;
 use tfoci::mirror::{Options, mirror};
-use tfoci::outcome::{Change, Failure, Problem, Published};
+use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::publish::{self, Existing};
 use tfoci::source::SourceAddr;
@@ -26,10 +25,10 @@ use shard::Shard;
 
 use super::Ending;
 use super::diagnose::Complaint;
-use super::json;
 use super::options::{Globals, Trust};
-use super::printer::{Printer, Tone};
+use super::printer::Printer;
 use super::progress::Progress;
+use super::summary::{MIRRORED, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,73 +119,6 @@ pub(super) async fn run(
         }
     };
     let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
-    let ending = report(results, &progress, printer);
+    let ending = report(results, MIRRORED, &progress, printer);
     pinned.map(|()| ending)
-}
-
-fn report(
-    results: Vec<Result<Published, Failure>>,
-    progress: &Progress,
-    printer: &Printer,
-) -> Ending {
-    let mut published = Vec::new();
-    let mut complaints = Vec::new();
-    for result in results {
-        match result {
-            Ok(one) => published.push(one),
-            Err(failure) => complaints.push(Complaint::Publication(failure)),
-        }
-    }
-    for complaint in &complaints {
-        printer.failure(complaint);
-    }
-    for one in &published {
-        printer.result(&one.reference);
-    }
-    printer.line(
-        Tone::Done,
-        "Mirrored",
-        &summary(&published, complaints.len(), &progress.elapsed()),
-    );
-    let failed = complaints.iter().filter_map(json::Provider::failed);
-    printer.document(&json::Publication {
-        schema: json::SCHEMA,
-        bytes: published.iter().map(|one| one.bytes).sum(),
-        requests: 0,
-        providers: published
-            .iter()
-            .map(json::Provider::Published)
-            .chain(failed)
-            .collect(),
-    });
-    let gravest = complaints
-        .iter()
-        .map(Complaint::category)
-        .max_by_key(|category| gravity(*category));
-    gravest.map_or(Ending::Done, Ending::Failed)
-}
-
-fn gravity(category: tfoci::error::Category) -> u8 {
-    match super::exit_code(category) {
-        130 => 3,
-        3 => 2,
-        _ => 1,
-    }
-}
-
-fn summary(published: &[Published], failed: usize, elapsed: &str) -> String {
-    let changed = published
-        .iter()
-        .filter(|one| one.status != Change::Present)
-        .count();
-    let packages = published.iter().flat_map(|one| &one.packages);
-    let copied = packages
-        .filter(|package| package.status != Transfer::Present)
-        .count();
-    let bytes: u64 = published.iter().map(|one| one.bytes).sum();
-    format!(
-        "{changed} of {} versions, {copied} packages ({} copied), {failed} failed, in {elapsed}",
-        published.len() + failed,
-        HumanBytes(bytes),
-    )
 }

@@ -174,6 +174,12 @@ impl RepositoryTemplate {
             })
     }
 
+    /// The repository of the clients' placeholder address, with which a template shows its form; `None` where it has none.
+    pub fn placeholder(&self) -> Option<Repository> {
+        let name = self.name(Given::Placeholder).ok()?;
+        Repository::in_registry(&name).ok()
+    }
+
     fn name(&self, given: Given<'_>) -> Result<String, Problem> {
         let text = evaluate::evaluate(&self.template, given)?
             .into_text()

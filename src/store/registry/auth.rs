@@ -14,7 +14,7 @@ use url::Url;
 use super::super::Error;
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
-use crate::http::{Answer, Http, Patience, Payload, Request, Secret, authority, retrying};
+use crate::http::{Answer, Http, Payload, Request, Secret, authority, retrying};
 
 /// What a token server may answer with at most (contract 3.5).
 const LARGEST_TOKEN: u64 = 128 << 10;
@@ -201,7 +201,7 @@ impl Auth {
             return Ok(token.secret.clone());
         }
         let request = || self.token_request(scope, realm, service);
-        let answer = retrying(Patience::Repeatable, || self.http.send(request())).await?;
+        let answer = retrying(|| self.http.send(request())).await?;
         let status = answer.status();
         let body = answer.bytes(LARGEST_TOKEN).await?;
         if !status.is_success() {

@@ -6,8 +6,8 @@ use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
 use super::{Error, Registry};
-use crate::blob::{self, BlobSource, Body};
-use crate::http::{Answer, Patience};
+use crate::blob::{self, BlobSource, Body, Kept};
+use crate::http::Answer;
 use crate::oci::{Part, Repository};
 use crate::release::Expected;
 
@@ -28,11 +28,18 @@ impl BlobSource for RegistryBlob {
         true
     }
 
+    fn kept(&self) -> Option<Kept<'_>> {
+        Some(Kept::InRegistry(&self.repository))
+    }
+
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
         let answer = self.ask(from).await.map_err(|error| match error {
             Error::Missing { .. } => blob::Error::Missing,
             Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::Store(Box::new(error)),
+            error => blob::Error::NotGiven {
+                category: error.category(),
+                source: Box::new(error),
+            },
         })?;
         // A server that ignores the range sends everything; what came before is skipped.
         let skip = if answer.status() == StatusCode::PARTIAL_CONTENT {
@@ -61,7 +68,7 @@ impl RegistryBlob {
         };
         let answer = self
             .registry
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
+            .send(&host, &Scope::pull(name), request)
             .await?;
         let elsewhere =
             answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(&answer) != Some(from);

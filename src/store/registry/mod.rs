@@ -1,46 +1,45 @@
 //! OCI registries.
 //!
 //! Reading: tags page by page, manifests by tag or digest, blobs that resume where they were cut. Writing: a blob is mounted
-//! where the registry has it, else one POST and one PUT of known length; manifests go by digest, and the tag last.
+//! where the registry has it, else one POST and one PUT of known length, or chunks where those do not get through;
+//! manifests go by digest, and the tag last.
 //! Everything that is read is checked against the digest by which it was asked for.
 //!
 //! A repository's name begins with its registry's host, so that one store serves whatever a template maps to.
 
 mod answer;
 mod auth;
+mod chunks;
 mod download;
+pub mod known;
+mod ladder;
+mod manifests;
+mod objection;
 mod session;
+mod tags;
 mod upload;
 mod wire;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use futures_util::TryStreamExt as _;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
-use crate::blob::{self, BlobSource, Body, hold_back};
+use crate::blob::{BlobSource, Kept};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
-use crate::http::{Answer, Http, Patience, Payload};
-use crate::oci::{INDEX, LARGEST_READ, MANIFEST, RawManifest, Refusal, Repository, Tag};
+use crate::http::Http;
+use crate::oci::{RawManifest, Repository, Tag};
 use crate::release::Expected;
 pub use download::RegistryBlob;
 
 use auth::Scope;
 use session::{Host, Session};
-
-/// The largest page of tags (contract 1.7).
-const LARGEST_PAGE: u64 = 4 << 20;
-/// How a registry says the digest of what a tag stands for.
-const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
-/// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
-const MOST_PAGES: usize = 10_000;
+use upload::Upload;
 
 /// Registries, reached as they are needed.
 #[derive(Clone)]
@@ -71,59 +70,7 @@ impl ReadStore for Registry {
     }
 
     async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
-        let (host, name) = self.locate(repository).await?;
-        let scope = Scope::pull(name);
-        let mut page = Some(host.url(name, "tags/list")?);
-        let mut seen = Vec::new();
-        let mut tags = Vec::new();
-        while let Some(url) = page.take() {
-            if seen.contains(&url) || seen.len() > MOST_PAGES {
-                return Err(Error::EndlessPages { url: url.into() });
-            }
-            seen.push(url.clone());
-            let request = || {
-                host.request(Method::GET, url.clone())
-                    .header(ACCEPT, "application/json")
-                    .whole(LARGEST_PAGE)
-            };
-            let answer = self
-                .send(&host, &scope, Patience::Repeatable, request)
-                .await?;
-            let status = answer.status();
-            if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-                return Err(self.refusal(&host, "tags", answer).await);
-            }
-            let next = answer::next_page(&answer).transpose()?;
-            let shown = answer.url().clone();
-            let body = answer.bytes(LARGEST_PAGE).await?;
-            if !status.is_success() {
-                if status == StatusCode::NOT_FOUND || answer::says_unknown(&body) {
-                    host.seen().empty.insert(name.to_owned());
-                    return Ok(None);
-                }
-                let text = answer::text(&body);
-                return Err(Error::Registry {
-                    what: "tags",
-                    url: shown.into(),
-                    status: status.as_u16(),
-                    answer: text,
-                });
-            }
-            let list: wire::TagList =
-                serde_json::from_slice(&body).map_err(|source| Error::Document {
-                    what: "list of tags",
-                    url: shown.into(),
-                    source,
-                })?;
-            tags.extend(list.tags.unwrap_or_default());
-            page = next;
-        }
-        tags.sort();
-        tags.dedup();
-        if tags.is_empty() {
-            host.seen().empty.insert(name.to_owned());
-        }
-        Ok(Some(tags))
+        self.list_tags(repository).await
     }
 
     async fn manifest(
@@ -131,85 +78,12 @@ impl ReadStore for Registry {
         repository: &Repository,
         at: At<'_>,
     ) -> Result<Option<RawManifest>, Error> {
-        let what = at.part();
-        let (reference, accept, expected) = match at {
-            At::Tag(tag) => (tag.to_string(), format!("{INDEX}, {MANIFEST}"), None),
-            At::Entry(entry) => {
-                let expected = entry.leads_to(what)?;
-                (
-                    entry.digest.clone(),
-                    entry.media_type.clone(),
-                    Some(expected),
-                )
-            }
-        };
-        let Some(answer) = self
-            .ask_manifest(Method::GET, repository, &reference, &accept)
-            .await?
-        else {
-            return Ok(None);
-        };
-        let media_type = answer::media_type(&answer);
-        let (bytes, expected) = match expected {
-            None => {
-                let said: Option<Digest> = answer
-                    .header(CONTENT_DIGEST)
-                    .and_then(|text| text.parse().ok());
-                let bytes = answer.bytes(LARGEST_READ).await?;
-                let expected = Expected::of(&bytes);
-                // Only SHA-256 is compared: what clients resolve tags to.
-                if let Some(said) =
-                    said.filter(|said| said.sha256().is_some() && *said != expected.digest)
-                {
-                    let source = blob::Error::Digest {
-                        expected: said,
-                        received: expected.digest,
-                    };
-                    return Err(Error::reading(what, said, source));
-                }
-                (bytes, expected)
-            }
-            Some(expected) if expected.size > LARGEST_READ => {
-                return Err(Refusal::TooLarge {
-                    what,
-                    size: expected.size,
-                }
-                .into());
-            }
-            Some(expected) => {
-                let body = Body::new(answer.chunks().map_err(blob::Error::Http));
-                let bytes = hold_back(body, expected).collect(expected.size).await;
-                let wrong = |source| Error::reading(what, expected.digest, source);
-                (bytes.map_err(wrong)?, expected)
-            }
-        };
-        Ok(Some(RawManifest {
-            media_type,
-            artifact_type: None,
-            bytes: bytes.into(),
-            expected,
-        }))
+        self.read_manifest(repository, at).await
     }
 
     async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
-        let accept = format!("{INDEX}, {MANIFEST}");
-        let answer = self
-            .ask_manifest(Method::HEAD, repository, tag.as_str(), &accept)
-            .await?;
-        let Some(answer) = answer else {
-            return Ok(None);
-        };
-        let said = answer
-            .header(CONTENT_DIGEST)
-            .and_then(|text| text.parse().ok());
-        match said {
-            Some(digest) => Ok(Some(digest)),
-            // A registry that does not say it has to be read.
-            None => Ok(self
-                .manifest(repository, At::Tag(tag))
-                .await?
-                .map(|raw| raw.expected.digest)),
-        }
+        let standing = self.standing(repository, tag).await?;
+        Ok(standing.map(|standing| standing.digest))
     }
 
     fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
@@ -238,9 +112,7 @@ impl WriteStore for Registry {
         let (host, name) = self.locate(repository).await?;
         let url = host.url(name, &format!("blobs/{}", expected.digest))?;
         let request = || host.request(Method::HEAD, url.clone());
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
+        let answer = self.send(&host, &Scope::push(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(false),
             status if status.is_success() => Ok(answer
@@ -257,18 +129,36 @@ impl WriteStore for Registry {
     ) -> Result<Put, Error> {
         let expected = blob.expected();
         let (host, name) = self.locate(repository).await?;
-        let there = match host.knows(&expected.digest, name) {
-            Some(known) => known,
-            None => self.has_blob(repository, &expected).await?,
+        if host.knows(&expected.digest, name).is_none()
+            && self.has_blob(repository, &expected).await?
+        {
+            host.remember(expected.digest, name);
+        }
+        self.put_new_blob(repository, blob).await
+    }
+
+    async fn put_new_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        let digest = blob.expected().digest;
+        let (host, name) = self.locate(repository).await?;
+        if host.knows(&digest, name) == Some(true) {
+            return Ok(Put::Present);
+        }
+        let near = neighbour(repository, blob.kept()).map(str::to_owned);
+        let from = near.or_else(|| host.elsewhere(&digest, name));
+        let upload = Upload {
+            registry: self,
+            host: &host,
+            repository,
+            name,
+            blob,
+            from: from.as_deref(),
         };
-        let put = match there {
-            true => Put::Present,
-            false => {
-                let from = host.elsewhere(&expected.digest, name);
-                upload::put(self, &host, name, blob, from.as_deref()).await?
-            }
-        };
-        host.remember(expected.digest, name);
+        let put = upload.run().await?;
+        host.remember(digest, name);
         Ok(put)
     }
 
@@ -277,31 +167,11 @@ impl WriteStore for Registry {
         repository: &Repository,
         manifest: &RawManifest,
     ) -> Result<(), Error> {
-        self.write_manifest(repository, &manifest.expected.digest.to_string(), manifest)
-            .await
+        self.write_manifest(repository, manifest).await
     }
 
     async fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
-        for Move { tag, to, was } in moves {
-            let now = self
-                .manifest(repository, At::Tag(tag))
-                .await?
-                .map(|raw| raw.expected.digest);
-            if now.as_ref() != *was {
-                return Ok(Tagged::Conflict);
-            }
-            self.write_manifest(repository, tag.as_str(), to).await?;
-        }
-        // Registries cannot compare and write in one step: whoever came in between is seen now.
-        let Some(Move { tag, to, .. }) = moves.last() else {
-            return Ok(Tagged::Moved);
-        };
-        let now = self.digest(repository, tag).await?;
-        Ok(if now == Some(to.expected.digest) {
-            Tagged::Moved
-        } else {
-            Tagged::Conflict
-        })
+        self.move_tags(repository, moves).await
     }
 
     async fn sweep(&self, _: &Repository) -> Result<(), Error> {
@@ -310,60 +180,20 @@ impl WriteStore for Registry {
     }
 }
 
-impl Registry {
-    /// Asks for a manifest; `None` if it is not there.
-    async fn ask_manifest(
-        &self,
-        method: Method,
-        repository: &Repository,
-        reference: &str,
-        accept: &str,
-    ) -> Result<Option<Answer>, Error> {
-        let (host, name) = self.locate(repository).await?;
-        let url = host.url(name, &format!("manifests/{reference}"))?;
-        let request = || {
-            host.request(method.clone(), url.clone())
-                .header(ACCEPT, accept)
-                .whole(LARGEST_READ)
-        };
-        let answer = self
-            .send(&host, &Scope::pull(name), Patience::Repeatable, request)
-            .await?;
-        match answer.status() {
-            StatusCode::NOT_FOUND => Ok(None),
-            status if status.is_success() => Ok(Some(answer)),
-            _ => Err(self.refusal(&host, "manifest", answer).await),
-        }
-    }
-
-    async fn write_manifest(
-        &self,
-        repository: &Repository,
-        at: &str,
-        manifest: &RawManifest,
-    ) -> Result<(), Error> {
-        let (host, name) = self.locate(repository).await?;
-        let url = host.url(name, &format!("manifests/{at}"))?;
-        let request = || {
-            host.request(Method::PUT, url.clone())
-                .header(CONTENT_TYPE, &manifest.media_type)
-                .payload(Payload::Bytes(manifest.bytes.clone()))
-        };
-        let answer = self
-            .send(&host, &Scope::push(name), Patience::Repeatable, request)
-            .await?;
-        if answer.status().is_success() {
-            Ok(())
-        } else {
-            Err(self.refusal(&host, "manifest", answer).await)
-        }
-    }
-}
-
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Registry")
     }
+}
+
+/// The name of another repository of the same registry that keeps a blob.
+fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a str> {
+    let Some(Kept::InRegistry(other)) = kept else {
+        return None;
+    };
+    let (host, name) = other.as_str().split_once('/')?;
+    let (here, ours) = repository.as_str().split_once('/')?;
+    (host == here && name != ours).then_some(name)
 }
 
 /// The digest in an upload's URL.

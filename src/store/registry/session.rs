@@ -7,10 +7,11 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::{self, Auth, Scope};
+use super::known::Known;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::http::{Answer, Patience, Request, retrying};
+use crate::http::{Answer, Request, retrying};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
@@ -30,10 +31,13 @@ pub(super) struct Seen {
     pub(super) blobs: HashMap<Digest, BTreeSet<String>>,
     /// Repositories that had no tag, in which nothing needs to be looked for.
     pub(super) empty: BTreeSet<String>,
+    /// The length of chunks that got through, where one piece did not.
+    pub(super) chunk: Option<usize>,
 }
 
 /// One repository of a registry, with the credential that is meant for it.
 pub(super) struct Session {
+    pub(super) known: Known,
     pub(super) base: Url,
     pub(super) auth: Auth,
     pub(super) seen: Arc<Mutex<Seen>>,
@@ -45,7 +49,8 @@ impl Registry {
     /// # Errors
     /// It does not, or cannot be reached, or is no registry.
     pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
-        let base = self.http.base(api_host(host))?;
+        let known = Known::of(host);
+        let base = self.http.base(known.api_host(host))?;
         let shared = Host::default();
         let auth = Auth::new(
             self.http.clone(),
@@ -54,6 +59,7 @@ impl Registry {
             shared.scheme,
         );
         let host = Session {
+            known,
             base,
             auth,
             seen: shared.seen,
@@ -62,9 +68,7 @@ impl Registry {
             url: host.base.clone().into(),
         })?;
         let request = || host.request(Method::GET, url.clone());
-        let mut answer = self
-            .send(&host, &Scope::none(), Patience::Repeatable, request)
-            .await?;
+        let mut answer = self.send(&host, &Scope::none(), request).await?;
         // A registry that lets everybody read has not looked at the credential yet.
         if answer.status().is_success()
             && !host.auth.was_challenged()
@@ -74,7 +78,7 @@ impl Registry {
                 self.http
                     .send(request().secret(Some(basic.clone()), &host.base))
             };
-            answer = retrying(Patience::Repeatable, send).await?;
+            answer = retrying(send).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -94,7 +98,8 @@ impl Registry {
         if let Some(session) = sessions.get(text) {
             return Ok((Arc::clone(session), name));
         }
-        let base = self.http.base(api_host(host))?;
+        let known = Known::of(host);
+        let base = self.http.base(known.api_host(host))?;
         let credential = self.credentials.find(host, name).await?;
         let Host { scheme, seen } = self
             .hosts
@@ -104,24 +109,52 @@ impl Registry {
             .or_default()
             .clone();
         let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
-        let session = Arc::new(Session { base, auth, seen });
+        let session = Arc::new(Session {
+            known,
+            base,
+            auth,
+            seen,
+        });
         sessions.insert(text.to_owned(), Arc::clone(&session));
         Ok((session, name))
     }
 
-    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else.
+    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else, and as often as
+    /// patience goes when it does not come through.
     pub(super) async fn send(
         &self,
         host: &Session,
         scope: &Scope,
-        patience: Patience,
         request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        self.admitted(host, scope, request, true).await
+    }
+
+    /// As [`Registry::send`], for a request of which has to be seen what became of it before it is sent again.
+    pub(super) async fn send_once(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        self.admitted(host, scope, request, false).await
+    }
+
+    async fn admitted(
+        &self,
+        host: &Session,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+        is_repeatable: bool,
     ) -> Result<Answer, Error> {
         let mut turn = 1;
         loop {
             let secret = host.auth.secret(scope).await?;
             let send = || self.http.send(request().secret(secret.clone(), &host.base));
-            let answer = retrying(patience, send).await?;
+            let answer = match is_repeatable {
+                true => retrying(send).await?,
+                false => send().await?,
+            };
             if answer.status() != StatusCode::UNAUTHORIZED
                 || turn == TURNS
                 || !host.auth.learn(&answer, scope, secret.as_ref()).await?
@@ -199,13 +232,5 @@ impl Session {
 
     pub(super) fn request(&self, method: Method, url: Url) -> Request {
         Request::new(method, url, &self.base)
-    }
-}
-
-/// Where a registry is spoken to: Docker Hub's name in references is not the host of its API (contract 2.3).
-fn api_host(host: &str) -> &str {
-    match host {
-        "docker.io" | "index.docker.io" => "registry-1.docker.io",
-        host => host,
     }
 }

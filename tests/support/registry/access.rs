@@ -158,7 +158,7 @@ impl Desk {
     }
 
     /// The token of a request is good no more.
-    pub(super) fn revoke(&mut self, seen: &Seen) {
+    pub(super) fn withdraw_token(&mut self, seen: &Seen) {
         let token = seen
             .authorization()
             .and_then(|text| text.strip_prefix("Bearer "));
@@ -178,7 +178,7 @@ impl Desk {
                 let door = if tokens.elsewhere {
                     &self.doors.elsewhere
                 } else {
-                    &self.doors.registry
+                    &self.doors.front
                 };
                 let service = tokens.service;
                 let scope: Vec<_> = scopes(wanted).collect();

@@ -68,27 +68,9 @@ impl Desk {
 
 /// A blob, or the range of it that was asked for.
 fn serve(seen: &Seen, digest: &str, bytes: &Bytes) -> Answer {
-    let answer = Answer::new(200)
+    Answer::new(200)
         .header("content-type", "application/octet-stream")
         .header("docker-content-digest", digest)
-        .header("accept-ranges", "bytes");
-    let range = seen
-        .header("range")
-        .and_then(|text| text.strip_prefix("bytes="));
-    let Some((from, to)) = range.and_then(|text| text.split_once('-')) else {
-        return answer.body(bytes.clone());
-    };
-    let length = bytes.len();
-    let last = to.parse().map_or(length, |to: usize| (to + 1).min(length));
-    match from.parse::<usize>() {
-        Ok(from) if from < last => {
-            let mut answer = answer.body(bytes.slice(from..last));
-            answer.status = 206;
-            answer.header(
-                "content-range",
-                &format!("bytes {from}-{}/{length}", last - 1),
-            )
-        }
-        _ => Answer::new(416).header("content-range", &format!("bytes */{length}")),
-    }
+        .body(bytes.clone())
+        .ranged(seen)
 }

@@ -5,18 +5,10 @@ use bytes::Bytes;
 use super::access::{Access, Issued};
 use super::answer::Answer;
 use super::content::Content;
-use super::fault::{Fault, Rule};
 use super::quirks::{Creation, Location, Quirks};
 use super::route::Route;
 use super::seen::{Door, Seen};
-
-/// The base URLs of a registry's doors, without a slash at the end.
-#[derive(Clone, Debug)]
-pub struct Doors {
-    pub registry: String,
-    pub elsewhere: String,
-    pub plain: String,
-}
+use crate::support::server::{Book, Doors, Service};
 
 /// Everything that a registry knows.
 pub struct Desk {
@@ -26,10 +18,8 @@ pub struct Desk {
     pub content: Content,
     /// The repositories that were created beforehand, or their first levels.
     pub created: Vec<String>,
-    pub seen: Vec<Seen>,
-    pub rules: Vec<Rule>,
     pub(super) issued: Issued,
-    numbers: u64,
+    book: Book,
 }
 
 impl Desk {
@@ -40,67 +30,14 @@ impl Desk {
             doors,
             content: Content::default(),
             created: Vec::new(),
-            seen: Vec::new(),
-            rules: Vec::new(),
             issued: Issued::default(),
-            numbers: 0,
+            book: Book::default(),
         }
     }
 
     /// A number that was not used before.
     pub(super) fn number(&mut self) -> u64 {
-        self.numbers += 1;
-        self.numbers
-    }
-
-    /// Notes a request, and gives its place in the list and what shall go wrong with it.
-    pub fn arrive(&mut self, seen: Seen) -> (usize, Option<Fault>) {
-        let faults: Vec<_> = self
-            .rules
-            .iter_mut()
-            .filter_map(|rule| rule.meet(&seen))
-            .collect();
-        self.seen.push(seen);
-        (self.seen.len() - 1, faults.into_iter().next())
-    }
-
-    /// Lets a request in, or refuses it before its body is read.
-    pub fn receive(&mut self, seen: &Seen, route: &Route) -> Option<Answer> {
-        match (seen.door, route) {
-            (_, Route::Token) => None,
-            // As the storage of the clouds, which wants one signature and no more.
-            (_, Route::Storage(..)) => seen
-                .authorization()
-                .map(|_| Answer::new(400).body("only one way to authenticate is allowed")),
-            (Door::Registry, _) => self.admit(seen, route),
-            (Door::Elsewhere, Route::Upload(..)) if self.quirks.uploads_elsewhere => None,
-            _ => Some(Answer::new(404)),
-        }
-    }
-
-    /// Answers a request that was let in.
-    pub fn answer(&mut self, seen: &Seen, route: &Route, body: Bytes) -> Answer {
-        if let Some(refusal) = self.refuse_name(seen, route) {
-            return refusal;
-        }
-        match (seen.method.as_str(), route) {
-            ("GET" | "POST", Route::Token) => self.give_token(seen, &body),
-            ("GET" | "HEAD", Route::Ping) => Answer::json(200, &serde_json::json!({}))
-                .header("docker-distribution-api-version", "registry/2.0"),
-            ("GET", Route::Tags(name)) => self.list_tags(seen, name),
-            ("GET" | "HEAD", Route::Manifest(name, at)) => self.get_manifest(seen, name, at),
-            ("PUT", Route::Manifest(name, at)) => self.put_manifest(seen, name, at, body),
-            ("GET" | "HEAD", Route::Blob(name, digest)) => self.get_blob(seen, name, digest),
-            ("GET", Route::Storage(name, digest)) => self.get_stored(seen, name, digest),
-            ("POST", Route::Uploads(name)) => self.begin_upload(seen, name, body),
-            ("PATCH", Route::Upload(name, id)) => self.patch_upload(seen, name, id, &body),
-            ("PUT", Route::Upload(name, id)) => self.finish_upload(seen, name, id, &body),
-            ("GET", Route::Upload(name, id)) => self.upload_status(seen, name, id),
-            ("DELETE", Route::Upload(name, id)) => self.cancel_upload(name, id),
-            ("GET", Route::Referrers(name, digest)) => self.list_referrers(name, digest),
-            (_, Route::Unknown | Route::Storage(..)) => Answer::new(404),
-            _ => Answer::error(405, "UNSUPPORTED", "the operation is unsupported"),
-        }
+        self.book.number()
     }
 
     /// Whether the name has as many levels as it must have.
@@ -144,13 +81,81 @@ impl Desk {
     /// A URL of this registry as its `Location` headers have it, for a request of the path `asked`.
     pub(super) fn location(&self, asked: &str, path: &str) -> String {
         match self.quirks.location {
-            Location::Absolute => format!("{}{path}", self.doors.registry),
+            Location::Absolute => format!("{}{path}", self.doors.front),
             Location::Path => path.to_owned(),
             Location::Relative => {
                 let up = asked.matches('/').count() - 1;
                 format!("{}{}", "../".repeat(up), &path[1..])
             }
         }
+    }
+}
+
+impl Service for Desk {
+    fn book(&mut self) -> &mut Book {
+        &mut self.book
+    }
+
+    fn receive(&mut self, seen: &Seen) -> Option<Answer> {
+        let route = Route::of(&seen.path);
+        match (seen.door, &route) {
+            (_, Route::Token) => None,
+            // As the storage of the clouds, which wants one signature and no more.
+            (_, Route::Storage(..)) => seen
+                .authorization()
+                .map(|_| Answer::new(400).body("only one way to authenticate is allowed")),
+            (Door::Front, _) => self.admit(seen, &route),
+            (Door::Elsewhere, Route::Upload(..)) if self.quirks.uploads_elsewhere => None,
+            _ => Some(Answer::new(404)),
+        }
+    }
+
+    fn answer(&mut self, seen: &Seen, body: Bytes) -> Answer {
+        let route = Route::of(&seen.path);
+        if let Some(refusal) = self.refuse_name(seen, &route) {
+            return refusal;
+        }
+        match (seen.method.as_str(), &route) {
+            ("GET" | "POST", Route::Token) => self.give_token(seen, &body),
+            ("GET" | "HEAD", Route::Ping) => Answer::json(200, &serde_json::json!({}))
+                .header("docker-distribution-api-version", "registry/2.0"),
+            ("GET", Route::Tags(name)) => self.list_tags(seen, name),
+            ("GET" | "HEAD", Route::Manifest(name, at)) => self.get_manifest(seen, name, at),
+            ("PUT", Route::Manifest(name, at)) => self.put_manifest(seen, name, at, body),
+            ("GET" | "HEAD", Route::Blob(name, digest)) => self.get_blob(seen, name, digest),
+            ("GET", Route::Storage(name, digest)) => self.get_stored(seen, name, digest),
+            ("POST", Route::Uploads(name)) => self.begin_upload(seen, name, body),
+            ("PATCH", Route::Upload(name, id)) => self.patch_upload(seen, name, id, &body),
+            ("PUT", Route::Upload(name, id)) => self.finish_upload(seen, name, id, &body),
+            ("GET", Route::Upload(name, id)) => self.upload_status(seen, name, id),
+            ("DELETE", Route::Upload(name, id)) => self.cancel_upload(name, id),
+            ("GET", Route::Referrers(name, digest)) => self.list_referrers(name, digest),
+            (_, Route::Unknown | Route::Storage(..)) => Answer::new(404),
+            _ => Answer::error(405, "UNSUPPORTED", "the operation is unsupported"),
+        }
+    }
+
+    fn limit(&self, seen: &Seen) -> u64 {
+        let upload = seen.method == "PUT" && matches!(Route::of(&seen.path), Route::Upload(..));
+        let limit = self.quirks.largest_put.filter(|_| upload);
+        limit.unwrap_or(u64::MAX)
+    }
+
+    fn keep_partial(&mut self, seen: &Seen, bytes: &Bytes) {
+        self.keep_upload(&Route::of(&seen.path), bytes);
+    }
+
+    fn revoke(&mut self, seen: &Seen) {
+        self.withdraw_token(seen);
+    }
+
+    fn redirect_to(&mut self, seen: &Seen, door: Door) -> Option<Answer> {
+        let (Route::Blob(name, digest) | Route::Storage(name, digest)) = Route::of(&seen.path)
+        else {
+            return None;
+        };
+        let door = self.doors.of(door).to_owned();
+        Some(self.redirect(&door, &name, &digest))
     }
 }
 

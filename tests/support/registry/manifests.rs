@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::answer::Answer;
 use super::content::{Manifest, digest_like, parts};
 use super::desk::Desk;
-use super::quirks::Pages;
+use super::quirks::{Etags, Pages};
 use super::seen::Seen;
 
 /// The largest manifest that is taken, in bytes.
@@ -43,6 +43,10 @@ impl Desk {
             .header("content-type", &manifest.media_type)
             .header("docker-content-digest", &digest)
             .body(manifest.bytes.clone());
+        let answer = match self.quirks.etags {
+            Etags::Absent => answer,
+            Etags::Sent | Etags::Compared => answer.header("etag", &format!("\"{digest}\"")),
+        };
         match self.quirks.rate {
             Some(left) => answer
                 .header("ratelimit-limit", "100;w=21600")
@@ -80,7 +84,15 @@ impl Desk {
             );
         }
         let immutable = self.quirks.immutable;
+        let compares = self.quirks.etags == Etags::Compared;
         let repository = self.content.repository(name);
+        let stands = repository
+            .resolve(reference)
+            .map(|digest| format!("\"{digest}\""));
+        let expected = seen.header("if-match").filter(|_| compares);
+        if expected.is_some() && expected != stands.as_deref() {
+            return Answer::new(412);
+        }
         if immutable && !by_digest && repository.resolve(reference).is_some() {
             let message = format!(
                 "The image tag '{reference}' already exists in the '{name}' repository and cannot be overwritten because the repository is immutable."
@@ -222,7 +234,7 @@ impl Desk {
                 let token: String = last.chars().rev().collect();
                 format!("{path}?n={n}&next_page={token}")
             }
-            Pages::Absolute => format!("{}{path}?n={n}&last={last}", self.doors.registry),
+            Pages::Absolute => format!("{}{path}?n={n}&last={last}", self.doors.front),
             Pages::Path | Pages::AllAtOnce => format!("{path}?last={last}&n={n}"),
         };
         format!("<{url}>; rel=\"next\"")

@@ -93,12 +93,25 @@ pub enum Creation {
     Levels(usize),
 }
 
+/// What an `ETag` is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Etags {
+    /// There is none.
+    Absent,
+    /// It is sent with manifests.
+    Sent,
+    /// It is sent, and a PUT with another one in `If-Match` is refused.
+    Compared,
+}
+
 /// What a registry does in its own way.
 #[derive(Clone, Debug)]
 pub struct Quirks {
     pub patches: Patches,
     /// The longest body of a PATCH in bytes; a longer one is refused with 416.
     pub largest_patch: Option<u64>,
+    /// How much of a PATCH is taken; the answer says so, and the rest has to come again.
+    pub taken_of_patch: Option<usize>,
     /// After how many bytes of a PUT the connection is cut.
     pub largest_put: Option<u64>,
     /// Whether `Content-Range` is looked at.
@@ -122,6 +135,7 @@ pub struct Quirks {
     pub unknown: &'static str,
     /// Whether a tag stays where it is.
     pub immutable: bool,
+    pub etags: Etags,
     /// Whether a PUT of a manifest by digest is answered with its `Location`.
     pub manifest_location: bool,
     /// The status for a manifest whose parts are missing.
@@ -162,6 +176,7 @@ impl Quirks {
         Self {
             patches: Patches::AddUp,
             largest_patch: None,
+            taken_of_patch: None,
             largest_put: None,
             checks_ranges: true,
             smallest_chunk: None,
@@ -175,6 +190,7 @@ impl Quirks {
             levels: None,
             unknown: "NAME_UNKNOWN",
             immutable: false,
+            etags: Etags::Absent,
             manifest_location: true,
             missing_part: 404,
             types: None,
@@ -192,6 +208,7 @@ impl Quirks {
     fn distribution() -> Self {
         Self {
             checks_ranges: false,
+            etags: Etags::Sent,
             keeps_partial: true,
             location: Location::Absolute,
             upload_state: true,

@@ -50,6 +50,7 @@ impl Desk {
         if quirks.patches == Patches::LastWins {
             upload.bytes.clear();
         }
+        let body = &body[..body.len().min(quirks.taken_of_patch.unwrap_or(usize::MAX))];
         upload.bytes.extend_from_slice(body);
         upload.told += body.len() as u64;
         upload.state = number;
@@ -97,7 +98,7 @@ impl Desk {
     }
 
     /// What had arrived when the connection was cut.
-    pub fn keep_partial(&mut self, route: &Route, bytes: &[u8]) {
+    pub(super) fn keep_upload(&mut self, route: &Route, bytes: &[u8]) {
         if let (true, Route::Upload(name, id)) = (self.quirks.keeps_partial, route)
             && let Some(upload) = self.upload(name, id)
         {

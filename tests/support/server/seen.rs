@@ -1,4 +1,6 @@
-//! What arrived at a registry: one record for each request.
+//! What arrived at a server: one record for each request.
+
+use std::time::Instant;
 
 use hyper::http::request::Parts;
 use url::Url;
@@ -6,9 +8,9 @@ use url::Url;
 /// Where a request arrived. Each door is a host of its own, told by its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// The registry.
-    Registry,
-    /// Another host of the same registry: its token server, and the storage behind it.
+    /// The host that clients are told.
+    Front,
+    /// Another host of the same service: the token server of a registry, the storage behind it.
     Elsewhere,
     /// Another host that speaks no TLS.
     Plain,
@@ -21,7 +23,7 @@ pub struct Seen {
     /// Which connection it came by.
     pub connection: u64,
     pub method: String,
-    /// The path, decoded.
+    /// The path, with `:` and `+` decoded.
     pub path: String,
     /// The parameters of the query, decoded.
     pub query: Vec<(String, String)>,
@@ -31,15 +33,16 @@ pub struct Seen {
     pub body: u64,
     /// The status of the answer; `None` if there was none.
     pub status: Option<u16>,
+    /// When it arrived.
+    pub began: Instant,
+    /// When its answer was sent, or the connection ended.
+    pub ended: Option<Instant>,
 }
 
 impl Seen {
     pub(super) fn new(door: Door, connection: u64, parts: &Parts) -> Self {
         let target = parts.uri.path_and_query().map_or("/", |text| text.as_str());
-        let url = Url::parse("http://registry/")
-            .unwrap()
-            .join(target)
-            .unwrap();
+        let url = Url::parse("http://server/").unwrap().join(target).unwrap();
         let headers = parts.headers.iter().map(|(name, value)| {
             (
                 name.to_string(),
@@ -50,11 +53,18 @@ impl Seen {
             door,
             connection,
             method: parts.method.to_string(),
-            path: url.path().replace("%3A", ":").replace("%3a", ":"),
+            path: url
+                .path()
+                .replace("%3A", ":")
+                .replace("%3a", ":")
+                .replace("%2B", "+")
+                .replace("%2b", "+"),
             query: url.query_pairs().into_owned().collect(),
             headers: headers.collect(),
             body: 0,
             status: None,
+            began: Instant::now(),
+            ended: None,
         }
     }
 
@@ -73,17 +83,6 @@ impl Seen {
     /// What `Authorization` says.
     pub fn authorization(&self) -> Option<&str> {
         self.header("authorization")
-    }
-
-    /// Whether a secret was sent to somebody who has no business with it: storage, or whoever listens without TLS, or a token
-    /// to the server that gives them.
-    pub fn leaks(&self) -> bool {
-        let token = self.path == "/token";
-        match (self.door, self.authorization()) {
-            (_, None) => false,
-            (_, Some(secret)) if token => secret.starts_with("Bearer"),
-            (door, Some(_)) => door != Door::Registry,
-        }
     }
 }
 

@@ -7,12 +7,17 @@ use bytes::Bytes;
 use hyper::Response;
 use hyper::body::{Body, Frame};
 
-/// What a registry answers.
+use super::connection::Stay;
+use super::seen::Seen;
+
+/// What a server answers.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
+    /// Whether the length of the body is said before it comes.
+    pub sized: bool,
     pub end: End,
 }
 
@@ -33,6 +38,7 @@ impl Answer {
             status,
             headers: Vec::new(),
             body: Bytes::new(),
+            sized: true,
             end: End::Whole,
         }
     }
@@ -77,9 +83,33 @@ impl Answer {
         self
     }
 
+    /// The part of the body that was asked for, or all of it.
+    #[must_use]
+    pub fn ranged(mut self, seen: &Seen) -> Self {
+        self.set("accept-ranges", "bytes");
+        let range = seen
+            .header("range")
+            .and_then(|text| text.strip_prefix("bytes="));
+        let Some((from, to)) = range.and_then(|text| text.split_once('-')) else {
+            return self;
+        };
+        let length = self.body.len();
+        let last = to.parse().map_or(length, |to: usize| (to + 1).min(length));
+        match from.parse::<usize>() {
+            Ok(from) if from < last => {
+                self.status = 206;
+                self.body = self.body.slice(from..last);
+                let range = format!("bytes {from}-{}/{length}", last - 1);
+                self.header("content-range", &range)
+            }
+            _ => Self::new(416).header("content-range", &format!("bytes */{length}")),
+        }
+    }
+
     /// The answer as it goes out: to a HEAD without its body.
-    pub(super) fn response(mut self, head: bool) -> Response<Flow> {
-        if self.get("content-length").is_none() && self.status != 204 {
+    pub(super) fn response(mut self, head: bool, stay: Stay) -> Response<Flow> {
+        let sized = self.sized && self.status != 204;
+        if sized && self.get("content-length").is_none() {
             let length = self.body.len().to_string();
             self.set("content-length", &length);
         }
@@ -90,7 +120,7 @@ impl Answer {
         for (name, value) in &self.headers {
             response = response.header(name, value);
         }
-        response.body(Flow::new(self.body, self.end)).unwrap()
+        response.body(Flow::new(self.body, self.end, stay)).unwrap()
     }
 }
 
@@ -100,10 +130,11 @@ pub struct Flow {
     end: End,
     /// How often the connection gets a chance to send what it has before it is cut.
     flushes: u8,
+    _stay: Stay,
 }
 
 impl Flow {
-    fn new(mut bytes: Bytes, end: End) -> Self {
+    fn new(mut bytes: Bytes, end: End, stay: Stay) -> Self {
         if let End::Cut(after) | End::Stall(after) = end {
             bytes.truncate(after);
         }
@@ -111,6 +142,7 @@ impl Flow {
             bytes,
             end,
             flushes: 3,
+            _stay: stay,
         }
     }
 }

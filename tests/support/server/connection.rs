@@ -1,11 +1,12 @@
-//! Connections: from bytes to the desk and back, or into the ditch.
+//! Connections: from bytes to the service and back, or into the ditch.
 
 use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
@@ -18,20 +19,27 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
+use super::Service;
 use super::answer::{Answer, Flow};
-use super::desk::Desk;
 use super::fault::Fault;
-use super::route::Route;
 use super::seen::{Door, Seen};
 
 /// How much of a body is read before a refusal is answered, as Go's servers do; more than that and the connection ends.
 const DRAINED: u64 = 256 << 10;
 
 /// What all connections share.
-#[derive(Clone)]
-pub struct Server {
-    pub desk: Arc<Mutex<Desk>>,
+pub struct Server<S> {
+    pub service: Arc<Mutex<S>>,
     pub tls: Option<TlsAcceptor>,
+}
+
+impl<S> Clone for Server<S> {
+    fn clone(&self) -> Self {
+        Self {
+            service: Arc::clone(&self.service),
+            tls: self.tls.clone(),
+        }
+    }
 }
 
 /// One connection.
@@ -44,7 +52,7 @@ struct Line {
     reset: Arc<AtomicBool>,
 }
 
-impl Server {
+impl<S: Service> Server<S> {
     /// Takes connections at a door until the runtime ends.
     pub async fn listen(self, door: Door, listener: std::net::TcpListener) {
         listener.set_nonblocking(true).unwrap();
@@ -55,7 +63,7 @@ impl Server {
             };
             let line = Line {
                 door,
-                number: self.desk().number(),
+                number: self.service().book().number(),
                 hang_up: Arc::default(),
                 reset: Arc::default(),
             };
@@ -94,121 +102,133 @@ impl Server {
 
     async fn handle(&self, line: &Line, request: Request<Incoming>) -> Response<Flow> {
         let (parts, body) = request.into_parts();
-        let seen = Seen::new(line.door, line.number, &parts);
-        let route = Route::of(&seen.path);
-        let (place, fault) = self.desk().arrive(seen.clone());
-        let fault = match fault {
+        let mut seen = Seen::new(line.door, line.number, &parts);
+        let (place, fault, delay) = self.service().book().arrive(seen.clone());
+        let stay = self.stay(place);
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let answer = match fault {
             Some(Fault::Reset) => return line.reset().await,
             Some(Fault::Stall) => return std::future::pending().await,
             Some(Fault::CutRequest(after)) => {
                 let (bytes, _) = read(body, after).await;
                 self.read(place, bytes.len());
-                self.desk().keep_partial(&route, &bytes);
+                self.service().keep_partial(&seen, &bytes);
                 return line.hang_up().await;
             }
-            Some(Fault::Answer(answer)) => return self.refuse(place, &seen, body, answer).await,
-            fault => fault,
+            Some(Fault::Answer(answer)) => Some(self.refuse(place, body, answer).await),
+            Some(Fault::Overlook(header)) => {
+                seen.headers.retain(|(name, _)| name != header);
+                self.attend(place, &seen, body, None).await
+            }
+            fault => self.attend(place, &seen, body, fault).await,
         };
-        if matches!(fault, Some(Fault::ExpiredToken)) {
-            self.desk().revoke(&seen);
-        }
-        let refusal = self.desk().receive(&seen, &route);
-        if let Some(refusal) = refusal {
-            return self.refuse(place, &seen, body, refusal).await;
-        }
-        let limit = self.limit(&seen, &route);
-        let (bytes, whole) = read(body, limit).await;
-        self.read(place, bytes.len());
-        if !whole {
-            self.desk().keep_partial(&route, &bytes);
+        let Some(answer) = answer else {
             return line.hang_up().await;
-        }
-        let answer = self.desk().answer(&seen, &route, bytes);
-        match self.spoil(&seen, &route, fault, answer) {
-            Some(answer) => self.deliver(place, &seen, answer),
-            None => line.hang_up().await,
-        }
-    }
-
-    /// What becomes of an answer by a fault; `None`: it is lost.
-    fn spoil(
-        &self,
-        seen: &Seen,
-        route: &Route,
-        fault: Option<Fault>,
-        mut answer: Answer,
-    ) -> Option<Answer> {
-        let mut desk = self.desk();
-        let (Route::Blob(name, digest) | Route::Storage(name, digest)) = route.clone() else {
-            return spoil_any(seen, fault, answer);
         };
-        match fault {
-            Some(Fault::RedirectElsewhere) => {
-                let door = desk.doors.elsewhere.clone();
-                answer = desk.redirect(&door, &name, &digest);
-            }
-            Some(Fault::RedirectPlain) => {
-                let door = desk.doors.plain.clone();
-                answer = desk.redirect(&door, &name, &digest);
-            }
-            fault => return spoil_any(seen, fault, answer),
+        if let Some(seen) = self.service().book().at(place) {
+            seen.status = Some(answer.status);
         }
-        Some(answer)
+        answer.response(seen.method == "HEAD", stay)
     }
 
-    /// Answers before the body was read.
-    async fn refuse(
+    /// Lets a request in or not, reads its body, and answers; `None`: the connection ends.
+    async fn attend(
         &self,
         place: usize,
         seen: &Seen,
         body: Incoming,
-        answer: Answer,
-    ) -> Response<Flow> {
+        fault: Option<Fault>,
+    ) -> Option<Answer> {
+        if matches!(fault, Some(Fault::ExpiredToken)) {
+            self.service().revoke(seen);
+        }
+        let refusal = self.service().receive(seen);
+        if let Some(refusal) = refusal {
+            return Some(self.refuse(place, body, refusal).await);
+        }
+        let limit = self.service().limit(seen);
+        let (bytes, whole) = read(body, limit).await;
+        self.read(place, bytes.len());
+        if !whole {
+            self.service().keep_partial(seen, &bytes);
+            return None;
+        }
+        if let Some(Fault::Together(barrier)) = &fault {
+            barrier.wait().await;
+        }
+        let mut service = self.service();
+        let answer = service.answer(seen, bytes);
+        spoil(&mut *service, seen, fault, answer)
+    }
+
+    /// Notes the end of a request when it is dropped.
+    fn stay(&self, place: usize) -> Stay {
+        let service = Arc::clone(&self.service);
+        Stay(Box::new(move || {
+            let mut service = service.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(seen) = service.book().at(place) {
+                seen.ended = Some(Instant::now());
+            }
+        }))
+    }
+
+    /// Answers before the body was read.
+    async fn refuse(&self, place: usize, body: Incoming, answer: Answer) -> Answer {
         let (bytes, whole) = read(body, DRAINED).await;
         self.read(place, bytes.len());
-        let answer = if whole {
+        if whole {
             answer
         } else {
             answer.header("connection", "close")
-        };
-        self.deliver(place, seen, answer)
-    }
-
-    fn deliver(&self, place: usize, seen: &Seen, answer: Answer) -> Response<Flow> {
-        if let Some(seen) = self.desk().seen.get_mut(place) {
-            seen.status = Some(answer.status);
         }
-        answer.response(seen.method == "HEAD")
     }
 
     fn read(&self, place: usize, count: usize) {
-        if let Some(seen) = self.desk().seen.get_mut(place) {
+        if let Some(seen) = self.service().book().at(place) {
             seen.body = count as u64;
         }
     }
 
-    /// After how many bytes of a body the connection is cut.
-    fn limit(&self, seen: &Seen, route: &Route) -> u64 {
-        let limit = self.desk().quirks.largest_put;
-        let upload = seen.method == "PUT" && matches!(route, Route::Upload(..));
-        limit.filter(|_| upload).unwrap_or(u64::MAX)
-    }
-
-    fn desk(&self) -> std::sync::MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn service(&self) -> MutexGuard<'_, S> {
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn spoil_any(seen: &Seen, fault: Option<Fault>, mut answer: Answer) -> Option<Answer> {
+/// What becomes of an answer by a fault; `None`: it is lost.
+fn spoil(
+    service: &mut impl Service,
+    seen: &Seen,
+    fault: Option<Fault>,
+    mut answer: Answer,
+) -> Option<Answer> {
     match fault {
         Some(Fault::LostAnswer) => return None,
         Some(Fault::Alter(alteration)) => alteration(&mut answer),
+        Some(Fault::RedirectElsewhere) => {
+            let redirect = service.redirect_to(seen, Door::Elsewhere);
+            return redirect.or(Some(answer));
+        }
+        Some(Fault::RedirectPlain) => {
+            let redirect = service.redirect_to(seen, Door::Plain);
+            return redirect.or(Some(answer));
+        }
         Some(Fault::RedirectLoop) => {
             answer = Answer::new(307).header("location", &seen.path);
         }
         _ => {}
     }
     Some(answer)
+}
+
+/// A request that is under way.
+pub struct Stay(Box<dyn Fn() + Send>);
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        (self.0)();
+    }
 }
 
 impl Line {

@@ -20,14 +20,18 @@ pub enum Fault {
     Stall,
     /// So many bytes of the body are taken; then the connection is cut.
     CutRequest(u64),
+    /// Nothing is done before others have come that wait here too.
+    Together(Arc<tokio::sync::Barrier>),
     /// Everything is done; then the connection is cut before the answer.
     LostAnswer,
-    /// A blob lies behind another door of the registry, with a signature in its URL.
+    /// What is asked for lies behind another door, with a signature in its URL.
     RedirectElsewhere,
-    /// A blob lies behind a door without TLS.
+    /// What is asked for lies behind a door without TLS.
     RedirectPlain,
     /// The way goes round in circles.
     RedirectLoop,
+    /// A header of the request is overlooked.
+    Overlook(&'static str),
     /// Everything is done, and the answer is altered.
     Alter(Alteration),
 }
@@ -60,7 +64,18 @@ impl Fault {
         Self::Answer(Answer::error(403, "DENIED", message))
     }
 
-    fn alter(alteration: impl Fn(&mut Answer) + Send + Sync + 'static) -> Self {
+    /// Everything is done, and then something else happens before the answer.
+    pub fn after(happens: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::alter(move |_| happens())
+    }
+
+    /// Everything is done, and then something else is answered.
+    pub fn although_done(answer: Answer) -> Self {
+        Self::alter(move |altered| *altered = answer.clone())
+    }
+
+    /// The answer is altered before it goes out.
+    pub fn alter(alteration: impl Fn(&mut Answer) + Send + Sync + 'static) -> Self {
         Self::Alter(Arc::new(alteration))
     }
 
@@ -117,6 +132,16 @@ impl Fault {
         })
     }
 
+    /// How long the body is shows only when it ends.
+    pub fn chunked() -> Self {
+        Self::alter(|answer| answer.sized = false)
+    }
+
+    /// What is asked for lies at another URL.
+    pub fn redirect(url: &str) -> Self {
+        Self::Answer(Answer::new(302).header("location", url))
+    }
+
     /// A range is refused.
     pub fn range_refused() -> Self {
         Self::Answer(Answer::new(416))
@@ -151,7 +176,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    pub(super) fn new(
+    pub fn new(
         matches: impl Fn(&Seen) -> bool + Send + 'static,
         skip: usize,
         times: usize,

@@ -1,0 +1,177 @@
+//! A module out of what its files say.
+
+use std::collections::BTreeMap;
+
+use super::files::SourceFile;
+use super::{Error, Fact, Mistake, Module, ModuleSource, Requirement, Statement};
+use crate::address::{self, Hostname, ProviderAddr};
+use crate::constraint::VersionConstraints;
+
+/// The namespace of providers that are named by their type alone.
+const IMPLIED_NAMESPACE: &str = "hashicorp";
+
+/// The name whose provider is part of the client, unless `required_providers` says otherwise.
+const BUILT_IN: &str = "terraform";
+
+/// What is known so far.
+pub(super) struct Assembly<'a> {
+    default_host: &'a Hostname,
+    required_at: Option<Place>,
+    /// By name; `None` for a provider that is part of the client.
+    required: BTreeMap<String, Option<Requirement>>,
+    /// By name and alias.
+    configured: BTreeMap<(String, Option<String>), (VersionConstraints, Place)>,
+    used: BTreeMap<[String; 3], Used>,
+    calls: BTreeMap<String, ModuleSource>,
+}
+
+struct Place {
+    file: String,
+    line: Option<usize>,
+}
+
+struct Used {
+    provider: Option<String>,
+    place: Place,
+}
+
+impl Place {
+    fn refuse(&self, mistake: impl Into<Mistake>) -> Error {
+        Error {
+            file: self.file.clone(),
+            line: self.line,
+            mistake: mistake.into(),
+        }
+    }
+}
+
+impl<'a> Assembly<'a> {
+    pub(super) fn new(default_host: &'a Hostname) -> Self {
+        Self {
+            default_host,
+            required_at: None,
+            required: BTreeMap::new(),
+            configured: BTreeMap::new(),
+            used: BTreeMap::new(),
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in what a file says. Overriding files come last.
+    pub(super) fn add(&mut self, file: &SourceFile<'_>, fact: Fact) -> Result<(), Error> {
+        let place = Place {
+            file: file.name.to_owned(),
+            line: fact.line,
+        };
+        match fact.statement {
+            Statement::RequiredProviders if file.is_override() => {}
+            Statement::RequiredProviders => match &self.required_at {
+                None => self.required_at = Some(place),
+                Some(Place { file, line }) => {
+                    let (file, line) = (file.clone(), *line);
+                    return Err(place.refuse(Mistake::Several { file, line }));
+                }
+            },
+            Statement::Required {
+                name,
+                source,
+                version,
+            } => {
+                let source = source.as_deref().unwrap_or(&name);
+                let source = self.source(source).map_err(|error| place.refuse(error))?;
+                let constraints = constraints(version, &place)?;
+                let requirement = source.map(|source| Requirement {
+                    source,
+                    constraints,
+                });
+                self.required.insert(name, requirement);
+            }
+            Statement::Configured {
+                name,
+                alias,
+                version,
+            } => {
+                let constraints = constraints(version, &place)?;
+                let known = self.configured.entry((name, alias));
+                let known = known.or_insert((VersionConstraints::any(), place));
+                if !constraints.is_any() {
+                    known.0 = constraints;
+                }
+            }
+            Statement::Used { key, provider } => {
+                let used = self.used.entry(key).or_insert(Used {
+                    provider: None,
+                    place,
+                });
+                used.provider = provider.or(used.provider.take());
+            }
+            Statement::Call { name, source } => {
+                self.calls.insert(name, source);
+            }
+        }
+        Ok(())
+    }
+
+    /// A provider as a module spells it: type, namespace and type, or all three segments. `None` if it is part of the client.
+    fn source(&self, text: &str) -> Result<Option<ProviderAddr>, address::Error> {
+        let address = if text.contains('/') || text.is_empty() {
+            ProviderAddr::parse(text, self.default_host)
+        } else if text == BUILT_IN {
+            return Ok(None);
+        } else {
+            ProviderAddr::new(self.default_host.clone(), IMPLIED_NAMESPACE, text)
+        };
+        match address {
+            Ok(address) => Ok(Some(address)),
+            Err(address::Error::BuiltIn { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What all files say together.
+    pub(super) fn finish(mut self) -> Result<Module, Error> {
+        for ([_, type_name, _], used) in std::mem::take(&mut self.used) {
+            let implied = type_name.split('_').next().unwrap_or_default();
+            let name = used.provider.unwrap_or_else(|| implied.to_owned());
+            self.require(&name, VersionConstraints::any(), &used.place)?;
+        }
+        for ((name, _), (constraints, place)) in std::mem::take(&mut self.configured) {
+            self.require(&name, constraints, &place)?;
+        }
+        let required = self.required.into_iter();
+        Ok(Module {
+            requirements: required
+                .filter_map(|(name, one)| Some((name, one?)))
+                .collect(),
+            calls: self.calls,
+        })
+    }
+
+    /// Adds to what is required of the provider that has a name in this module.
+    fn require(
+        &mut self,
+        name: &str,
+        constraints: VersionConstraints,
+        place: &Place,
+    ) -> Result<(), Error> {
+        if !self.required.contains_key(name) {
+            let source = self.source(name).map_err(|error| place.refuse(error))?;
+            let requirement = source.map(|source| Requirement {
+                source,
+                constraints: VersionConstraints::any(),
+            });
+            self.required.insert(name.to_owned(), requirement);
+        }
+        if let Some(Some(known)) = self.required.get_mut(name) {
+            known.constraints = std::mem::take(&mut known.constraints).and(constraints);
+        }
+        Ok(())
+    }
+}
+
+fn constraints(version: Option<String>, place: &Place) -> Result<VersionConstraints, Error> {
+    let version = version.unwrap_or_default();
+    version
+        .parse()
+        .map_err(|error: crate::constraint::Error| place.refuse(error))
+}

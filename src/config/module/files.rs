@@ -1,0 +1,67 @@
+//! Which files of a directory a module is made of, and in which order they count.
+
+use std::collections::BTreeSet;
+
+use super::{Fact, LARGEST, Mistake, json, native};
+
+/// A file of a module's directory.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceFile<'a> {
+    /// Its name, without directory.
+    pub name: &'a str,
+    /// What it holds.
+    pub bytes: &'a [u8],
+}
+
+/// The endings, each with the one of OpenTofu that a file may have instead.
+const ENDINGS: [(&str, Option<&str>); 4] = [
+    (".tf", Some(".tofu")),
+    (".tofu", None),
+    (".tf.json", Some(".tofu.json")),
+    (".tofu.json", None),
+];
+
+/// Whether clients read a file of this name as part of a module. Hidden files and editors' copies are none.
+pub fn is_configuration(name: &str) -> bool {
+    let is_copy = name.starts_with('.') || name.ends_with('~') || name.starts_with('#');
+    !is_copy && split(name).is_some()
+}
+
+/// A name without its ending, and the ending that would replace it.
+fn split(name: &str) -> Option<(&str, Option<&'static str>)> {
+    let of = |(ending, instead): &(&str, _)| Some((name.strip_suffix(*ending)?, *instead));
+    ENDINGS.iter().find_map(of)
+}
+
+/// Those that count, by name; overriding ones behind the others, as clients read them.
+pub(super) fn in_order<'a>(files: &'a [SourceFile<'a>]) -> Vec<&'a SourceFile<'a>> {
+    let names: BTreeSet<&str> = files.iter().map(|file| file.name).collect();
+    let counts = |file: &&SourceFile<'_>| {
+        let is_replaced = |(stem, instead): (&str, Option<&str>)| {
+            instead.is_some_and(|instead| names.contains(&*format!("{stem}{instead}")))
+        };
+        is_configuration(file.name) && !split(file.name).is_some_and(is_replaced)
+    };
+    let mut files: Vec<_> = files.iter().filter(counts).collect();
+    files.sort_by_key(|file| (file.is_override(), file.name));
+    files
+}
+
+impl SourceFile<'_> {
+    /// Whether it changes what other files say: `override.tf`, `…_override.tf`.
+    pub(super) fn is_override(&self) -> bool {
+        let stem = split(self.name).map_or("", |(stem, _)| stem);
+        stem == "override" || stem.ends_with("_override")
+    }
+
+    pub(super) fn facts(&self) -> Result<Vec<Fact>, (Option<usize>, Mistake)> {
+        if self.bytes.len() > LARGEST {
+            return Err((None, Mistake::Large { limit: LARGEST }));
+        }
+        if self.name.ends_with(".json") {
+            json::read(self.bytes)
+        } else {
+            native::read(self.bytes).map_err(|(line, mistake)| (Some(line), mistake))
+        }
+    }
+}

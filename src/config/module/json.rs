@@ -1,0 +1,150 @@
+//! Facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
+
+use super::{Fact, Mistake, ModuleSource, Statement, provider_name};
+use crate::config::block::{Section, Value};
+
+/// What is wrong, with its line where that is known.
+type Refusal = (Option<usize>, Mistake);
+
+/// What a file says about providers.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Refusal> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let document: Value =
+        serde_json::from_slice(bytes).map_err(|error| (Some(error.line()), Mistake::Json))?;
+    let mut reader = Reader::default();
+    for root in sections(&document).map_err(|mistake| (None, mistake))? {
+        reader.read(root).map_err(|mistake| (None, mistake))?;
+    }
+    Ok(reader.facts)
+}
+
+/// A block, or a list of blocks.
+fn sections(value: &Value) -> Result<Vec<&Section>, Mistake> {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Section(section) => Ok(vec![section]),
+        Value::List(values) => values.iter().map(section).collect(),
+        _ => Err(Mistake::NotObject),
+    }
+}
+
+fn section(value: &Value) -> Result<&Section, Mistake> {
+    match value {
+        Value::Section(section) => Ok(section),
+        _ => Err(Mistake::NotObject),
+    }
+}
+
+/// The blocks with one label. A member `//` is a comment.
+fn labelled(value: &Value) -> Result<Vec<(&str, &Value)>, Mistake> {
+    let sections = sections(value)?.into_iter();
+    let members = sections.flat_map(Section::members);
+    Ok(members.filter(|(name, _)| *name != "//").collect())
+}
+
+fn text(section: &Section, name: &'static str) -> Result<Option<String>, Mistake> {
+    match section.value(name) {
+        None => Ok(None),
+        Some(Value::Text(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(Mistake::NotText { name }),
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    facts: Vec<Fact>,
+}
+
+impl Reader {
+    fn push(&mut self, statement: Statement) {
+        let line = None;
+        self.facts.push(Fact { line, statement });
+    }
+
+    fn read(&mut self, root: &Section) -> Result<(), Mistake> {
+        for (name, value) in root.members() {
+            match name {
+                "terraform" => self.read_settings(value)?,
+                "provider" => self.read_configured(value)?,
+                "resource" | "data" | "ephemeral" => self.read_used(name, value)?,
+                "check" => {
+                    for (_, check) in labelled(value)? {
+                        for check in sections(check)? {
+                            check
+                                .value("data")
+                                .map_or(Ok(()), |data| self.read_used("data", data))?;
+                        }
+                    }
+                }
+                "module" => self.read_calls(value)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn read_settings(&mut self, value: &Value) -> Result<(), Mistake> {
+        for settings in sections(value)? {
+            let Some(required) = settings.value("required_providers") else {
+                continue;
+            };
+            for block in sections(required)? {
+                self.push(Statement::RequiredProviders);
+                for (name, value) in block.members().filter(|(name, _)| *name != "//") {
+                    let name = name.to_owned();
+                    let (source, version) = match value {
+                        Value::Text(version) => (None, Some(version.clone())),
+                        Value::Section(body) => (text(body, "source")?, text(body, "version")?),
+                        _ => return Err(Mistake::Requirement { name }),
+                    };
+                    self.push(Statement::Required {
+                        name,
+                        source,
+                        version,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_configured(&mut self, value: &Value) -> Result<(), Mistake> {
+        for (name, blocks) in labelled(value)? {
+            for block in sections(blocks)? {
+                self.push(Statement::Configured {
+                    name: name.to_owned(),
+                    alias: text(block, "alias")?,
+                    version: text(block, "version")?,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn read_used(&mut self, kind: &str, value: &Value) -> Result<(), Mistake> {
+        for (type_name, blocks) in labelled(value)? {
+            for (name, blocks) in labelled(blocks)? {
+                for block in sections(blocks)? {
+                    let provider = text(block, "provider")?;
+                    self.push(Statement::Used {
+                        key: [kind, type_name, name].map(str::to_owned),
+                        provider: provider.as_deref().map(provider_name),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_calls(&mut self, value: &Value) -> Result<(), Mistake> {
+        for (name, blocks) in labelled(value)? {
+            for block in sections(blocks)? {
+                if let Some(source) = text(block, "source")? {
+                    let (name, source) = (name.to_owned(), ModuleSource::of(source));
+                    self.push(Statement::Call { name, source });
+                }
+            }
+        }
+        Ok(())
+    }
+}

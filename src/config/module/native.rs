@@ -1,0 +1,123 @@
+//! Facts from files in HCL 2.
+
+use super::{Fact, Mistake, ModuleSource, Statement, provider_name};
+use crate::outline::{self, Block, Body, Expression};
+
+/// A line, from 1, with what is wrong there.
+type Refusal = (usize, Mistake);
+
+/// What a file says about providers.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Refusal> {
+    let body = Body::parse(bytes).map_err(hcl)?;
+    let mut facts = Vec::new();
+    for block in &body.blocks {
+        match block.name {
+            "terraform" => {
+                for required in block.body.blocks("required_providers") {
+                    read_required(required, &mut facts)?;
+                }
+            }
+            "provider" => facts.push(configured(block)?),
+            "resource" | "data" | "ephemeral" => facts.push(used(block)?),
+            "check" => {
+                for data in block.body.blocks("data") {
+                    facts.push(used(data)?);
+                }
+            }
+            "module" => facts.extend(call(block)?),
+            _ => {}
+        }
+    }
+    Ok(facts)
+}
+
+fn hcl(error: outline::Error) -> Refusal {
+    (error.line, Mistake::Hcl(error.mistake))
+}
+
+fn fact(line: usize, statement: Statement) -> Fact {
+    Fact {
+        line: Some(line),
+        statement,
+    }
+}
+
+fn labels<const N: usize>(block: &Block<'_>) -> Result<[String; N], Refusal> {
+    let labels: Vec<String> = block
+        .labels
+        .iter()
+        .map(|label| (*label).to_owned())
+        .collect();
+    labels.try_into().map_err(|labels: Vec<_>| {
+        let mistake = Mistake::Labels {
+            name: block.name.to_owned(),
+            expected: N,
+            received: labels.len(),
+        };
+        (block.line, mistake)
+    })
+}
+
+fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Refusal> {
+    let refusal = || (value.line(), Mistake::NotText { name });
+    value.as_text().ok_or_else(refusal)
+}
+
+fn read_required(block: &Block<'_>, facts: &mut Vec<Fact>) -> Result<(), Refusal> {
+    facts.push(fact(block.line, Statement::RequiredProviders));
+    for (name, value) in &block.body.attributes {
+        let (mut source, mut version) = (None, value.as_text());
+        if version.is_none() {
+            let name = (*name).to_owned();
+            let refusal = || (value.line(), Mistake::Requirement { name });
+            for member in value.as_object().ok_or_else(refusal)? {
+                match member.map_err(hcl)? {
+                    ("source", value) => source = Some(text(&value, "source")?),
+                    ("version", value) => version = Some(text(&value, "version")?),
+                    _ => {}
+                }
+            }
+        }
+        let required = Statement::Required {
+            name: (*name).to_owned(),
+            source,
+            version,
+        };
+        facts.push(fact(value.line(), required));
+    }
+    Ok(())
+}
+
+fn configured(block: &Block<'_>) -> Result<Fact, Refusal> {
+    let [name] = labels(block)?;
+    let argument = |name| {
+        let value = block.body.attributes.get(name);
+        value.map(|value| text(value, name)).transpose()
+    };
+    let configured = Statement::Configured {
+        name,
+        alias: argument("alias")?,
+        version: argument("version")?,
+    };
+    Ok(fact(block.line, configured))
+}
+
+fn used(block: &Block<'_>) -> Result<Fact, Refusal> {
+    let [type_name, name] = labels(block)?;
+    let provider = block.body.attributes.get("provider").map(|value| {
+        let text = value.as_text();
+        text.map_or_else(|| provider_name(value.text()), |text| provider_name(&text))
+    });
+    let key = [block.name.to_owned(), type_name, name];
+    Ok(fact(block.line, Statement::Used { key, provider }))
+}
+
+fn call(block: &Block<'_>) -> Result<Option<Fact>, Refusal> {
+    let [name] = labels(block)?;
+    // An override may leave the source out.
+    Ok(block.body.attributes.get("source").map(|value| {
+        let computed = || ModuleSource::Elsewhere(value.text().to_owned());
+        let source = value.as_text().map_or_else(computed, ModuleSource::of);
+        fact(value.line(), Statement::Call { name, source })
+    }))
+}

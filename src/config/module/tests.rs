@@ -1,0 +1,417 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(files: &[(&str, &str)]) -> Result<Module, Error> {
+    let files: Vec<_> = files
+        .iter()
+        .map(|(name, text)| SourceFile {
+            name,
+            bytes: text.as_bytes(),
+        })
+        .collect();
+    Module::read(&files, &Hostname::default_registry())
+}
+
+/// `NAME ADDRESS CONSTRAINTS`, a line each.
+fn requirements(files: &[(&str, &str)]) -> Vec<String> {
+    let module = read(files).unwrap();
+    let line = |(name, one): (&String, &Requirement)| {
+        format!("{name} {} {}", one.source, one.constraints)
+            .trim_end()
+            .to_owned()
+    };
+    module.requirements.iter().map(line).collect()
+}
+
+const MODULE: &str = r#"
+terraform {
+  required_version = ">= 1.5"
+  required_providers {
+    aws = { # AWS
+      source                = "hashicorp/aws"
+      version               = ">= 5.0, < 7.0"
+      configuration_aliases = [ aws.east, aws.west ]
+    }
+    demo   = { source = "example.com/Acme/Demo", version = "~> 1.2" }
+    legacy = "~> 2.0"
+    random = {}
+    core   = { source = "terraform.io/builtin/terraform" }
+  }
+  backend "s3" {}
+}
+
+provider "aws" {
+  region = var.region
+}
+provider "aws" {
+  alias   = "west"
+  version = "!= 5.3"
+}
+
+locals {
+  users = {
+    for name, user in var.users : name =>
+    user.is_admin
+    ? { role = "${upper("admin")}}{" }
+    : null
+  }
+  script = <<-EOT
+    resource "hidden_thing" "x" {
+    %{ for name in keys(local.users) ~}
+    ${name} = "${local.users[name].role}"
+    %{ endfor ~}
+  EOT
+}
+
+resource "aws_instance" "web" {
+  provider = aws.west
+  count    = length(local.users) > 0 ? 1 : 0
+}
+resource "google_project" "beta" {
+  provider = google-beta
+}
+resource "null_resource" "old" {
+  provider = "legacy.alias"
+}
+resource "tofu_thing" "each" {
+  for_each = local.users
+  provider = demo.by_user[each.key]
+}
+data "http" "page" {}
+data "terraform_remote_state" "x" {}
+resource "terraform_data" "x" {}
+ephemeral "vault_token" "x" {}
+check "health" {
+  data "dns_a_record_set" "x" {}
+}
+
+module "near" {
+  source    = "./modules/near"
+  providers = { aws = aws.west }
+}
+module "beside" { source = "../beside" }
+module "far" {
+  source  = "acme/far/aws"
+  version = "1.0.0"
+}
+module "computed" {
+  source = "${path.module}/x"
+}
+"#;
+
+#[test]
+fn a_module_requires_what_clients_see_in_it() {
+    assert_eq!(
+        requirements(&[("main.tf", MODULE)]),
+        [
+            "aws registry.opentofu.org/hashicorp/aws >= 5.0.0, != 5.3.0, < 7.0.0",
+            "demo example.com/acme/demo ~> 1.2",
+            "dns registry.opentofu.org/hashicorp/dns",
+            "google-beta registry.opentofu.org/hashicorp/google-beta",
+            "http registry.opentofu.org/hashicorp/http",
+            "legacy registry.opentofu.org/hashicorp/legacy ~> 2.0",
+            "random registry.opentofu.org/hashicorp/random",
+            "vault registry.opentofu.org/hashicorp/vault",
+        ]
+    );
+    let calls = read(&[("main.tf", MODULE)]).unwrap().calls;
+    let elsewhere = |text: &str| ModuleSource::Elsewhere(text.to_owned());
+    let local = |text: &str| ModuleSource::Local(text.to_owned());
+    let wanted = [
+        ("beside", local("../beside")),
+        ("computed", elsewhere("\"${path.module}/x\"")),
+        ("far", elsewhere("acme/far/aws")),
+        ("near", local("./modules/near")),
+    ];
+    assert_eq!(
+        calls,
+        wanted
+            .map(|(name, source)| (name.to_owned(), source))
+            .into()
+    );
+}
+
+#[test]
+fn json_says_the_same() {
+    let json = r#"{
+      "//": "a comment",
+      "terraform": [{"required_providers": {"//": "x", "demo": {"source": "example.com/acme/demo", "version": "~> 1.2"}, "legacy": "2.0.0"}}],
+      "provider": {"aws": [{"version": "< 3"}, {"alias": "west", "version": ">= 1"}]},
+      "resource": {"//": "x", "aws_instance": {"web": [{"provider": "aws.west"}]}, "null_resource": {"x": {"provider": "${demo.y}"}}},
+      "data": [{"http": {"//": "x", "page": {}}}],
+      "ephemeral": {"vault_token": {"x": {}}},
+      "check": {"health": {"data": {"dns_a_record_set": {"x": {}}}}},
+      "module": {"near": {"source": "./near"}, "far": {"source": "acme/far/aws"}},
+      "locals": {"deep": [[[1, 2.5, -3, null, true]]]}
+    }"#;
+    let native = r#"
+      terraform {
+        required_providers {
+          demo = {
+            source : "example.com/acme/demo", version = "~> 1.2" }
+          legacy = "2.0.0"
+        }
+      }
+      provider aws { version = "< 3" }
+      provider "aws" {
+        alias = "west"
+        version = ">= 1"
+      }
+      resource aws_instance web { provider = aws.west }
+      resource "null_resource" "x" { provider = demo.y }
+      data "http" "page" {}
+      ephemeral "vault_token" "x" {}
+      check "health" {
+        data "dns_a_record_set" "x" {}
+      }
+      module near { source = "./near" }
+      module far { source = "acme/far/aws" }
+    "#;
+    let module = read(&[("main.tf.json", json)]).unwrap();
+    assert_eq!(module, read(&[("main.tf", native)]).unwrap());
+    assert_eq!((module.requirements.len(), module.calls.len()), (6, 2));
+    assert_eq!(
+        module.requirements["aws"].constraints.to_string(),
+        ">= 1.0.0, < 3.0.0"
+    );
+}
+
+#[test]
+fn sources_without_host_mean_the_host_of_the_client() {
+    let text = "terraform {\n required_providers {\n a = { source = \"b\" }\n c = { source = \"d/e\" }\n }\n}";
+    let files = [SourceFile {
+        name: "x.tf",
+        bytes: text.as_bytes(),
+    }];
+    let module = Module::read(&files, &Hostname::predecessor_registry()).unwrap();
+    let sources: Vec<_> = module
+        .requirements
+        .values()
+        .map(|one| one.source.to_string())
+        .collect();
+    assert_eq!(
+        sources,
+        [
+            "registry.terraform.io/hashicorp/b",
+            "registry.terraform.io/d/e"
+        ]
+    );
+}
+
+#[test]
+fn only_the_files_that_clients_read_count() {
+    let uses = |name: &str| format!("data \"{name}_x\" \"x\" {{}}");
+    let used = |files: &[&str]| {
+        let texts: Vec<_> = files
+            .iter()
+            .map(|name| uses(&name.replace(['.', '#', '~'], "-")))
+            .collect();
+        let files: Vec<_> = files
+            .iter()
+            .zip(&texts)
+            .map(|(name, text)| (*name, text.as_str()))
+            .collect();
+        read(&files)
+            .unwrap()
+            .requirements
+            .into_keys()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        used(&["a.tf", "a.tofu", "b.tf", "c.tofu"]),
+        ["a-tofu", "b-tf", "c-tofu"]
+    );
+    assert!(
+        used(&[
+            ".a.tf",
+            "a.tf~",
+            "#a.tf#",
+            "a.tfvars",
+            "a.tftest.hcl",
+            "tf",
+            "a.json"
+        ])
+        .is_empty()
+    );
+    assert!(is_configuration("main.tofu.json") && !is_configuration(".terraform.lock.hcl"));
+    let json = |name: &str| format!("{{\"data\": {{\"{name}\": {{\"x\": {{}}}}}}}}");
+    let files = [
+        ("a.tf.json", &*json("one")),
+        ("a.tofu.json", &json("two")),
+        ("a.tf", &uses("three")),
+    ];
+    assert_eq!(
+        read(&files)
+            .unwrap()
+            .requirements
+            .into_keys()
+            .collect::<Vec<_>>(),
+        ["three", "two"]
+    );
+}
+
+#[test]
+fn overriding_files_change_what_others_say() {
+    let files = [
+        (
+            "a_override.tf",
+            "terraform {\n required_providers {\n a = { source = \"x/a\" }\n }\n}\nresource \"y_z\" \"one\" { provider = a }\nmodule \"m\" { source = \"./n\" }",
+        ),
+        (
+            "main.tf",
+            "terraform {\n required_providers {\n a = \"1.0.0\"\n b = \"1.0.0\"\n }\n}\nresource \"y_z\" \"one\" {}\nmodule \"m\" { source = \"./m\" }\nprovider \"b\" { version = \"!= 2.0.0\" }",
+        ),
+        (
+            "override.tf.json",
+            r#"{"resource": {"y_z": {"one": {"count": 1}}}, "provider": {"b": {"version": "!= 3.0.0"}}, "module": {"m": {"version": "1"}}}"#,
+        ),
+    ];
+    assert_eq!(
+        requirements(&files),
+        [
+            "a registry.opentofu.org/x/a",
+            "b registry.opentofu.org/hashicorp/b 1.0.0, != 3.0.0"
+        ]
+    );
+    let calls = read(&files).unwrap().calls;
+    assert_eq!(calls["m"], ModuleSource::Local("./n".to_owned()));
+}
+
+#[test]
+fn each_mistake_names_its_file_and_line() {
+    let required =
+        |inside: &str| format!("terraform {{\n  required_providers {{\n{inside}\n  }}\n}}\n");
+    for (inside, message) in [
+        (
+            "a = 1",
+            "the requirement `a` is neither an object nor a version constraint in quotes\n  in main.tf, line 3",
+        ),
+        (
+            "a = {\nversion = var.x\n}",
+            "`version` is not text in quotes\n  in main.tf, line 4",
+        ),
+        (
+            "a = {\nsource = [\"x\"]\n}",
+            "`source` is not text in quotes\n  in main.tf, line 4",
+        ),
+        (
+            "a = { source = \"b/c/d/e\" }",
+            "`b/c/d/e` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n  in main.tf, line 3",
+        ),
+        (
+            "a = { source = \"-/c\" }",
+            "`-/c` is a legacy address\n  expected the namespace that the provider has today\n  in main.tf, line 3",
+        ),
+        (
+            "a = \"^1\"",
+            "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf, line 3",
+        ),
+        (
+            "a = {",
+            "not valid HCL: `{` is not closed\n  in main.tf, line 1",
+        ),
+    ] {
+        let error = read(&[("main.tf", &required(inside))]).unwrap_err();
+        assert_eq!(error.to_string(), message, "{inside}");
+    }
+    let both = [
+        ("a.tf", &*required("")),
+        ("b.tf", &("\n".to_owned() + &required(""))),
+    ];
+    let error = read(&both).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a module has two `required_providers` blocks\n  the first in a.tf, line 2\n  in b.tf, line 3"
+    );
+    for (name, text, message) in [
+        (
+            "a.tf",
+            "resource \"x\" {}",
+            "a `resource` block has 1 labels\n  expected 2\n  in a.tf, line 1",
+        ),
+        (
+            "a.tf",
+            "\nresource \"A_b\" \"c\" { provider = d_e }",
+            "`d_e` is not a provider type: it has an underscore\n  expected letters, digits and inner dashes\n  in a.tf, line 2",
+        ),
+        (
+            "a.tf.json",
+            "{\n\"a\": 1,}",
+            "not valid JSON\n  in a.tf.json, line 2",
+        ),
+        (
+            "a.tf.json",
+            "1",
+            "neither a JSON object nor a list of them\n  in a.tf.json",
+        ),
+        (
+            "a.tf.json",
+            "{\"module\": {\"x\": 1}}",
+            "neither a JSON object nor a list of them\n  in a.tf.json",
+        ),
+        (
+            "a.tf.json",
+            "{\"module\": {\"x\": {\"source\": 1}}}",
+            "`source` is not text in quotes\n  in a.tf.json",
+        ),
+    ] {
+        assert_eq!(
+            read(&[(name, text)]).unwrap_err().to_string(),
+            message,
+            "{text}"
+        );
+    }
+    let large = " ".repeat(LARGEST + 1);
+    assert_eq!(
+        read(&[("a.tf", &large)]).unwrap_err().to_string(),
+        "more than 4194304 bytes\n  in a.tf"
+    );
+    let deep = "[".repeat(1000);
+    assert!(read(&[("a.tf.json", &deep)]).is_err());
+}
+
+#[test]
+fn modules_of_one_configuration_are_united_by_provider() {
+    let one = read(&[(
+        "a.tf",
+        "terraform {\n required_providers {\n a = \">= 1\"\n b = \"~> 2.0\"\n }\n}",
+    )]);
+    let two = read(&[(
+        "a.tf",
+        "terraform {\n required_providers {\n x = {\n source = \"hashicorp/a\"\n version = \"< 3, >= 1.0\"\n }\n }\n}",
+    )]);
+    let united = united([&one.unwrap(), &two.unwrap()]);
+    let united: Vec<_> = united
+        .iter()
+        .map(|(provider, constraints)| format!("{provider} {constraints}"))
+        .collect();
+    assert_eq!(
+        united,
+        [
+            "registry.opentofu.org/hashicorp/a >= 1.0.0, < 3.0.0",
+            "registry.opentofu.org/hashicorp/b ~> 2.0"
+        ]
+    );
+}
+
+proptest! {
+    #[test]
+    fn never_panics(
+        text in "((terraform|required_providers|provider|resource|module|check|data) (\"?[a-z_]{1,4}\"? ?){0,2}\\{?|[a-z]{1,2} ?= ?|\"[a-z/.~> 0-9$\\{]{0,6}\"|[\\{\\}\n\\[\\],]){0,20}",
+        json in "[\\[\\]\\{\\}:,\"a-c1]{0,20}|\\{\"(terraform|provider|resource|module|check)\":[\\[\\]\\{\\}:,\"a1]{0,12}\\}",
+    ) {
+        let _ = read(&[("a.tf", &text), ("a.tf.json", &json)]);
+    }
+
+    #[test]
+    fn what_is_required_is_found_among_anything_that_is_valid(
+        value in "[a-z]\\.[a-z]|\\[(1, ?)*2\\]|\"(\\$\\{\"[a-z}{]\"\\}|\\\\\"|[a-z#{}%$] )*\"|<<E\n[a-z{}\" ]*\nE|\\{ a = (1|\"\\}\"), b = \\[\\] \\}",
+        comment in "(# [a-z{}\"]*\n|/\\*[a-z{}\"\n]*\\*/|// \"\n|\n)*",
+    ) {
+        let text = format!(
+            "locals {{\n  x = {value}\n}}\n{comment}\nterraform {{\n  required_providers {{ {comment}\n a = {{ {comment} version = \"1.0.0\" }}\n }}\n}}\n"
+        );
+        prop_assert_eq!(requirements(&[("a.tf", &text)]), ["a registry.opentofu.org/hashicorp/a 1.0.0"], "{}", text);
+    }
+}

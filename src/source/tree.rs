@@ -1,0 +1,338 @@
+//! Configurations on a disk: a root module, the modules that it calls from the same disk, and what they require together.
+//!
+//! Called modules may lie outside of the root's directory, as `../modules/network` does. Modules that clients would fetch first
+//! are not looked for, but named.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use crate::address::{Hostname, ProviderAddr};
+use crate::config::module::{self, Module, ModuleSource, SourceFile, is_configuration};
+use crate::constraint::VersionConstraints;
+use crate::disk;
+use crate::error::Category;
+use crate::lockfile::{self, Client};
+
+/// The most modules of one configuration. Large ones have some hundreds.
+const MOST_MODULES: usize = 10_000;
+
+/// The most files of one module. Large ones have some hundreds.
+const MOST_FILES: usize = 10_000;
+
+/// The most that the files of one module hold together, in bytes, since they are read together.
+const LARGEST_MODULE: u64 = 16 << 20;
+
+/// What a configuration needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requirements {
+    /// The providers, with the constraints of all modules. Of each provider a configuration uses one version.
+    pub providers: BTreeMap<ProviderAddr, VersionConstraints>,
+    /// How many modules were read.
+    pub modules: usize,
+    /// The sources of called modules that lie elsewhere, as they are written. What they require is not known.
+    pub not_followed: BTreeSet<String>,
+}
+
+impl Requirements {
+    /// Reads a configuration by the directory of its root module.
+    ///
+    /// Addresses without a host mean that of the client that wrote the lock file there, else `default_host`.
+    ///
+    /// # Errors
+    /// A module that is not there or cannot be understood.
+    pub fn read(root: &Path, default_host: &Hostname) -> Result<Self, Error> {
+        let client = writer_of_lock_file(root)?;
+        let default_host = client.map_or_else(|| default_host.clone(), Client::default_host);
+        let mut not_followed = BTreeSet::new();
+        let mut modules = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut pending = vec![root.to_owned()];
+        while let Some(directory) = pending.pop() {
+            // By the one path without links, or two modules that link to each other would never end.
+            let one_path = directory.canonicalize();
+            let one_path =
+                one_path.map_err(|source| disk::Error::at("read", &directory, source))?;
+            if !seen.insert(one_path) {
+                continue;
+            }
+            if seen.len() > MOST_MODULES {
+                let (what, limit) = ("modules", MOST_MODULES as u64);
+                let directory = root.to_owned();
+                return Err(Error::Many {
+                    directory,
+                    what,
+                    limit,
+                });
+            }
+            let module = read_module(&directory, &default_host)?;
+            for source in module.calls.values() {
+                match source {
+                    ModuleSource::Local(path) => pending.push(joined(&directory, path)),
+                    ModuleSource::Elsewhere(source) => {
+                        not_followed.insert(source.clone());
+                    }
+                }
+            }
+            modules.push(module);
+        }
+        Ok(Self {
+            providers: module::united(&modules),
+            modules: modules.len(),
+            not_followed,
+        })
+    }
+}
+
+fn writer_of_lock_file(root: &Path) -> Result<Option<Client>, disk::Error> {
+    let path = root.join(lockfile::FILE_NAME);
+    let bytes = disk::if_exists(disk::read_regular(&path, lockfile::LARGEST as u64))?;
+    Ok(bytes.and_then(|bytes| Client::that_wrote(&bytes)))
+}
+
+fn read_module(directory: &Path, default_host: &Hostname) -> Result<Module, Error> {
+    let many = |what, limit| Error::Many {
+        directory: directory.to_owned(),
+        what,
+        limit,
+    };
+    let mut names = disk::names(directory)?;
+    names.retain(|name| is_configuration(name) && !directory.join(name).is_dir());
+    if names.is_empty() {
+        let directory = directory.to_owned();
+        return Err(Error::Empty { directory });
+    }
+    if names.len() > MOST_FILES {
+        return Err(many("files", MOST_FILES as u64));
+    }
+    let mut size = 0;
+    let mut contents = Vec::new();
+    for name in &names {
+        let bytes = disk::read_regular(&directory.join(name), module::LARGEST as u64)?;
+        size += bytes.len() as u64;
+        if size > LARGEST_MODULE {
+            return Err(many("bytes", LARGEST_MODULE));
+        }
+        contents.push(bytes);
+    }
+    let files = names.iter().zip(&contents);
+    let files: Vec<_> = files
+        .map(|(name, bytes)| SourceFile { name, bytes })
+        .collect();
+    Module::read(&files, default_host).map_err(|source| Error::Module {
+        directory: directory.to_owned(),
+        source: Box::new(source),
+    })
+}
+
+/// The directory that a call means. `..` is what stands before it in the path, as for clients, even where that is a link.
+fn joined(directory: &Path, source: &str) -> PathBuf {
+    let mut path = directory.to_owned();
+    for segment in source.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if matches!(path.components().next_back(), Some(Component::Normal(_))) => {
+                path.pop();
+            }
+            segment => path.push(segment),
+        }
+    }
+    if path.as_os_str().is_empty() {
+        path.push(".");
+    }
+    path
+}
+
+/// Why it cannot be told what a configuration needs.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// This machine, or a module that is not there.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// A directory without a module.
+    #[error("no configuration is in {}\n  expected files such as main.tf", .directory.display())]
+    Empty {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// Beyond any configuration.
+    #[error("{} has more than {limit} {what}", .directory.display())]
+    Many {
+        /// The directory.
+        directory: PathBuf,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much is read.
+        limit: u64,
+    },
+    /// A module that clients refuse as well.
+    #[error("the module in {} cannot be read", .directory.display())]
+    Module {
+        /// Its directory.
+        directory: PathBuf,
+        /// Why, with file and line.
+        source: Box<module::Error>,
+    },
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Disk(error) => error.category(),
+            Self::Empty { .. } => Category::NotFound,
+            Self::Many { .. } => Category::Malformed,
+            Self::Module { source, .. } => source.category(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> TempDir {
+        let home = TempDir::new().unwrap();
+        for (name, text) in files {
+            let path = home.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        home
+    }
+
+    fn read(root: &Path) -> Result<Requirements, Error> {
+        Requirements::read(root, &Hostname::default_registry())
+    }
+
+    fn providers(requirements: &Requirements) -> Vec<String> {
+        let providers = requirements.providers.iter();
+        providers
+            .map(|(provider, constraints)| format!("{provider} {constraints}"))
+            .collect()
+    }
+
+    fn requiring(constraint: &str, calls: &[&str]) -> String {
+        let calls = calls.iter().enumerate();
+        let calls: String = calls
+            .map(|(n, source)| format!("module \"m{n}\" {{ source = \"{source}\" }}\n"))
+            .collect();
+        format!("terraform {{\n required_providers {{\n a = \"{constraint}\"\n }}\n}}\n{calls}")
+    }
+
+    #[test]
+    fn modules_of_one_configuration_are_read_once_each() {
+        let home = tree(&[
+            (
+                "root/main.tf",
+                &requiring(
+                    ">= 1",
+                    &["./near", "../beside", "acme/far/aws", "./near/../near"],
+                ),
+            ),
+            (
+                "root/near/x.tf",
+                &requiring("< 3", &["../../beside/", "../../root"]),
+            ),
+            ("root/near/x.tf.d/y.tf", "not read"),
+            ("root/not-called/x.tf", "nonsense"),
+            (
+                "beside/x.tofu",
+                &requiring("!= 2", &["git::https://example.com/x.git"]),
+            ),
+            ("beside/x.tf", "nonsense"),
+        ]);
+        fs::create_dir(home.path().join("beside/directory.tf")).unwrap();
+        let requirements = read(&home.path().join("root")).unwrap();
+        assert_eq!(
+            providers(&requirements),
+            ["registry.opentofu.org/hashicorp/a >= 1.0.0, != 2.0.0, < 3.0.0"]
+        );
+        assert_eq!(requirements.modules, 3);
+        let wanted = ["acme/far/aws", "git::https://example.com/x.git"].map(str::to_owned);
+        assert_eq!(requirements.not_followed, wanted.into());
+    }
+
+    #[test]
+    fn links_are_followed_as_clients_do_and_never_forever() {
+        let home = tree(&[
+            ("root/main.tf", &requiring(">= 1", &["./link"])),
+            ("root/other/x.tf", &requiring("< 3", &[])),
+            (
+                "elsewhere/module/x.tf",
+                &requiring("!= 2", &["../other", "./again"]),
+            ),
+            ("elsewhere/other/x.tf", "nonsense"),
+        ]);
+        let path = |path: &str| home.path().join(path);
+        symlink("../elsewhere/module", path("root/link")).unwrap();
+        symlink(".", path("elsewhere/module/again")).unwrap();
+        let requirements = read(&path("root")).unwrap();
+        assert_eq!(
+            providers(&requirements),
+            ["registry.opentofu.org/hashicorp/a >= 1.0.0, != 2.0.0, < 3.0.0"]
+        );
+    }
+
+    #[test]
+    fn the_client_that_wrote_the_lock_file_says_which_host_is_meant() {
+        let lock = "# This file is maintained automatically by \"terraform init\".\n";
+        let home = tree(&[
+            ("main.tf", &requiring("1.0.0", &[])),
+            (lockfile::FILE_NAME, lock),
+        ]);
+        assert_eq!(
+            providers(&read(home.path()).unwrap()),
+            ["registry.terraform.io/hashicorp/a 1.0.0"]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let home = tree(&[
+            ("missing/main.tf", "module \"m\" { source = \"./gone\" }"),
+            ("empty/x.txt", ""),
+            ("broken/main.tf", "a = {"),
+        ]);
+        for (root, message, category) in [
+            (
+                "missing",
+                "cannot read [HOME]/missing/gone",
+                Category::NotFound,
+            ),
+            (
+                "empty",
+                "no configuration is in [HOME]/empty\n  expected files such as main.tf",
+                Category::NotFound,
+            ),
+            (
+                "broken",
+                "the module in [HOME]/broken cannot be read",
+                Category::Malformed,
+            ),
+        ] {
+            let error = read(&home.path().join(root)).unwrap_err();
+            let said = error.to_string();
+            let said = said.replace(home.path().to_str().unwrap(), "[HOME]");
+            assert_eq!((&*said, error.category()), (message, category));
+        }
+    }
+
+    #[test]
+    fn a_path_is_joined_by_its_words() {
+        for (directory, source, wanted) in [
+            ("a/b", "./c", "a/b/c"),
+            ("a/b", "../c//d/", "a/c/d"),
+            ("a", "../b", "b"),
+            ("a", "../", "."),
+            (".", "../b", "./../b"),
+            ("..", "../b", "../../b"),
+        ] {
+            assert_eq!(joined(Path::new(directory), source), Path::new(wanted));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `tfoci copy`: from one store into another, byte for byte.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::support::author::{Author, steady};
+use crate::support::layout_of_registry::{export, import};
+use crate::support::registry::Registry;
+use crate::support::scene::Run;
+
+/// Versions that are there.
+mod existing;
+
+/// From a layout into a layout.
+mod layouts;
+
+/// Fewer platforms, in an index written anew.
+mod rebuilt;
+
+/// Between registries, and between them and layouts.
+mod registries;
+
+/// What the way through a network does.
+mod requests;
+
+/// Which versions of which providers, and what becomes of all when one fails.
+mod selection;
+
+/// Whom to believe, and what is refused.
+mod trust;
+
+const PROVIDER: &str = "registry.opentofu.org/acme/demo";
+/// Where the provider is in a registry, by the template that the tests use.
+const NAME: &str = "acme/demo";
+
+/// `tfoci copy --jobs 1 --from … --to …` with further arguments.
+fn copy(author: &Author, from: &str, to: &str, more: &[&str]) -> Run {
+    let arguments = ["copy", "--jobs", "1", "--from", from, "--to", to];
+    author.tfoci(&[&arguments, more].concat())
+}
+
+/// The same with `acme/demo`, and with registries on the loopback address.
+fn copy_demo(author: &Author, from: &str, to: &str, more: &[&str]) -> Run {
+    let named = ["acme/demo", "--plain-http", "127.0.0.1"];
+    copy(author, from, to, &[&named, more].concat())
+}
+
+/// A registry's template.
+fn at(registry: &Registry) -> String {
+    format!("{}/{{namespace}}/{{type}}", registry.host())
+}
+
+/// A registry that has what lies in `store`.
+fn filled(author: &Author) -> Registry {
+    let registry = Registry::plain();
+    import(&author.repository(""), &registry, NAME);
+    registry
+}
+
+/// What a registry has below its tags, as a layout.
+fn exported(author: &Author, registry: &Registry, name: &str) -> BTreeMap<String, String> {
+    let directory = author
+        .scene
+        .path(format!("exported-{}", name.replace('/', "-")));
+    let _none = std::fs::remove_dir_all(&directory);
+    export(registry, name, &directory);
+    blobs(&directory)
+}
+
+/// The blobs of a layout.
+fn blobs(layout: &Path) -> BTreeMap<String, String> {
+    crate::support::judge::tree(&layout.join("blobs"))
+}
+
+/// What is printed with the addresses of two registries as `[FROM]` and `[TO]`.
+fn between(run: Run, from: &str, to: &str) -> Run {
+    let shown = |text: String| text.replace(from, "[FROM]").replace(to, "[TO]");
+    steady(Run {
+        stdout: shown(run.stdout),
+        stderr: shown(run.stderr),
+        ..run
+    })
+}

@@ -1,0 +1,223 @@
+use std::fs;
+
+use serde_json::Value;
+
+use super::{PROVIDER, copy};
+use crate::support::author::Author;
+use crate::support::judge;
+use crate::support::release::ReleaseFolder;
+
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+
+/// `store` has both platforms of 1.0.0, `other` one.
+fn with_one_there() -> Author {
+    let author = Author::with_release();
+    let one = ["--platform", "linux_amd64", "--to", TO];
+    let push = [
+        "push",
+        "dist",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+    ];
+    author.tfoci(&[&push[..], &one].concat()).succeeds();
+    author.push(&[]).succeeds();
+    author
+}
+
+/// As that, but the one in `other` was made again with another zip.
+fn with_another_there() -> Author {
+    let author = Author::new();
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
+    let release = ReleaseFolder::new("demo", "1.0.0").package("linux_amd64", files);
+    release.write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    fs::rename(author.scene.path("store"), author.scene.path("other")).unwrap();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    author.with_pushed();
+    author
+}
+
+fn status(author: &Author, more: &[&str]) -> String {
+    let run = copy(author, FROM, TO, &[more, &["--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
+    document["providers"][0]["status"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn missing_platforms_are_added() {
+    let author = with_one_there();
+    copy(&author, FROM, TO, &[]).succeeds().says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
+   Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
+   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+    Copied 1 version, 1 package (0 B copied, 1 mounted, 1 already present) in [TIME]
+",
+    );
+    assert_eq!(judge::installs(&author.scene.path("other")).len(), 2);
+    assert_eq!(status(&author, &[]), "present");
+}
+
+#[test]
+fn a_version_with_more_platforms_stays() {
+    let author = with_one_there();
+    let before = judge::tree(&author.scene.path("store"));
+    let run = copy(&author, TO, FROM, &["--format", "json"]).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["providers"][0]["status"], "present");
+    assert_eq!(judge::tree(&author.scene.path("store")), before);
+}
+
+#[test]
+fn another_zip_is_refused() {
+    let author = with_another_there();
+    let before = author.tree();
+    let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
+    assert_eq!(author.tree(), before);
+    let sides = format!("linux_amd64 in {TO}/{PROVIDER}, on the way from {FROM}/{PROVIDER}\n");
+    assert!(run.stderr.contains(&sides), "{}", run.stderr);
+}
+
+#[test]
+fn fail_refuses_whatever_is_there() {
+    let author = with_one_there();
+    let before = author.tree();
+    copy(&author, FROM, TO, &["--existing", "fail"])
+        .exits(1)
+        .without_result();
+    copy(&author, FROM, FROM, &["--existing", "fail"])
+        .exits(1)
+        .without_result();
+    assert_eq!(author.tree(), before);
+    copy(&author, FROM, "oci-layout:third", &["--existing", "fail"]).succeeds();
+}
+
+#[test]
+fn replace_puts_the_very_bytes_in_its_place() {
+    for author in [with_one_there(), with_another_there()] {
+        assert_eq!(status(&author, &["--existing", "replace"]), "updated");
+        let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
+        assert_eq!(store, other);
+        assert_eq!(status(&author, &["--existing", "replace"]), "present");
+    }
+}
+
+/// The size of a blob is right, and its bytes are not: only a replacement looks so closely.
+#[test]
+fn replace_repairs_damaged_bytes() {
+    let author = Author::new();
+    author.with_pushed();
+    copy(&author, FROM, TO, &[]).succeeds();
+    let zip = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    let blob = format!("other/{PROVIDER}/blobs/sha256/{}", judge::sha256(&zip));
+    let damaged = vec![0; fs::read(&zip).unwrap().len()];
+    fs::remove_file(author.scene.path(&blob)).unwrap();
+    author.scene.write(&blob, damaged);
+    assert_eq!(status(&author, &[]), "present");
+    assert_eq!(status(&author, &["--existing", "replace"]), "updated");
+    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
+    assert_eq!(store, other);
+}
+
+#[test]
+fn lost_evidence_is_brought_back() {
+    let author = Author::new();
+    author.with_pushed();
+    copy(&author, FROM, TO, &[]).succeeds();
+    let path = author.scene.path(format!("other/{PROVIDER}/index.json"));
+    let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let whole = index.clone();
+    index["manifests"]
+        .as_array_mut()
+        .unwrap()
+        .retain(|entry| entry["annotations"]["org.opencontainers.image.ref.name"] == "1.0.0");
+    fs::write(&path, index.to_string()).unwrap();
+    assert_eq!(status(&author, &[]), "updated");
+    let now: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(now, whole);
+}
+
+/// Evidence that stands at the destination would have to prove what comes without any.
+#[test]
+fn a_bare_version_does_not_take_a_place_beside_evidence_that_does_not_prove_it() {
+    let author = with_another_there();
+    let path = author.repository("index.json");
+    let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    index["manifests"]
+        .as_array_mut()
+        .unwrap()
+        .retain(|entry| entry["annotations"]["org.opencontainers.image.ref.name"] == "1.0.0");
+    fs::write(&path, index.to_string()).unwrap();
+    let before = author.tree();
+    for how in ["merge", "replace"] {
+        copy(&author, FROM, TO, &["--existing", how])
+            .exits(3)
+            .without_result();
+        assert_eq!(author.tree(), before);
+    }
+}
+
+/// The same for platforms that are added, where the zips that are there are the same.
+#[test]
+fn a_bare_platform_is_not_added_beside_evidence_that_does_not_prove_it() {
+    let author = Author::new();
+    let release = |more: bool| {
+        let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+        let release = if more {
+            release.platform("linux_arm64")
+        } else {
+            release
+        };
+        let _none = fs::remove_dir_all(author.scene.path("dist"));
+        release.write(&author.scene.path("dist"));
+    };
+    release(false);
+    author.push(&[]).succeeds();
+    fs::rename(author.scene.path("store"), author.scene.path("other")).unwrap();
+    release(true);
+    author.push(&[]).succeeds();
+    let path = author.repository("index.json");
+    let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    index["manifests"]
+        .as_array_mut()
+        .unwrap()
+        .retain(|entry| entry["annotations"]["org.opencontainers.image.ref.name"] == "1.0.0");
+    fs::write(&path, index.to_string()).unwrap();
+    let before = author.tree();
+    let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
+    assert!(
+        run.stderr.contains("packages of another release"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn other_versions_and_tags_are_left_alone() {
+    let author = Author::new();
+    for version in ["1.0.0", "2.0.0"] {
+        let _none = fs::remove_dir_all(author.scene.path("dist"));
+        let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
+        release.write(&author.scene.path("dist"));
+        author.push(&[]).succeeds();
+    }
+    copy(&author, FROM, TO, &["acme/demo@1.0.0"]).succeeds();
+    copy(
+        &author,
+        FROM,
+        TO,
+        &["acme/demo@2.0.0", "--existing", "replace"],
+    )
+    .succeeds();
+    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
+    assert_eq!(store, other);
+}

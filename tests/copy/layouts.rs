@@ -1,0 +1,218 @@
+use std::fs;
+
+use serde_json::Value;
+
+use super::{PROVIDER, blobs, copy, copy_demo};
+use crate::support::author::Author;
+use crate::support::{judge, testdata};
+
+#[test]
+fn every_byte_arrives_and_a_second_run_needs_nothing() {
+    let author = Author::new();
+    author.with_pushed();
+    let reference = format!(
+        "oci-layout:other/{PROVIDER}:1.0.0@sha256:{}\n",
+        author.tagged("1.0.0").unwrap()
+    );
+    let run = copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
+    assert_eq!(run.stdout, reference);
+    run.says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
+   Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
+   Mounted registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+    Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+",
+    );
+    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
+    assert_eq!(store, other);
+    let again = copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
+    assert_eq!(again.stdout, reference);
+    again.says(
+        "
+   Present registry.opentofu.org/acme/demo 1.0.0
+    Copied nothing: 2 packages already present, in [TIME]
+",
+    );
+    assert_eq!(judge::tree(&author.scene.path("other")), other);
+}
+
+#[test]
+#[cfg(unix)]
+fn zips_are_shared_on_one_file_system() {
+    use std::os::unix::fs::MetadataExt as _;
+    let author = Author::new();
+    author.with_pushed();
+    copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
+    let hex = judge::sha256(
+        &author
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+    );
+    let other = author
+        .scene
+        .path(format!("other/{PROVIDER}/blobs/sha256/{hex}"));
+    let inode = |path| fs::metadata(path).unwrap().ino();
+    assert_eq!(inode(author.blob(&hex)), inode(other));
+}
+
+#[test]
+fn the_short_name_is_the_same_command() {
+    let author = Author::new();
+    author.with_pushed();
+    let arguments = [
+        "cp",
+        "--from",
+        "oci-layout:store",
+        "--to",
+        "oci-layout:other",
+    ];
+    author.tfoci(&arguments).succeeds();
+    assert_eq!(judge::installs(&author.scene.path("other")).len(), 2);
+}
+
+#[test]
+fn a_dry_run_says_what_would_happen_and_leaves_nothing() {
+    let author = Author::new();
+    author.with_pushed();
+    let before = author.tree();
+    let dry = ["--dry-run"];
+    let run = copy(&author, "oci-layout:store", "oci-layout:other", &dry).succeeds();
+    assert_eq!(author.tree(), before);
+    run.says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
+Would copy registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
+Would copy registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+Would copy 1 version, 2 packages (813 B to copy) in [TIME]
+",
+    );
+}
+
+/// Layouts that other tools made: whatever clients accept is copied, with everything that is in it.
+#[test]
+fn foreign_artifacts_stay_as_they_are() {
+    let mut seen = 0;
+    for entry in fs::read_dir(testdata("layouts")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if !name.starts_with("good-") && !name.starts_with("lenient-") {
+            continue;
+        }
+        let author = Author::new();
+        let source = testdata("layouts").join(&name);
+        let from = format!("oci-layout:{}", source.display());
+        let exact = ["--exact-repository"];
+        let run = copy_demo(&author, &from, "oci-layout:other", &exact);
+        assert_eq!(run.status, Some(0), "{name}: {}", run.stderr);
+        let other = author.scene.path("other");
+        let (there, here) = (blobs(&source), blobs(&other));
+        // The empty config is made where another tool left it out.
+        let alien = |path: &&String| !there.contains_key(*path) && !path.contains("44136fa355b3");
+        assert_eq!(here.keys().find(alien), None, "{name}");
+        assert_eq!(judge::installs(&other), judge::installs(&source), "{name}");
+        let again = copy_demo(&author, &from, "oci-layout:other", &exact);
+        assert!(
+            again.stderr.contains("Copied nothing"),
+            "{name}: {}",
+            again.stderr
+        );
+        seen += 1;
+    }
+    assert!(seen > 15);
+}
+
+/// Entries that no client looks at, and members that nobody knows, are part of the bytes.
+#[test]
+fn everything_below_an_index_arrives() {
+    let author = Author::new();
+    let from = format!(
+        "oci-layout:{}",
+        testdata("layouts/good-foreign-entries").display()
+    );
+    copy_demo(&author, &from, "oci-layout:other", &["--exact-repository"]).succeeds();
+    let all = blobs(&testdata("layouts/good-foreign-entries"));
+    assert_eq!(blobs(&author.scene.path("other")), all);
+}
+
+/// What clients refuse is refused here, and leaves no tag behind.
+#[test]
+fn what_clients_refuse_is_not_copied() {
+    for (name, status, code) in [
+        ("tag-is-module", 1, "module package"),
+        ("index-tampered", 3, "the index sha256:"),
+        ("entry-is-index", 1, "not an image manifest"),
+        ("manifest-missing", 3, "is missing"),
+        ("manifest-tampered", 3, "cannot be used"),
+        ("layer-ambiguous", 1, "several packages"),
+        ("package-tampered", 3, "do not match their digest"),
+        ("package-truncated", 3, "fewer bytes than expected"),
+        ("package-missing", 3, "is missing"),
+        (
+            "entry-digest-md5",
+            1,
+            "describes nothing that can be fetched",
+        ),
+    ] {
+        let author = Author::new();
+        let from = format!("oci-layout:{}", testdata("layouts").join(name).display());
+        let run = copy_demo(&author, &from, "oci-layout:other", &["--exact-repository"]);
+        let run = run.exits(status).without_result();
+        assert!(run.stderr.contains(code), "{name}: {}", run.stderr);
+        let sides = format!("in {from}, on the way to oci-layout:other");
+        assert!(run.stderr.contains(&sides), "{name}: {}", run.stderr);
+        let index = author.scene.path("other/index.json");
+        assert!(!index.exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_missing_package_is_told_with_both_places() {
+    let author = Author::new();
+    author.with_pushed();
+    let hex = judge::sha256(
+        &author
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+    );
+    fs::remove_file(author.blob(&hex)).unwrap();
+    let run = copy(&author, "oci-layout:store", "oci-layout:other", &[]).exits(3);
+    assert!(
+        !author
+            .scene
+            .path(format!("other/{PROVIDER}/index.json"))
+            .exists()
+    );
+    run.without_result().says(&format!(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
+   Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
+error: the package sha256:{hex} is missing for {PROVIDER} 1.0.0 linux_amd64 in oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}
+
+hint: nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it
+"
+    ));
+}
+
+#[test]
+fn what_is_damaged_at_the_destination_is_repaired() {
+    let author = Author::new();
+    author.with_pushed();
+    copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
+    let whole = judge::tree(&author.scene.path("other"));
+    let directory = author.scene.path(format!("other/{PROVIDER}/blobs/sha256"));
+    for blob in blobs(&author.repository("")).into_keys() {
+        let Some(hex) = blob.strip_prefix("sha256/").filter(|hex| !hex.is_empty()) else {
+            continue;
+        };
+        fs::remove_file(directory.join(hex)).unwrap();
+        let run = copy(
+            &author,
+            "oci-layout:store",
+            "oci-layout:other",
+            &["--format", "json"],
+        );
+        let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
+        assert_eq!(document["providers"][0]["status"], "updated", "{hex}");
+        assert_eq!(judge::tree(&author.scene.path("other")), whole, "{hex}");
+    }
+}

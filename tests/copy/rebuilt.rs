@@ -1,0 +1,146 @@
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{PROVIDER, copy};
+use crate::support::author::Author;
+use crate::support::judge;
+use crate::support::layout::{blob, digest};
+
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+
+fn pushed() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    author
+}
+
+fn installs(author: &Author) -> Vec<String> {
+    judge::installs(&author.scene.path("other"))
+}
+
+#[test]
+fn a_platform_alone_is_refused_with_the_reason() {
+    let author = pushed();
+    let before = author.tree();
+    let run = copy(&author, FROM, TO, &["--platform", "linux_amd64"]).exits(2);
+    assert_eq!(author.tree(), before);
+    run.without_result().says(
+        "
+error: `--platform` would change the index of a version, and so its digest
+  pins of digests and later copies rely on it
+
+hint: `--rebuild-index` writes an index of these platforms, as `push` would
+",
+    );
+}
+
+#[test]
+fn an_index_of_fewer_platforms_is_the_one_that_a_push_writes() {
+    let author = pushed();
+    let fewer = ["--platform", "linux_amd64"];
+    let more = [&fewer[..], &["--rebuild-index"]].concat();
+    let run = copy(&author, FROM, TO, &more).succeeds();
+    let push = [
+        "push",
+        "dist",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+    ];
+    let push = [&push[..], &["--to", "oci-layout:pushed"], &fewer].concat();
+    let pushed = author.tfoci(&push).succeeds();
+    assert_eq!(run.stdout, pushed.stdout.replace("pushed", "other"));
+    let [other, pushed] = ["other", "pushed"].map(|name| judge::tree(&author.scene.path(name)));
+    assert_eq!(other, pushed);
+    assert_eq!(installs(&author).len(), 1);
+    let again = copy(&author, FROM, TO, &more).succeeds();
+    assert!(again.stderr.contains("Copied nothing"), "{}", again.stderr);
+}
+
+#[test]
+fn further_platforms_are_added_later() {
+    let author = pushed();
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        copy(
+            &author,
+            FROM,
+            TO,
+            &["--rebuild-index", "--platform", platform],
+        )
+        .succeeds();
+    }
+    assert_eq!(installs(&author).len(), 2);
+    let run = copy(&author, FROM, TO, &[]).succeeds();
+    assert!(run.stderr.contains("Copied nothing"), "{}", run.stderr);
+}
+
+#[test]
+fn a_platform_that_is_not_there_is_an_error() {
+    let author = pushed();
+    let more = ["--rebuild-index", "--platform", "windows_amd64"];
+    let run = copy(&author, FROM, TO, &more).exits(1).without_result();
+    assert!(run.stderr.contains("windows_amd64"), "{}", run.stderr);
+    assert!(!author.scene.path("other").exists());
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let author = pushed();
+    let before = author.tree();
+    let more = ["--rebuild-index", "--platform", "linux_amd64", "--dry-run"];
+    copy(&author, FROM, TO, &more).succeeds().says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
+Would copy registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+Would copy 1 version, 1 package (406 B to copy) in [TIME]
+",
+    );
+    assert_eq!(author.tree(), before);
+}
+
+/// Puts something into the evidence that this version of the program knows nothing of.
+fn extend_evidence(author: &Author) -> String {
+    let mut evidence = author.document("evidence-1.0.0");
+    let attestation = b"{\"an\":\"attestation\"}";
+    fs::write(blob(&author.repository(""), attestation), attestation).unwrap();
+    evidence["layers"].as_array_mut().unwrap().push(json!({
+        "mediaType": "application/vnd.in-toto+json", "digest": digest(attestation), "size": attestation.len(),
+    }));
+    evidence["annotations"]["net.example.later"] = "yes".into();
+    let bytes = evidence.to_string();
+    fs::write(blob(&author.repository(""), bytes.as_bytes()), &bytes).unwrap();
+    let mut index = author.layout_index();
+    let entry = index["manifests"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .find(|entry| {
+            entry["annotations"]["org.opencontainers.image.ref.name"] == "evidence-1.0.0"
+        });
+    let entry = entry.unwrap();
+    entry["digest"] = digest(bytes.as_bytes()).into();
+    entry["size"] = bytes.len().into();
+    fs::write(author.repository("index.json"), index.to_string()).unwrap();
+    digest(bytes.as_bytes())
+}
+
+/// Evidence may grow in later versions: it is copied as it is, whether the index is or not.
+#[test]
+fn evidence_is_kept_byte_for_byte() {
+    for more in [&[][..], &["--rebuild-index", "--platform", "linux_amd64"]] {
+        let author = pushed();
+        let expected = extend_evidence(&author);
+        copy(&author, FROM, TO, more).succeeds();
+        let path = author.scene.path(format!("other/{PROVIDER}"));
+        let index: Value =
+            serde_json::from_slice(&fs::read(path.join("index.json")).unwrap()).unwrap();
+        let tagged = index["manifests"].as_array().unwrap().iter().find(|entry| {
+            entry["annotations"]["org.opencontainers.image.ref.name"] == "evidence-1.0.0"
+        });
+        assert_eq!(tagged.unwrap()["digest"], expected);
+        assert!(blob(&path, b"{\"an\":\"attestation\"}").exists());
+    }
+}

@@ -1,0 +1,193 @@
+use std::fs;
+
+use super::{NAME, PROVIDER, at, between, blobs, copy, copy_demo, exported, filled};
+use crate::support::author::Author;
+use crate::support::judge;
+use crate::support::layout_of_registry::import;
+use crate::support::registry::{Access, Personality, Registry, Setup, matching};
+
+/// An author whose release lies in `store`.
+fn pushed() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    author
+}
+
+#[test]
+fn from_a_layout_into_a_registry() {
+    let author = pushed();
+    let registry = Registry::plain();
+    let run = copy_demo(&author, "oci-layout:store", &at(&registry), &[]).succeeds();
+    let run = between(run, "[NONE]", registry.host());
+    let digest = author.tagged("1.0.0").unwrap();
+    assert_eq!(
+        run.stdout,
+        format!("[TO]/acme/demo:1.0.0@sha256:{digest}\n")
+    );
+    run.says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
+    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
+    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+    Copied 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    assert_eq!(
+        exported(&author, &registry, NAME),
+        blobs(&author.repository(""))
+    );
+}
+
+#[test]
+fn from_a_registry_into_a_layout() {
+    let author = pushed();
+    let registry = filled(&author);
+    copy_demo(&author, &at(&registry), "oci-layout:other", &[]).succeeds();
+    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
+    assert_eq!(store, other);
+}
+
+#[test]
+fn from_one_registry_into_another() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    between(run, from.host(), to.host()).says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
+    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
+    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+    Copied 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    assert_eq!(exported(&author, &to, NAME), blobs(&author.repository("")));
+    assert_eq!(from.tags(NAME), to.tags(NAME));
+    let last = to.seen().into_iter().rfind(|seen| seen.method == "PUT");
+    assert_eq!(last.unwrap().path, "/v2/acme/demo/manifests/1.0.0");
+    for registry in [from, to] {
+        registry.assert_no_leaks();
+    }
+}
+
+#[test]
+fn within_one_registry_blobs_are_mounted_and_never_read() {
+    let author = pushed();
+    let registry = filled(&author);
+    let to = format!("{}/elsewhere/{{type}}", registry.host());
+    let run = copy_demo(&author, &at(&registry), &to, &[]).succeeds();
+    assert!(
+        run.stderr.contains("2 packages (0 B copied, 2 mounted)"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(registry.count(matching("PUT", "/blobs/")), 0);
+    // The documents of the evidence, to judge them.
+    assert_eq!(registry.count(matching("GET", "/blobs/")), 3);
+    assert_eq!(
+        exported(&author, &registry, "elsewhere/demo"),
+        blobs(&author.repository(""))
+    );
+}
+
+#[test]
+fn a_registry_that_does_not_mount_gets_the_bytes() {
+    let author = pushed();
+    let registry = Setup::of(Personality::Plain)
+        .quirks(|quirks| quirks.mounts = false)
+        .start();
+    import(&author.repository(""), &registry, NAME);
+    let to = format!("{}/elsewhere/{{type}}", registry.host());
+    let run = copy_demo(&author, &at(&registry), &to, &[]).succeeds();
+    assert!(
+        run.stderr.contains("2 packages (813 B copied)"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        exported(&author, &registry, "elsewhere/demo"),
+        blobs(&author.repository(""))
+    );
+}
+
+#[test]
+fn each_registry_gets_its_own_password() {
+    let author = pushed();
+    let [from, to] = [Personality::Quay, Personality::Ecr]
+        .map(|personality| Setup::of(personality).create(NAME).start());
+    import(&author.repository(""), &from, NAME);
+    let auth = |registry: &Registry| {
+        use base64::Engine as _;
+        let text = format!(
+            "{}:{}",
+            registry.user().unwrap(),
+            crate::support::registry::access::PASSWORD
+        );
+        base64::engine::general_purpose::STANDARD.encode(text)
+    };
+    let file = serde_json::json!({"auths": {
+        from.host(): {"auth": auth(&from)}, to.host(): {"auth": auth(&to)},
+    }});
+    author.scene.write("auth.json", file.to_string());
+    let found = ["--authfile", "auth.json"];
+    copy_demo(&author, &at(&from), &at(&to), &found).succeeds();
+    assert_eq!(exported(&author, &to, NAME), blobs(&author.repository("")));
+    from.assert_no_leaks();
+    to.assert_no_leaks();
+}
+
+#[test]
+fn a_registry_that_lets_nobody_write_is_named() {
+    let author = pushed();
+    let (from, to) = (
+        filled(&author),
+        Setup::of(Personality::Plain)
+            .access(Access::of(Personality::Quay))
+            .start(),
+    );
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]);
+    let run = between(run.exits(1), from.host(), to.host()).without_result();
+    assert!(
+        run.stderr.starts_with(&format!(
+            "error: the registry does not let us in for {PROVIDER} in [TO]/acme/demo\n"
+        )),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_registry_cannot_list_what_it_has() {
+    let author = pushed();
+    let from = filled(&author);
+    let template = format!("{}/{{hostname}}/{{namespace}}/{{type}}", from.host());
+    copy(&author, &template, "oci-layout:other", &[])
+        .exits(2)
+        .says(
+            "
+error: no provider is named, and this store cannot list those that it has
+
+hint: name the provider, such as `acme/demo@1.0.0`
+",
+        );
+    assert_eq!(from.seen().len(), 0);
+}
+
+/// Whatever comes out of an air gap is what went in.
+#[test]
+fn through_a_disk_from_one_registry_into_another() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    copy_demo(&author, &at(&from), "oci-layout:disk", &[]).succeeds();
+    let disk = author.scene.path("disk").join(PROVIDER);
+    fs::rename(author.scene.path("disk"), author.scene.path("carried")).unwrap();
+    assert!(!disk.exists());
+    copy(
+        &author,
+        "oci-layout:carried",
+        &at(&to),
+        &["--plain-http", "127.0.0.1"],
+    )
+    .succeeds();
+    assert_eq!(from.tags(NAME), to.tags(NAME));
+    assert_eq!(exported(&author, &to, NAME), exported(&author, &from, NAME));
+}

@@ -1,0 +1,188 @@
+use super::{NAME, PROVIDER, at, between, blobs, copy_demo, exported, filled};
+use crate::support::author::Author;
+use crate::support::judge;
+use crate::support::layout_of_registry::{export, import};
+use crate::support::registry::{Fault, Registry, matching};
+use crate::support::release::ReleaseFolder;
+
+/// An author whose release lies in `store`, one of its packages larger than a network reads at once.
+fn pushed() -> Author {
+    let author = Author::new();
+    let noise = crate::registry::noise(300 << 10);
+    ReleaseFolder::new("demo", "1.0.0")
+        .platform("darwin_arm64")
+        .package("linux_amd64", &[("terraform-provider-demo_v1.0.0", &noise)])
+        .write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    author
+}
+
+fn digest_of(author: &Author, platform: &str) -> String {
+    let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
+    format!("sha256:{}", judge::sha256(&author.scene.path(name)))
+}
+
+/// The list of tags, and the index of each version: nothing else, on either side.
+#[test]
+fn with_nothing_to_do_two_requests_to_each_are_enough() {
+    let author = pushed();
+    let (from, to) = (filled(&author), filled(&author));
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    assert!(run.stderr.contains("Copied nothing"), "{}", run.stderr);
+    let sent = |registry: &Registry| {
+        let seen = registry.seen().into_iter();
+        seen.map(|seen| {
+            format!(
+                "{} {}",
+                seen.method,
+                seen.path.trim_start_matches("/v2/acme/demo/")
+            )
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(sent(&from), ["GET tags/list", "GET manifests/1.0.0"]);
+    assert_eq!(sent(&to), ["GET tags/list", "HEAD manifests/1.0.0"]);
+}
+
+#[test]
+fn each_object_is_read_once_and_sent_once() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    // The list of tags; index, evidence and two manifests; two zips and three documents.
+    assert_eq!(from.count(matching("GET", "/manifests/")), 4);
+    assert_eq!(from.count(matching("GET", "/blobs/")), 5);
+    assert_eq!(from.seen().len(), 10);
+    // As for a push into an empty repository.
+    assert_eq!(to.seen().len(), 3 * 2 + 14);
+    assert_eq!(to.count(matching("PUT", "/uploads/")), 6);
+    assert_eq!(to.count(matching("HEAD", "/blobs/")), 0);
+}
+
+#[test]
+fn what_is_cut_is_taken_up_again() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    let zip = digest_of(&author, "linux_amd64");
+    from.fault(1, matching("GET", &zip), Fault::cut_body(100 << 10));
+    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let again = |seen: &crate::support::registry::Seen| {
+        seen.path.contains(&zip) && seen.header("range").is_some()
+    };
+    assert_eq!(from.count(again), 1);
+    assert_eq!(to.count(matching("PUT", "/uploads/")), 6);
+    assert_eq!(exported(&author, &to, NAME), blobs(&author.repository("")));
+}
+
+/// Bytes that are not what they should be are never sent to their end, and are told as the source's.
+#[test]
+fn wrong_bytes_do_not_arrive() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    let zip = digest_of(&author, "linux_amd64");
+    from.always(matching("GET", &zip), Fault::wrong_bytes());
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(3);
+    let run = between(run, from.host(), to.host()).without_result();
+    let said = format!(
+        "error: the package {zip} cannot be used for {PROVIDER} 1.0.0 linux_amd64 in [FROM]/{NAME}, on the way to [TO]/{NAME}
+  the bytes do not match their digest
+    expected {zip}
+"
+    );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    assert_eq!(to.tags(NAME), []);
+    assert_eq!(from.count(matching("GET", &zip)), 1);
+    let held = to.repository(NAME, |held| held.blobs.contains_key(&zip));
+    assert!(!held);
+}
+
+#[test]
+fn a_package_that_is_gone_is_told_as_the_sources() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    let zip = digest_of(&author, "linux_amd64");
+    from.repository(NAME, |held| held.blobs.remove(&zip));
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(3);
+    let run = between(run, from.host(), to.host()).without_result();
+    let said = format!(
+        "error: the package {zip} is missing for {PROVIDER} 1.0.0 linux_amd64 in [FROM]/{NAME}, on the way to [TO]/{NAME}\n"
+    );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    assert_eq!(to.tags(NAME), []);
+}
+
+/// A document of the index that is gone is found before anything is written.
+#[test]
+fn an_entry_that_leads_nowhere_stops_before_the_first_byte() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    let index: serde_json::Value = author.document("1.0.0");
+    let entry = index["manifests"][1]["digest"].as_str().unwrap().to_owned();
+    from.repository(NAME, |held| held.manifests.remove(&entry));
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(3);
+    assert!(
+        run.stderr.contains(&format!("{entry} is missing")),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(to.count(|seen| seen.method != "GET"), 0);
+}
+
+/// Whatever request a copy fails at: the version is not there or whole, and the next run finishes it, sending no blob again.
+#[test]
+fn stopped_anywhere_it_is_finished_by_the_next_run() {
+    let author = pushed();
+    let from = filled(&author);
+    let whole = blobs(&author.repository(""));
+    for nth in 1.. {
+        let to = Registry::plain();
+        to.fault(nth, |_| true, Fault::denied());
+        let first = copy_demo(&author, &at(&from), &at(&to), &[]);
+        let is_done = to.count(|seen| seen.status == Some(403)) == 0;
+        if is_done {
+            assert!(nth > 15, "{nth}");
+            return;
+        }
+        if to.tags(NAME).iter().any(|(tag, _)| tag == "1.0.0") {
+            assert_eq!(exported(&author, &to, NAME), whole, "{nth}");
+        } else {
+            assert_eq!(first.status, Some(1), "{nth}: {}", first.stderr);
+        }
+        // A repository without tags is taken for empty, and nothing is looked for in it.
+        let arrived = match to.tags(NAME).is_empty() {
+            true => 0,
+            false => to.repository(NAME, |held| held.blobs.len()),
+        };
+        to.forget();
+        copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+        assert_eq!(exported(&author, &to, NAME), whole, "{nth}");
+        assert_eq!(from.tags(NAME), to.tags(NAME), "{nth}");
+        assert_eq!(to.count(matching("PUT", "/uploads/")), 6 - arrived, "{nth}");
+    }
+}
+
+/// Somebody else's version takes the tag after the tags were listed.
+#[test]
+fn a_version_that_appears_meanwhile_is_merged_into() {
+    let author = pushed();
+    let (from, to) = (filled(&author), Registry::plain());
+    let rival = Author::new();
+    ReleaseFolder::new("demo", "1.0.0")
+        .platform("darwin_arm64")
+        .platform("windows_amd64")
+        .write(&rival.scene.path("dist"));
+    rival.push(&["--platform", "darwin_arm64"]).succeeds();
+    let listed = matching("GET", "/tags/list");
+    to.fault(1, listed, Fault::body(r#"{"name":"acme/demo","tags":[]}"#));
+    import(&rival.repository(""), &to, NAME);
+    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let directory = author.scene.path("merged");
+    export(&to, NAME, &directory);
+    assert_eq!(judge::installs(&directory).len(), 2);
+    let pinned = format!(
+        "acme/demo --exact-repository --platform all --into mirror --from oci-layout:{}",
+        directory.display()
+    );
+    let install: Vec<&str> = ["install"].into_iter().chain(pinned.split(' ')).collect();
+    author.tfoci(&install).succeeds();
+}

@@ -1,0 +1,183 @@
+use std::fs;
+
+use serde_json::Value;
+
+use super::{copy, copy_demo};
+use crate::support::author::Author;
+use crate::support::judge;
+use crate::support::release::ReleaseFolder;
+use crate::support::testdata;
+
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+
+/// A store with `one` 1.0.0, 1.1.0-rc.1 and 2.0.0, and `two` 1.0.0.
+fn filled() -> Author {
+    let author = Author::new();
+    for (name, version) in [
+        ("one", "1.0.0"),
+        ("one", "1.1.0-rc.1"),
+        ("one", "2.0.0"),
+        ("two", "1.0.0"),
+    ] {
+        let _none = fs::remove_dir_all(author.scene.path("dist"));
+        let release = ReleaseFolder::new(name, version).platform("linux_amd64");
+        release.write(&author.scene.path("dist"));
+        let provider = format!("acme/{name}");
+        author.push(&["--provider", &provider]).succeeds();
+    }
+    author
+}
+
+/// `TYPE VERSION` of each that was copied.
+fn copied(author: &Author, more: &[&str]) -> Vec<String> {
+    let run = copy(author, FROM, TO, &[more, &["--format", "json"]].concat()).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let providers = document["providers"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    providers
+        .iter()
+        .map(|one| {
+            let provider = text(&one["provider"]);
+            let (_, name) = provider.rsplit_once('/').unwrap();
+            format!("{name} {}", text(&one["version"]))
+        })
+        .collect()
+}
+
+#[test]
+fn without_addresses_everything_is_copied_pre_releases_too() {
+    let author = filled();
+    assert_eq!(
+        copied(&author, &[]),
+        ["one 1.0.0", "one 1.1.0-rc.1", "one 2.0.0", "two 1.0.0"]
+    );
+    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
+    assert_eq!(store, other);
+}
+
+#[test]
+fn an_address_means_all_of_its_versions() {
+    let all = ["one 1.0.0", "one 1.1.0-rc.1", "one 2.0.0"];
+    assert_eq!(copied(&filled(), &["acme/one"]), all);
+}
+
+#[test]
+fn constraints_narrow_and_admit_pre_releases_only_by_name() {
+    let author = filled();
+    assert_eq!(
+        copied(&author, &["acme/one@>= 1.0"]),
+        ["one 1.0.0", "one 2.0.0"]
+    );
+    assert_eq!(copied(&author, &["acme/one@< 2.0"]), ["one 1.0.0"]);
+    assert_eq!(
+        copied(&author, &["acme/one@1.1.0-rc.1"]),
+        ["one 1.1.0-rc.1"]
+    );
+    let run = copy(&author, FROM, TO, &["acme/one@>= 3.0"]).exits(1);
+    run.without_result().says(
+        "
+error: no version matches `>= 3.0.0` for registry.opentofu.org/acme/one in oci-layout:store
+  has 2.0.0, 1.1.0-rc.1, 1.0.0
+
+hint: `tfoci versions registry.opentofu.org/acme/one --from STORE` lists them; pre-releases are chosen only by name
+",
+    );
+}
+
+#[test]
+fn one_failure_does_not_stop_the_others_and_the_gravest_decides() {
+    let author = filled();
+    let zip = "terraform-provider-one_2.0.0_linux_amd64.zip";
+    let release = ReleaseFolder::new("one", "2.0.0").platform("linux_amd64");
+    release.write(&author.scene.path("again"));
+    let hex = judge::sha256(&author.scene.path("again").join(zip));
+    let path = format!("store/registry.opentofu.org/acme/one/blobs/sha256/{hex}");
+    let mut bytes = fs::read(author.scene.path(&path)).unwrap();
+    bytes[40] ^= 1;
+    fs::write(author.scene.path(&path), bytes).unwrap();
+    let asked = ["acme/none", "acme/one", "acme/two"];
+    let run = copy(&author, FROM, TO, &asked).exits(3);
+    assert_eq!(run.stdout.lines().count(), 3, "{}", run.stdout);
+    let ending = "    Copied 3 versions, 3 packages (0 B copied, 3 mounted) in [TIME]
+    Failed 2 of 5: registry.opentofu.org/acme/none, registry.opentofu.org/acme/one 2.0.0 linux_amd64
+";
+    assert!(run.stderr.ends_with(ending), "{}", run.stderr);
+    let document = copy(
+        &author,
+        FROM,
+        TO,
+        &[&asked[..], &["--format", "json"]].concat(),
+    );
+    let document: Value = serde_json::from_str(&document.exits(3).stdout).unwrap();
+    let providers = document["providers"].as_array().unwrap();
+    let summary: Vec<_> = providers
+        .iter()
+        .map(|one| {
+            let category = one["error"]["category"].as_str();
+            (
+                one["version"].as_str(),
+                one["status"].as_str().unwrap(),
+                category,
+            )
+        })
+        .collect();
+    assert_eq!(
+        summary,
+        [
+            (Some("1.0.0"), "present", None),
+            (Some("1.1.0-rc.1"), "present", None),
+            (Some("1.0.0"), "present", None),
+            (None, "failed", Some("not_found")),
+            (Some("2.0.0"), "failed", Some("untrusted")),
+        ]
+    );
+}
+
+#[test]
+fn the_document_is_that_of_a_push() {
+    let author = Author::new();
+    author.with_pushed();
+    let run = copy(&author, FROM, TO, &["--format", "json"]).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let digest = format!("sha256:{}", author.tagged("1.0.0").unwrap());
+    let package = |platform: &str, size: u64| {
+        let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
+        let zh = format!("zh:{}", judge::sha256(&author.scene.path(name)));
+        serde_json::json!({"platform": platform, "status": "mounted", "size": size, "zh": zh})
+    };
+    assert_eq!(
+        document,
+        serde_json::json!({
+            "schema": 1,
+            "providers": [{
+                "provider": super::PROVIDER,
+                "version": "1.0.0",
+                "reference": format!("{TO}/{}:1.0.0@{digest}", super::PROVIDER),
+                "digest": digest,
+                "status": "copied",
+                "authentication": {"status": "signed", "anchor": "embedded", "fingerprint": "[ACME]", "notes": []},
+                "packages": [package("darwin_arm64", 407), package("linux_amd64", 406)],
+            }],
+            "bytes": 0,
+            "requests": 0,
+        })
+    );
+}
+
+/// Tags that are no versions stay where they are.
+#[test]
+fn other_tags_are_not_copied() {
+    let author = Author::new();
+    let from = format!("oci-layout:{}", testdata("layouts/good-oras").display());
+    copy_demo(&author, &from, TO, &["--exact-repository"]).succeeds();
+    let arguments = [
+        "versions",
+        "acme/demo",
+        "--all",
+        "--exact-repository",
+        "--from",
+        TO,
+    ];
+    assert_eq!(author.tfoci(&arguments).succeeds().stdout, "1.0.0\n");
+}

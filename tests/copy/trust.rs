@@ -1,0 +1,103 @@
+use std::fs;
+
+use super::{PROVIDER, copy};
+use crate::support::author::Author;
+use crate::support::release::Mistake;
+
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+
+fn pushed() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    author
+}
+
+/// Nothing was written but perhaps a lock file.
+fn is_empty(author: &Author) -> bool {
+    let written = |name: &str| {
+        author
+            .scene
+            .path(format!("other/{PROVIDER}/{name}"))
+            .exists()
+    };
+    !written("index.json") && !written("blobs")
+}
+
+#[test]
+fn a_pinned_key_is_enough_for_require_pinned() {
+    let author = pushed();
+    let pinned = ["--key", "acme.asc", "--require-pinned"];
+    let run = copy(&author, FROM, TO, &pinned).succeeds();
+    assert!(
+        run.stderr.contains("signed [ACME ID] (pinned)"),
+        "{}",
+        run.stderr
+    );
+    // What is there is looked at again, since somebody asked for it.
+    copy(&author, FROM, TO, &pinned).succeeds().says(
+        "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+   Present registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
+   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+    Copied nothing: 2 packages already present, in [TIME]
+",
+    );
+}
+
+#[test]
+fn require_pinned_without_a_pin_is_a_usage_error() {
+    let author = pushed();
+    let run = copy(&author, FROM, TO, &["--require-pinned"]).exits(2);
+    assert!(run.stderr.contains("no key is pinned"), "{}", run.stderr);
+    assert!(is_empty(&author));
+}
+
+#[test]
+fn another_key_than_the_pinned_one_is_refused_before_the_first_byte() {
+    let author = pushed();
+    let run = copy(&author, FROM, TO, &["--key", "stranger.asc"]).exits(3);
+    assert!(run.stderr.contains("[STRANGER"), "{}", run.stderr);
+    assert!(is_empty(&author));
+    copy(&author, FROM, TO, &[]).succeeds();
+    // A version that is there is no better.
+    copy(&author, FROM, TO, &["--key", "stranger.asc"]).exits(3);
+}
+
+/// Evidence that proves nothing would be installed by nobody.
+#[test]
+fn evidence_that_does_not_verify_is_refused() {
+    let author = pushed();
+    let layers = author.document("evidence-1.0.0")["layers"].clone();
+    let hex = |n: usize| layers[n]["digest"].as_str().unwrap()["sha256:".len()..].to_owned();
+    // The signature's bytes are altered, so they are not what the manifest says.
+    let path = author.blob(&hex(1));
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(path, bytes).unwrap();
+    let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
+    let sides = format!("in {FROM}/{PROVIDER}, on the way to {TO}/{PROVIDER}\n");
+    assert!(run.stderr.contains(&sides), "{}", run.stderr);
+    assert!(is_empty(&author));
+}
+
+#[test]
+fn what_has_no_evidence_is_copied_and_shown_as_what_it_is_unless_a_policy_forbids_it() {
+    let author = Author::with_mistake(Mistake::SignatureMissing);
+    author
+        .push_unsigned(&["--allow-unsigned", "acme/*"])
+        .succeeds();
+    author.scene.write(
+        "trust.toml",
+        "[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"acme.asc\"]\n",
+    );
+    copy(&author, FROM, TO, &["--trust", "trust.toml"]).exits(3);
+    assert!(is_empty(&author));
+    let run = copy(&author, FROM, TO, &[]).succeeds();
+    assert!(
+        run.stderr.contains("linux_amd64   406 B   checksum\n"),
+        "{}",
+        run.stderr
+    );
+}

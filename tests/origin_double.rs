@@ -1,0 +1,97 @@
+use bytes::Bytes;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, redirect};
+use serde_json::Value;
+
+use crate::support::origin::Origin;
+use crate::support::tls::Authority;
+
+/// Unmodified clients install from it and mirror it.
+mod clients;
+
+/// What it says on demand that is not so.
+mod lies;
+
+/// What the protocols say, and who is let in.
+mod protocols;
+
+/// What goes wrong on the way.
+mod wire;
+
+const LINUX: &str = "linux_amd64";
+const DARWIN: &str = "darwin_arm64";
+const VERSIONS: &str = "/v1/providers/acme/demo/versions";
+const DOWNLOAD: &str = "/v1/providers/acme/demo/1.0.0/download/linux/amd64";
+
+/// A client that knows nothing but whom to believe: one request, one answer.
+struct Raw {
+    client: Client,
+}
+
+/// An answer.
+struct Said {
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Raw {
+    fn new() -> Self {
+        let certificate = reqwest::Certificate::from_pem(Authority::shared().pem.as_bytes());
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .tls_certs_only([certificate.unwrap()]);
+        Self {
+            client: client.build().unwrap(),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &[(&str, &str)],
+    ) -> reqwest::Result<Said> {
+        let mut request = self.client.request(method.parse().unwrap(), url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await?;
+        Ok(Said {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            body: response.bytes().await?,
+        })
+    }
+
+    async fn get(&self, url: &str, headers: &[(&str, &str)]) -> Said {
+        self.send("GET", url, headers).await.expect(url)
+    }
+
+    /// What an origin says at a path of its front door.
+    async fn ask(&self, origin: &Origin, path: &str) -> Said {
+        self.get(&origin.url(path), &[]).await
+    }
+
+    /// The package that an origin names for `acme/demo` 1.0.0 on Linux.
+    async fn package(&self, origin: &Origin, headers: &[(&str, &str)]) -> Said {
+        let download = self.ask(origin, DOWNLOAD).await.json();
+        self.get(download["download_url"].as_str().unwrap(), headers)
+            .await
+    }
+}
+
+impl Said {
+    fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        assert_eq!(self.status, 200);
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}

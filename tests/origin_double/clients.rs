@@ -1,0 +1,361 @@
+use std::fs;
+
+use tfoci::platform::Platform;
+
+use crate::clients::{has, run};
+use crate::support::origin::lie::{self, Form};
+use crate::support::origin::{Door, Fault, Origin, Provider, Release, Setup, asks, at};
+use crate::support::release::{Mistake, ReleaseFolder, sha256};
+use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
+
+/// The clients that are here, and their places in tables of what they say.
+fn clients() -> impl Iterator<Item = (usize, &'static str)> {
+    ["terraform", "tofu"]
+        .into_iter()
+        .enumerate()
+        .filter(|(_, client)| has(client))
+}
+
+fn here() -> String {
+    Platform::current().to_string()
+}
+
+/// `acme/demo` 1.0.0 for this machine and for one that nobody has.
+fn demo() -> Provider {
+    Provider::demo(&[&here(), "plan9_mips"])
+}
+
+/// `demo` 1.0.0 for this machine.
+fn folder() -> ReleaseFolder {
+    ReleaseFolder::new("demo", "1.0.0").platform(&here())
+}
+
+/// An origin of `acme/demo` with this release only.
+fn only(release: impl Into<Release>) -> Origin {
+    Origin::of([Provider::new("acme/demo").release(release)])
+}
+
+/// A scene that believes an origin, with a project that needs the provider of an address, and a CLI configuration.
+fn scene(origin: &Origin, address: &str, configuration: &str) -> Scene {
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene);
+    scene.write("client.tfrc", configuration);
+    let required = format!("demo = {{ source = \"{address}\" }}");
+    scene.write(
+        "project/main.tf",
+        format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n"),
+    );
+    scene.env("SSL_CERT_FILE", ca.to_str().unwrap())
+}
+
+fn credentials(origin: &Origin, token: &str) -> String {
+    let host = origin.host();
+    format!("credentials \"{host}\" {{\n  token = \"{token}\"\n}}\n")
+}
+
+fn client(scene: &Scene, client: &str, arguments: &[&str]) -> Run {
+    run(scene, &scene.path("project"), client, arguments)
+}
+
+fn init(scene: &Scene, name: &str) -> Run {
+    client(scene, name, &["init", "-input=false", "-no-color"])
+}
+
+/// What became of installing `acme/demo`: what was said, on one line and without frames.
+fn attempt(origin: &Origin, client: &str) -> (bool, String) {
+    let run = init(&scene(origin, &origin.address("acme/demo"), ""), client);
+    let text = format!("{} {}", run.stdout, run.stderr).replace(['│', '╷', '╵'], " ");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    (run.status == Some(0), words.join(" "))
+}
+
+/// Asserts that both clients install `acme/demo` from an origin, if it is `""`, or refuse it with these words.
+#[track_caller]
+fn assert_refusals(case: &str, make: impl Fn() -> Origin, words: [&str; 2]) {
+    for (place, client) in clients() {
+        let origin = make();
+        let (installed, said) = attempt(&origin, client);
+        let words = words[place];
+        assert_eq!(installed, words.is_empty(), "{client}, {case}: {said}");
+        assert!(said.contains(words), "{client}, {case}: {said}");
+        origin.assert_no_leaks();
+    }
+}
+
+/// The same for an origin of [`demo`] where requests of some sort always meet a fault.
+#[track_caller]
+fn assert_faults(sort: &str, cases: &[(Fault, [&str; 2])]) {
+    for (number, (fault, words)) in cases.iter().enumerate() {
+        let make = || {
+            let origin = Origin::of([demo()]);
+            origin.always(at(Door::Front, asks(sort)), fault.clone());
+            origin
+        };
+        assert_refusals(&format!("{sort} {number}"), make, *words);
+    }
+}
+
+#[test]
+fn clients_install_with_a_token_from_services_and_signed_urls_elsewhere() {
+    for (_, client) in clients() {
+        let origin = Setup::new([demo()])
+            .token("sesame")
+            .service_at(Door::Elsewhere)
+            .files_at(Door::Elsewhere)
+            .signed_urls()
+            .start();
+        let address = origin.address("acme/demo");
+        let run = init(&scene(&origin, &address, ""), client).exits(1);
+        assert!(
+            run.stderr.contains("requires authentication"),
+            "{}",
+            run.stderr
+        );
+        origin.forget();
+        let scene = scene(&origin, &address, &credentials(&origin, "sesame"));
+        let run = init(&scene, client).succeeds();
+        let fingerprint = Signer::acme().fingerprint();
+        assert!(run.stdout.contains(&fingerprint[24..]), "{}", run.stdout);
+        let lock = fs::read_to_string(scene.path("project/.terraform.lock.hcl")).unwrap();
+        for platform in [here().as_str(), "plan9_mips"] {
+            let zip = origin.zip("acme/demo", "1.0.0", platform);
+            assert!(lock.contains(&format!("zh:{}", sha256(&zip))), "{lock}");
+        }
+        let packages = origin.count(asks("package"));
+        assert_eq!(
+            origin.counters(),
+            format!(
+                "1 discovery, 1 versions, 1 download, 1 document, 1 signature, {packages} package"
+            )
+        );
+        origin.assert_no_leaks();
+    }
+}
+
+#[test]
+fn an_origin_takes_the_place_of_another_host() {
+    for (_, client) in clients() {
+        let origin = Origin::of([demo()]);
+        let host = "registry.example.com";
+        let scene = scene(
+            &origin,
+            &format!("{host}/acme/demo"),
+            &origin.host_block(host),
+        );
+        init(&scene, client).succeeds();
+        assert_eq!(origin.count(asks("discovery")), 0);
+    }
+}
+
+#[test]
+fn clients_mirror_what_is_there() {
+    for (_, name) in clients() {
+        let origin = Origin::of([demo()]);
+        let address = origin.address("acme/demo");
+        let scene = scene(&origin, &address, "");
+        let platform = here();
+        let wanted = [
+            format!("-platform={platform}"),
+            "-platform=plan9_mips".to_owned(),
+        ];
+        let arguments = ["providers", "mirror", &wanted[0], &wanted[1], "../mirror"];
+        client(&scene, name, &arguments).succeeds();
+        let folder = scene.path(format!("mirror/{address}"));
+        for platform in [&platform, "plan9_mips"] {
+            let file = format!("terraform-provider-demo_1.0.0_{platform}.zip");
+            let zip = fs::read(folder.join(file)).unwrap();
+            assert!(zip == origin.zip("acme/demo", "1.0.0", platform), "{name}");
+        }
+        assert_eq!(origin.count(asks("download acme/demo 1.0.0")), 2);
+        origin.assert_no_leaks();
+    }
+}
+
+#[test]
+fn clients_install_from_the_network_mirror() {
+    for (_, client) in clients() {
+        let origin = Setup::new([demo()]).mirror_token("sesame").start();
+        let mirror = format!(
+            "provider_installation {{\n  network_mirror {{\n    url = \"{}\"\n  }}\n}}\n",
+            origin.mirror_url()
+        );
+        let address = "registry.example.com/acme/demo";
+        let run = init(&scene(&origin, address, &mirror), client).exits(1);
+        assert!(run.stderr.contains("credentials"), "{}", run.stderr);
+        origin.forget();
+        let configuration = mirror + &credentials(&origin, "sesame");
+        init(&scene(&origin, address, &configuration), client).succeeds();
+        let packages = origin.count(asks("package"));
+        assert_eq!(
+            origin.counters(),
+            format!("{packages} package, 1 mirror-index, 1 mirror-version")
+        );
+        origin.assert_no_leaks();
+    }
+}
+
+#[test]
+fn clients_are_refused_on_the_way_to_a_service() {
+    let number = "invalid version string";
+    assert_faults(
+        "discovery",
+        &[
+            (Fault::RedirectElsewhere, ["", ""]),
+            (
+                Fault::with("content-type", "text/html"),
+                ["unsupported Content-Type"; 2],
+            ),
+            (lie::padded(2 << 20), ["response is too large"; 2]),
+            (
+                lie::says("providers.v1", "/v1/providers"),
+                ["does not have a provider named"; 2],
+            ),
+            (
+                lie::renames("providers.v1", "providers.v2"),
+                ["compatible with a different"; 2],
+            ),
+            (lie::lacks("providers.v1"), ["does not offer a"; 2]),
+            (
+                lie::says("providers.v1", "https://a:b@localhost/"),
+                ["embedded username/password"; 2],
+            ),
+        ],
+    );
+    assert_faults(
+        "versions",
+        &[(lie::says("versions/0/version", "x"), [number; 2])],
+    );
+}
+
+#[test]
+fn clients_see_through_metadata_that_lies() {
+    let platform = here();
+    let size = format!("packages/{platform}/package_size");
+    let issuer = "signature from unknown issuer";
+    assert_faults(
+        "download",
+        &[
+            (
+                lie::says("shasum", "0".repeat(64)),
+                ["checksum list has unexpected", "expected sha256sum is"],
+            ),
+            (lie::says("os", "beos"), ["incorrect target"; 2]),
+            (
+                lie::says("download_url", "ftp://a/x.zip"),
+                ["must use http or https"; 2],
+            ),
+            (lie::lacks("signing_keys"), [issuer; 2]),
+            (lie::broken_first_key(), ["error decoding signing key"; 2]),
+            (lie::says(&size, 1), ["", "indicates a package of size 1"]),
+            (
+                lie::says("protocols", serde_json::json!(["4.0"])),
+                ["not compatible"; 2],
+            ),
+            (Fault::status(404), ["does not have a package available"; 2]),
+            (Fault::too_many_requests("1"), ["429 Too Many Requests"; 2]),
+        ],
+    );
+}
+
+#[test]
+fn clients_see_through_packages_that_are_not_right() {
+    assert_faults(
+        "package",
+        &[
+            (Fault::RedirectElsewhere, ["", ""]),
+            (Fault::RedirectPlain, ["", ""]),
+            (Fault::chunked(), ["", ""]),
+            (Fault::wrong_bytes(), ["incorrect checksum"; 2]),
+            (
+                Fault::shorter_body(),
+                ["incorrect checksum", "received a package of size"],
+            ),
+            (Fault::cut_body(100), ["unexpected EOF"; 2]),
+            (Fault::status(403), ["403"; 2]),
+        ],
+    );
+}
+
+#[test]
+fn clients_judge_documents_by_their_form() {
+    let absent = "checksum list has no SHA-256 hash";
+    for (form, words) in [
+        (Form::Starred, [absent; 2]),
+        (Form::Crlf, ["", ""]),
+        (Form::BlankLine, ["panic"; 2]),
+        (Form::UpperCaseHex, ["", ""]),
+        (Form::OneWord, ["", ""]),
+        (Form::MoreFiles, ["", ""]),
+        (Form::UpperCaseNames, [absent; 2]),
+        (Form::NoLastNewline, ["", ""]),
+    ] {
+        let make = || only(folder().document(move |text| form.of(text)));
+        assert_refusals(&format!("{form:?}"), make, words);
+    }
+}
+
+#[test]
+fn clients_judge_signatures_and_keys() {
+    let (issuer, broken) = ("signature from unknown issuer", "tag byte");
+    for (mistake, words) in [
+        (Mistake::ZipsAltered, "checksum list has unexpected"),
+        (Mistake::ZipsUnlisted, "checksum list has no SHA-256 hash"),
+        (Mistake::DocumentAltered, "verification failure"),
+        (Mistake::SignatureBroken, broken),
+        (Mistake::SignatureArmored, broken),
+        (Mistake::SignatureByStranger, issuer),
+        (Mistake::SignatureMissing, "404"),
+    ] {
+        let make = || only(folder().mistake(mistake));
+        assert_refusals(&format!("{mistake:?}"), make, [words; 2]);
+    }
+    for (signer, words) in [
+        (Signer::stranger(), ""),
+        (Signer::expired_since(), ""),
+        (Signer::expired_before(), ""),
+        (Signer::revoked(), "revoked key"),
+    ] {
+        let make = || only(folder().signed_by(signer));
+        assert_refusals(&signer.fingerprint(), make, [words; 2]);
+    }
+    let both = [Signer::stranger(), Signer::acme()];
+    assert_refusals(
+        "second",
+        || only(Release::from(folder()).signers(&both)),
+        [""; 2],
+    );
+    assert_refusals(
+        "none",
+        || only(Release::from(folder()).keys(&[])),
+        [issuer; 2],
+    );
+}
+
+#[test]
+fn clients_ask_for_a_short_version_by_its_long_name_and_do_not_find_it() {
+    let make = || Origin::of([Provider::new("acme/demo").version("0.50", &[&here()])]);
+    assert_refusals(
+        "short",
+        make,
+        ["v0.50.0 does not have a package available"; 2],
+    );
+}
+
+#[test]
+fn clients_mirror_packages_with_a_netrc() {
+    for (_, name) in clients() {
+        let origin = Setup::new([demo()])
+            .package_login("robot", "secret")
+            .start();
+        let scene = scene(&origin, &origin.address("acme/demo"), "");
+        let mirror = ["providers", "mirror", "../mirror"];
+        client(&scene, name, &mirror).exits(1);
+        // With the port, as these clients look for it.
+        let machine = origin.host();
+        let netrc = format!("machine {machine} login robot password secret\n");
+        scene.write(".netrc", netrc);
+        client(&scene, name, &mirror).succeeds();
+        origin.assert_no_leaks();
+    }
+}

@@ -1,0 +1,161 @@
+use super::pusher::{NAME, Pusher};
+use crate::support::registry::{Access, Personality, Registry, Seen, Setup};
+
+const PLATFORMS: [&str; 6] = [
+    "darwin_arm64",
+    "linux_386",
+    "linux_amd64",
+    "linux_arm",
+    "linux_arm64",
+    "windows_amd64",
+];
+
+/// A registry without quirks that wants tokens.
+fn registry() -> Registry {
+    Setup::of(Personality::Plain)
+        .access(Access::of(Personality::Quay))
+        .start()
+}
+
+/// Every request but those for tokens, and those that were told to fetch one.
+pub fn counted(registry: &Registry) -> Vec<Seen> {
+    let mut seen = registry.seen();
+    seen.retain(|seen| seen.path != "/token" && seen.status != Some(401));
+    seen
+}
+
+#[track_caller]
+fn assert_at_most(most: usize, registry: &Registry) {
+    let seen = counted(registry);
+    let list: String = seen.iter().map(|seen| format!("\n  {seen}")).collect();
+    assert!(
+        seen.len() <= most,
+        "{} requests, expected at most {most}:{list}",
+        seen.len()
+    );
+    registry.forget();
+}
+
+#[track_caller]
+fn assert_nothing_is_written(registry: &Registry) {
+    let seen = counted(registry);
+    let reads = |seen: &Seen| ["GET", "HEAD"].contains(&seen.method.as_str());
+    assert!(seen.iter().all(reads), "{seen:#?}");
+}
+
+#[test]
+fn into_an_empty_repository() {
+    for count in [1, 2, PLATFORMS.len()] {
+        let registry = registry();
+        let pusher = Pusher::new(&PLATFORMS[..count]);
+        pusher.push(&registry, &[]).succeeds();
+        assert_at_most(3 * count + 14, &registry);
+    }
+}
+
+#[test]
+fn another_version() {
+    for count in [1, 2, PLATFORMS.len()] {
+        let registry = registry();
+        let pusher = Pusher::new(&PLATFORMS[..count]);
+        pusher.push(&registry, &[]).succeeds();
+        registry.forget();
+        pusher.release("next", "1.1.0", &PLATFORMS[..count]);
+        pusher.push_from("next", &registry, &[]).succeeds();
+        // The config and the key are there.
+        assert_at_most(4 * count + 12, &registry);
+    }
+}
+
+#[test]
+fn into_a_repository_of_others() {
+    let registry = registry();
+    Pusher::new(&PLATFORMS).push(&registry, &[]).succeeds();
+    registry.repository(NAME, |repository| {
+        repository.tags = vec![("latest".to_owned(), repository.tags[0].1.clone())];
+        repository.blobs.clear();
+    });
+    registry.forget();
+    Pusher::new(&PLATFORMS).push(&registry, &[]).succeeds();
+    assert_at_most(4 * PLATFORMS.len() + 14, &registry);
+}
+
+#[test]
+fn more_platforms() {
+    let registry = registry();
+    let pusher = Pusher::new(&PLATFORMS);
+    let some: Vec<&str> = PLATFORMS[..4]
+        .iter()
+        .flat_map(|platform| ["--platform", platform])
+        .collect();
+    pusher.push(&registry, &some).succeeds();
+    registry.forget();
+    pusher.push(&registry, &[]).succeeds();
+    assert_at_most(4 * 2 + 14, &registry);
+}
+
+#[test]
+fn with_nothing_to_do() {
+    let registry = registry();
+    let pusher = Pusher::new(&PLATFORMS);
+    pusher.push(&registry, &[]).succeeds();
+    pusher.release("next", "1.1.0", &PLATFORMS);
+    pusher.push_from("next", &registry, &[]).succeeds();
+    registry.forget();
+    for folder in ["dist", "next"] {
+        pusher.push_from(folder, &registry, &[]).succeeds();
+        assert_nothing_is_written(&registry);
+        assert_at_most(1 + 1, &registry);
+    }
+}
+
+#[test]
+fn every_kind_of_registry_is_written_to_once() {
+    for personality in Personality::ALL {
+        let registry = Setup::of(personality)
+            .create("acme")
+            .create(NAME)
+            .quirks(|quirks| quirks.largest_put = None)
+            .start();
+        let pusher = Pusher::new(&PLATFORMS[..2]);
+        // Google's has repositories in repositories only.
+        if personality == Personality::Gar {
+            continue;
+        }
+        pusher.push(&registry, &[]).succeeds();
+        assert_at_most(3 * 2 + 14, &registry);
+        pusher.push(&registry, &[]).succeeds();
+        let uploads = registry.count(|seen| seen.method == "POST" || seen.method == "PATCH");
+        assert_eq!(uploads, 0, "{personality:?}");
+        // GitLab's is asked again whether it takes the evidence.
+        let refused = usize::from(personality == Personality::Gitlab);
+        assert_eq!(
+            registry.count(|seen| seen.method == "PUT"),
+            refused,
+            "{personality:?}"
+        );
+        assert_at_most(1 + 1 + refused, &registry);
+    }
+}
+
+#[test]
+fn each_request_is_worth_it() {
+    let registry = registry();
+    Pusher::new(&PLATFORMS[..2]).push(&registry, &[]).succeeds();
+    let count = |method: &str, path: &str| {
+        let seen = counted(&registry);
+        let found = seen
+            .iter()
+            .filter(|seen| seen.method == method && seen.path.contains(path));
+        found.count()
+    };
+    // Two packages, the empty config, and three documents of evidence.
+    assert_eq!(count("POST", "/uploads/"), 6);
+    assert_eq!(count("PUT", "/uploads/"), 6);
+    // Two platforms by digest; the evidence and the index by tag.
+    assert_eq!(count("PUT", "/manifests/"), 4);
+    // Each tag is looked at before it is moved, and the version's again then.
+    assert_eq!(count("HEAD", "/manifests/"), 3);
+    assert_eq!(count("GET", "/tags/list"), 1);
+    assert_eq!(counted(&registry).len(), 3 * 2 + 14);
+}

@@ -1,0 +1,365 @@
+use tfoci::blob::{File, Memory};
+use tfoci::digest::Digest;
+use tfoci::error::Category;
+use tfoci::store::{Error, Put, WriteStore as _};
+
+use super::{User, name_at, noise};
+use crate::support::registry::quirks::Location;
+use crate::support::registry::{
+    Access, Door, Fault, Personality, Quirks, Registry, Seen, Setup, matching,
+};
+
+const KIB: usize = 1 << 10;
+const PATCHES: fn(&Seen) -> bool = |seen| seen.method == "PATCH";
+
+/// A PUT that has the bytes of a blob.
+fn in_one_piece(seen: &Seen) -> bool {
+    seen.method == "PUT" && seen.path.contains("/uploads/") && length(seen) > 0
+}
+
+/// The PUT that says that all chunks are there.
+fn closing(seen: &Seen) -> bool {
+    seen.method == "PUT" && seen.path.contains("/uploads/") && length(seen) == 0
+}
+
+fn length(seen: &Seen) -> u64 {
+    seen.header("content-length")
+        .map_or(0, |text| text.parse().unwrap())
+}
+
+/// A registry behind somebody who takes no blob in one piece.
+fn behind_a_proxy(alter: impl FnOnce(&mut Quirks)) -> Registry {
+    let access = Access::of(Personality::Quay);
+    let registry = Setup::of(Personality::Plain)
+        .access(access)
+        .quirks(alter)
+        .start();
+    registry.always(in_one_piece, Fault::status(413));
+    registry
+}
+
+/// Uploads bytes.
+async fn put(registry: &Registry, bytes: &[u8]) -> Result<Put, Error> {
+    let destination = User::of(registry, "acme/demo").destination();
+    let blob = Memory::new(bytes.to_vec());
+    destination
+        .store
+        .put_blob(&destination.repository, &blob)
+        .await
+}
+
+/// Uploads bytes, and they arrive.
+#[track_caller]
+fn assert_arrived(registry: &Registry, bytes: &[u8]) {
+    let digest = Digest::of(bytes).to_string();
+    let there = registry.repository("acme/demo", |repository| {
+        repository.blobs.get(&digest).cloned()
+    });
+    assert!(
+        there.is_some_and(|there| there == bytes),
+        "{:#?}",
+        said(registry)
+    );
+    registry.assert_no_leaks();
+}
+
+/// Each request of the uploads, shortly.
+fn said(registry: &Registry) -> Vec<String> {
+    let seen = registry.seen().into_iter();
+    let seen = seen.filter(|seen| seen.path.contains("/uploads/"));
+    seen.map(|seen| {
+        let range = seen.header("content-range").unwrap_or("-");
+        let status = seen
+            .status
+            .map_or("lost".to_owned(), |status| status.to_string());
+        format!("{} {range} {} {status}", seen.method, length(&seen))
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn what_is_too_large_goes_in_chunks_and_so_does_what_comes_after() {
+    let registry = behind_a_proxy(|_| {});
+    let destination = User::of(&registry, "acme/demo").destination();
+    let (one, two) = (noise(300 * KIB), noise(200 * KIB + 1));
+    for bytes in [&one, &two] {
+        let blob = Memory::new(bytes.clone());
+        let put = destination.store.put_blob(&destination.repository, &blob);
+        assert_eq!(put.await.unwrap(), Put::Stored);
+        assert_arrived(&registry, bytes);
+    }
+    assert_eq!(
+        said(&registry),
+        [
+            "POST - 0 202",
+            "PUT - 307200 413",
+            "POST - 0 202",
+            "PATCH 0-153599 153600 202",
+            "PATCH 153600-307199 153600 202",
+            "PUT - 0 201",
+            "POST - 0 202",
+            "PATCH 0-153599 153600 202",
+            "PATCH 153600-204800 51201 202",
+            "PUT - 0 201",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn long_blobs_go_in_chunks_of_four_mebibytes() {
+    let registry = behind_a_proxy(|_| {});
+    let bytes = noise(10 << 20);
+    put(&registry, &bytes).await.unwrap();
+    assert_arrived(&registry, &bytes);
+    let seen = registry.seen().into_iter().filter(PATCHES);
+    let lengths: Vec<u64> = seen.map(|seen| length(&seen)).collect();
+    assert_eq!(lengths, [4 << 20, 4 << 20, 2 << 20]);
+}
+
+#[tokio::test]
+async fn chunks_are_as_long_as_the_registry_wants_them_at_least() {
+    let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(200 << 10));
+    let bytes = noise(300 * KIB);
+    put(&registry, &bytes).await.unwrap();
+    assert_arrived(&registry, &bytes);
+    assert!(said(&registry).contains(&"PATCH 0-204799 204800 202".to_owned()));
+    assert_eq!(registry.count(PATCHES), 2);
+
+    let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(1 << 40));
+    let error = put(&registry, &bytes).await.unwrap_err();
+    assert!(error.to_string().contains("too long chunks"), "{error}");
+    assert_eq!(registry.count(PATCHES), 0);
+}
+
+#[tokio::test]
+async fn a_chunk_that_is_too_long_is_tried_shorter() {
+    for fault in [None, Some(413), Some(416)] {
+        let registry = behind_a_proxy(|quirks| quirks.largest_patch = Some(100 << 10));
+        if let Some(status) = fault {
+            let long = |seen: &Seen| PATCHES(seen) && length(seen) > 70 << 10;
+            registry.always(long, Fault::status(status));
+        }
+        let bytes = noise(300 * KIB);
+        put(&registry, &bytes).await.unwrap();
+        assert_arrived(&registry, &bytes);
+    }
+}
+
+#[tokio::test]
+async fn what_is_taken_in_part_goes_on_where_it_ended() {
+    let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(100_000));
+    let bytes = noise(300 * KIB);
+    put(&registry, &bytes).await.unwrap();
+    assert_arrived(&registry, &bytes);
+    assert_eq!(
+        said(&registry)[3..],
+        [
+            "PATCH 0-153599 153600 202",
+            "PATCH 100000-253599 153600 202",
+            "PATCH 200000-307199 107200 202",
+            "PATCH 300000-307199 7200 202",
+            "PUT - 0 201",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_cut_goes_on_where_it_was_cut() {
+    let registry = behind_a_proxy(|quirks| quirks.keeps_partial = true);
+    registry.fault(2, PATCHES, Fault::CutRequest(1000));
+    let bytes = noise(300 * KIB);
+    put(&registry, &bytes).await.unwrap();
+    assert_arrived(&registry, &bytes);
+    assert_eq!(
+        said(&registry)[3..],
+        [
+            "PATCH 0-153599 153600 202",
+            "PATCH 153600-307199 153600 lost",
+            "GET - 0 204",
+            "PATCH 154600-307199 152600 202",
+            "PUT - 0 201",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_was_done_is_not_done_again_when_its_answer_is_lost() {
+    for sort in [PATCHES, closing] {
+        let registry = behind_a_proxy(|_| {});
+        registry.fault(1, sort, Fault::LostAnswer);
+        let bytes = noise(300 * KIB);
+        put(&registry, &bytes).await.unwrap();
+        assert_arrived(&registry, &bytes);
+        assert_eq!(registry.count(PATCHES), 2);
+        // One of them for one piece.
+        assert_eq!(registry.count(matching("POST", "/uploads/")), 2);
+    }
+    let registry = Registry::plain();
+    registry.fault(1, in_one_piece, Fault::LostAnswer);
+    put(&registry, &noise(300 * KIB)).await.unwrap();
+    assert_eq!(registry.count(in_one_piece), 1);
+}
+
+#[tokio::test]
+async fn a_registry_that_loses_count_is_not_believed() {
+    // It says that it has less than it had: begun again.
+    let registry = behind_a_proxy(|_| {});
+    registry.fault(2, PATCHES, Fault::with("range", "0-5"));
+    let bytes = noise(300 * KIB);
+    put(&registry, &bytes).await.unwrap();
+    assert_arrived(&registry, &bytes);
+    assert_eq!(registry.count(PATCHES), 4);
+    // It says that it has more than was sent.
+    let registry = behind_a_proxy(|_| {});
+    registry.always(PATCHES, Fault::with("range", "0-999999"));
+    let error = put(&registry, &bytes).await.unwrap_err().to_string();
+    let says = "the registry lost count of an upload\n  expected 0 to 153600 bytes\n  received 1000000 bytes";
+    assert!(error.starts_with(says), "{error}");
+    // It comes no further.
+    let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(0));
+    let error = put(&registry, &bytes).await.unwrap_err();
+    assert!(matches!(error, Error::Offset { .. }), "{error}");
+    assert!(registry.count(PATCHES) < 10);
+    // It says nothing: what it answered with success is there.
+    let registry = behind_a_proxy(|_| {});
+    registry.always(PATCHES, Fault::without("range"));
+    put(&registry, &bytes).await.unwrap();
+    assert_arrived(&registry, &bytes);
+}
+
+#[tokio::test]
+async fn every_answer_may_say_another_location() {
+    for location in [Location::Absolute, Location::Path, Location::Relative] {
+        for elsewhere in [false, true] {
+            let registry = behind_a_proxy(|quirks| {
+                (quirks.location, quirks.upload_state) = (location, true);
+                quirks.uploads_elsewhere = elsewhere;
+            });
+            registry.fault(2, PATCHES, Fault::status(503));
+            let bytes = noise(300 * KIB);
+            put(&registry, &bytes).await.unwrap();
+            assert_arrived(&registry, &bytes);
+            let door = if elsewhere {
+                Door::Elsewhere
+            } else {
+                Door::Front
+            };
+            assert_eq!(registry.count(|seen| PATCHES(seen) && seen.door == door), 3);
+        }
+    }
+    let registry = behind_a_proxy(|_| {});
+    registry.always(PATCHES, Fault::without("location"));
+    registry.always(closing, Fault::without("location"));
+    put(&registry, &noise(300 * KIB)).await.unwrap();
+}
+
+#[tokio::test]
+async fn chunks_that_are_refused_leave_the_way_in_one_piece() {
+    // Neither host is known, so that it has to be found out.
+    for (personality, patches) in [(Personality::Gar, 1), (Personality::Ghcr, 2)] {
+        let registry = Setup::of(personality)
+            .access(Access::Open)
+            .create("acme/demo")
+            .start();
+        let user = User::of(&registry, name_at(personality));
+        let destination = user.destination();
+        registry.fault(1, in_one_piece, Fault::CutRequest(1000));
+        registry.fault(2, in_one_piece, Fault::CutRequest(1000));
+        let blob = Memory::new(noise(300 * KIB));
+        let put = destination.store.put_blob(&destination.repository, &blob);
+        assert_eq!(put.await.unwrap(), Put::Stored, "{personality:?}");
+        assert_eq!(registry.count(PATCHES), patches, "{personality:?}");
+        assert_eq!(registry.count(in_one_piece), 3, "{personality:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_throttled_does_not_send_more_requests() {
+    for fault in [Fault::too_many_requests("0"), Fault::secondary_limit()] {
+        let registry = Registry::plain();
+        for nth in 1..=3 {
+            registry.fault(nth, in_one_piece, fault.clone());
+        }
+        let bytes = noise(300 * KIB);
+        put(&registry, &bytes).await.unwrap();
+        assert_arrived(&registry, &bytes);
+        assert_eq!(registry.count(PATCHES), 0);
+    }
+}
+
+#[tokio::test]
+async fn wrong_bytes_are_never_complete() {
+    for chunked in [false, true] {
+        let registry = match chunked {
+            true => behind_a_proxy(|_| {}),
+            false => Registry::plain(),
+        };
+        let user = User::of(&registry, "acme/demo");
+        let path = user.path("changed");
+        std::fs::write(&path, noise(300 * KIB)).unwrap();
+        let mut promised = noise(300 * KIB);
+        promised[10] ^= 1;
+        let expected = tfoci::release::Expected::of(&promised);
+        let destination = user.destination();
+        let blob = File { path, expected };
+        let put = destination.store.put_blob(&destination.repository, &blob);
+        let error = put.await.unwrap_err();
+        assert_eq!(error.category(), Category::Untrusted, "{error}");
+        assert_eq!(registry.count(closing), 0);
+        // It would be wrong the next time too.
+        assert!(registry.count(in_one_piece) <= 1);
+        registry.repository("acme/demo", |repository| {
+            assert!(repository.blobs.is_empty())
+        });
+    }
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_once_at_any_request_is_got_over() {
+    let sorts: [fn(&Seen) -> bool; 5] = [
+        |seen| seen.method == "POST" && seen.authorization().is_some(),
+        PATCHES,
+        closing,
+        |seen| seen.path == "/token",
+        |seen| seen.method == "GET" && seen.path.contains("/uploads/"),
+    ];
+    let faults = || {
+        [
+            Fault::Reset,
+            Fault::LostAnswer,
+            Fault::CutRequest(10_000),
+            Fault::ExpiredToken,
+            Fault::status(502),
+            Fault::too_many_requests("0"),
+            Fault::secondary_limit(),
+        ]
+    };
+    let mut all = Vec::new();
+    for sort in sorts {
+        for nth in [1, 2] {
+            all.extend(faults().map(|fault| async move {
+                let registry = behind_a_proxy(|quirks| quirks.keeps_partial = nth == 2);
+                // Something to ask the registry for.
+                registry.fault(2, PATCHES, Fault::Reset);
+                registry.fault(nth, sort, fault);
+                let bytes = noise(200 * KIB);
+                let put = put(&registry, &bytes).await;
+                assert!(put.is_ok(), "{put:?} {:#?}", said(&registry));
+                assert_arrived(&registry, &bytes);
+            }));
+        }
+    }
+    futures_util::future::join_all(all).await;
+}
+
+#[tokio::test]
+async fn a_refusal_for_good_is_not_repeated() {
+    for status in [401, 403] {
+        let registry = behind_a_proxy(|_| {});
+        registry.always(PATCHES, Fault::status(status));
+        let error = put(&registry, &noise(300 * KIB)).await.unwrap_err();
+        assert_eq!(error.category(), Category::Unauthorized, "{error}");
+        assert!(registry.count(PATCHES) <= 2);
+        assert_eq!(registry.count(in_one_piece), 1);
+    }
+}

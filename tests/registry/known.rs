@@ -1,0 +1,153 @@
+//! A registry that is known by its host plays that host behind a proxy, as the programs are told of one.
+
+use super::{User, noise};
+use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
+
+/// A kind of registry that plays a host, and asks nobody.
+fn at(host: &str, personality: Personality) -> Setup {
+    Setup::of(personality)
+        .access(Access::Open)
+        .quirks(|quirks| quirks.blobs_elsewhere = false)
+        .create("acme/demo")
+        .host(host)
+}
+
+/// Pushes the release of a user into the repository of a reference.
+fn push(user: &User, registry: &Registry, reference: &str) -> Run {
+    let scene = Scene::new().env("http_proxy", registry.proxy());
+    let key = scene.write("acme.asc", Signer::acme().public_armored());
+    let authfile = scene.write("auth.json", user.authfile());
+    let release = user.path("release");
+    scene.tfoci([
+        "push",
+        release.to_str().unwrap(),
+        "--provider=registry.example.net/acme/demo",
+        "--to",
+        reference,
+        "--plain-http",
+        registry.host(),
+        "--key",
+        key.to_str().unwrap(),
+        "--authfile",
+        authfile.to_str().unwrap(),
+        "--no-progress",
+    ])
+}
+
+fn upload(seen: &Seen) -> bool {
+    seen.method == "PUT" && seen.path.contains("/uploads/")
+}
+
+fn length(seen: &Seen) -> u64 {
+    seen.header("content-length")
+        .map_or(0, |text| text.parse().unwrap())
+}
+
+#[test]
+fn azure_gets_chunks_of_four_mebibytes_at_once() {
+    let host = "acme.azurecr.io";
+    let registry = at(host, Personality::Acr)
+        .quirks(|quirks| quirks.largest_put = Some(5 << 20))
+        .start();
+    let user = User::of(&registry, "acme/demo");
+    ReleaseFolder::new("demo", super::VERSION)
+        .platform("darwin_arm64")
+        .package(
+            "linux_amd64",
+            &[("terraform-provider-demo_v1.0.0", &noise(9 << 20))],
+        )
+        .write(&user.path("release"));
+    push(&user, &registry, "acme.azurecr.io/acme/demo").succeeds();
+    user.assert_pushed(&registry);
+    let patches = registry
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.method == "PATCH");
+    let lengths: Vec<u64> = patches.map(|seen| seen.body).collect();
+    assert_eq!(lengths[..2], [4 << 20, 4 << 20]);
+    assert_eq!(lengths.len(), 3);
+    assert!(lengths[2] < 2 << 20);
+    assert_eq!(
+        registry.count(|seen| upload(seen) && seen.status != Some(201)),
+        0
+    );
+    assert!(
+        registry
+            .seen()
+            .iter()
+            .all(|seen| seen.header("host") == Some(host))
+    );
+}
+
+#[test]
+fn those_who_spoil_chunks_never_get_any() {
+    for (host, personality, name) in [
+        ("ghcr.io", Personality::Ghcr, "acme/demo"),
+        ("europe-docker.pkg.dev", Personality::Gar, "acme/demo/demo"),
+        ("gcr.io", Personality::Gar, "acme/demo/demo"),
+        (
+            "123456789012.dkr.ecr.eu-west-1.amazonaws.com",
+            Personality::Ecr,
+            "acme/demo",
+        ),
+        ("public.ecr.aws", Personality::Ecr, "acme/demo"),
+    ] {
+        let registry = at(host, personality).start();
+        // Where nothing is known, chunks come after two cuts.
+        let large = |seen: &Seen| upload(seen) && length(seen) > 64 << 10;
+        for nth in 1..=2 {
+            registry.fault(nth, large, Fault::CutRequest(1000));
+        }
+        let user = User::of(&registry, name);
+        push(&user, &registry, &format!("{host}/{name}")).succeeds();
+        user.assert_pushed(&registry);
+        assert_eq!(registry.count(|seen| seen.method == "PATCH"), 0, "{host}");
+        assert_eq!(registry.count(large), 3, "{host}");
+        // What was cut is begun anew: an upload that is open never gets its first byte twice.
+        let mut paths: Vec<_> = registry
+            .seen()
+            .into_iter()
+            .filter(upload)
+            .map(|seen| seen.path)
+            .collect();
+        let count = paths.len();
+        paths.sort();
+        paths.dedup();
+        assert_eq!(paths.len(), count, "{host}");
+    }
+}
+
+#[test]
+fn amazon_wants_a_repository_first() {
+    let host = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
+    let registry = at(host, Personality::Ecr).start();
+    let user = User::of(&registry, "acme/other");
+    let run = push(&user, &registry, &format!("{host}/acme/demo-other/demo")).exits(1);
+    let says = "\
+error: the registry has no repository `acme/demo-other/demo` for registry.example.net/acme/demo 1.0.0 in 123456789012.dkr.ecr.eu-west-1.amazonaws.com/acme/demo-other/demo
+  answered 404 (NAME_UNKNOWN: repository acme/demo-other/demo not found)
+  from http://123456789012.dkr.ecr.eu-west-1.amazonaws.com/v2/acme/demo-other/demo/blobs/uploads/
+
+hint: create it first: `aws ecr create-repository --repository-name acme/demo-other/demo`
+";
+    assert!(run.stderr.ends_with(says), "{}", run.stderr);
+}
+
+#[test]
+fn docker_hub_is_reached_at_its_api_with_the_secret_of_its_name() {
+    let registry = at("registry-1.docker.io", Personality::Hub)
+        .access(Access::Basic { user: "me" })
+        .start();
+    let mut user = User::of(&registry, "acme/demo");
+    "docker.io".clone_into(&mut user.host);
+    push(&user, &registry, "docker.io/acme/demo").succeeds();
+    user.assert_pushed(&registry);
+    assert_ne!(registry.count(|seen| seen.authorization().is_some()), 0);
+
+    registry.forget();
+    push(&user, &registry, "docker.io/acme/tofu/demo").exits(2);
+    assert_eq!(registry.count(matching("GET", "")), 0);
+}

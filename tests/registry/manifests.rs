@@ -1,0 +1,327 @@
+use std::fs;
+
+use super::budget::counted;
+use super::pusher::{NAME, Pusher};
+use super::tags;
+use crate::support::registry::answer::Answer;
+use crate::support::registry::quirks::{Etags, GITLAB_OLD};
+use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, matching};
+
+const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
+/// What the registry says to evidence that it does not take.
+const UNKNOWN: &str = "unknown media type: application/vnd.tfoci.evidence.v1";
+const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: HOST does not take the evidence, and answered 400 \
+    (MANIFEST_INVALID: unknown media type: application/vnd.tfoci.evidence.v1): readers will see `unverified`, unless they have \
+    the hashes of the zips pinned\n";
+
+fn plain(pusher: &Pusher, more: &[&str]) -> Registry {
+    let registry = Registry::plain();
+    pusher.push(&registry, more).succeeds();
+    registry.forget();
+    registry
+}
+
+fn gitlab() -> Registry {
+    Setup::of(Personality::Gitlab).start()
+}
+
+fn no_evidence() -> Fault {
+    Fault::Answer(Answer::error(400, "MANIFEST_INVALID", UNKNOWN))
+}
+
+/// Moves the version's tag.
+fn moves(seen: &Seen) -> bool {
+    seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0")
+}
+
+/// The status of the version, and how it is authenticated, as scripts read it.
+fn pushed(pusher: &Pusher, registry: &Registry, more: &[&str]) -> [String; 2] {
+    let run = pusher.push(registry, &[&["--format", "json"], more].concat());
+    let run = run.succeeds();
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let provider = &document["providers"][0];
+    [&provider["status"], &provider["authentication"]["status"]]
+        .map(|text| text.as_str().unwrap().to_owned())
+}
+
+fn text(requests: &[Seen]) -> Vec<String> {
+    requests.iter().map(Seen::to_string).collect()
+}
+
+#[test]
+fn evidence_that_is_not_taken_does_not_stop_the_provider() {
+    let (registry, pusher) = (gitlab(), Pusher::new(&PLATFORMS));
+    let run = pusher.push(&registry, &[]).succeeds();
+    assert_eq!(run.stderr.matches(WARNING).count(), 1, "{}", run.stderr);
+    assert_eq!(run.stderr.matches("Warning").count(), 1, "{}", run.stderr);
+    assert!(
+        run.stderr.contains(" Pushed 1 version, 2 packages "),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(tags(&registry, NAME), ["1.0.0"]);
+    let inspected = pusher.run(&registry, &["inspect", "acme/demo@1.0.0"], "--from");
+    assert!(inspected.succeeds().stdout.contains("unverified"));
+}
+
+#[test]
+fn it_is_said_each_time_and_costs_one_request() {
+    let (registry, pusher) = (gitlab(), Pusher::new(&PLATFORMS));
+    assert_eq!(pushed(&pusher, &registry, &[]), ["copied", "signed"]);
+    registry.forget();
+    assert_eq!(pushed(&pusher, &registry, &[]), ["present", "signed"]);
+    let seen = text(&counted(&registry));
+    assert_eq!(seen.len(), 3, "{seen:#?}");
+    assert!(
+        seen[2].starts_with("PUT /v2/acme/demo/manifests/sha256:") && seen[2].ends_with(" 400")
+    );
+    let run = pusher.push(&registry, &[]).succeeds();
+    assert!(run.stderr.contains(WARNING), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains(" Pushed nothing: 2 packages already present"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn platforms_are_added_where_evidence_is_not_taken() {
+    let (registry, pusher) = (gitlab(), Pusher::new(&PLATFORMS));
+    let one = ["--platform", PLATFORMS[0]];
+    assert_eq!(pushed(&pusher, &registry, &one), ["copied", "signed"]);
+    let run = pusher.push(&registry, &[]).succeeds();
+    assert_eq!(run.stderr.matches(WARNING).count(), 1, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("1 package (") && run.stderr.contains("1 already present"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(tags(&registry, NAME), ["1.0.0"]);
+}
+
+#[test]
+fn evidence_is_written_once_it_is_taken() {
+    let (registry, pusher) = (Registry::plain(), Pusher::new(&PLATFORMS));
+    registry.fault(1, matching("PUT", "/manifests/evidence-"), no_evidence());
+    assert_eq!(pushed(&pusher, &registry, &[]), ["copied", "signed"]);
+    assert_eq!(tags(&registry, NAME), ["1.0.0"]);
+    // What no tag leads to may be gone by then.
+    registry.repository(NAME, |repository| {
+        repository.blobs.retain(|_, bytes| bytes.starts_with(b"PK"))
+    });
+    assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);
+    assert_eq!(tags(&registry, NAME), ["1.0.0", "evidence-1.0.0"]);
+    assert_eq!(pushed(&pusher, &registry, &[]), ["present", "signed"]);
+    let inspected = pusher.run(&registry, &["inspect", "acme/demo@1.0.0"], "--from");
+    assert!(inspected.succeeds().stdout.contains("signed"));
+}
+
+#[test]
+fn other_evidence_must_not_be_left_beside_the_provider() {
+    let pusher = Pusher::new(&PLATFORMS);
+    let signature = pusher
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
+    let signed = fs::read(&signature).unwrap();
+    fs::remove_file(&signature).unwrap();
+    let registry = plain(
+        &pusher,
+        &["--allow-unsigned", "acme/demo", "--platform", PLATFORMS[0]],
+    );
+    fs::write(&signature, signed).unwrap();
+    let before = registry.tags(NAME);
+    registry.always(matching("PUT", "/manifests/evidence-"), no_evidence());
+    let run = pusher.push(&registry, &[]).exits(1);
+    assert!(
+        run.stderr
+            .contains("error: the registry does not take the evidence for"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(registry.tags(NAME), before);
+}
+
+#[test]
+fn a_registry_that_does_not_know_providers_is_an_error_with_its_reason() {
+    let registry = Setup::of(Personality::Gitlab)
+        .quirks(|quirks| quirks.types = Some(GITLAB_OLD))
+        .start();
+    let run = Pusher::new(&PLATFORMS).push(&registry, &[]).exits(1);
+    let (_, error) = run.stderr.split_once("error: ").unwrap();
+    assert_eq!(
+        error,
+        "the registry does not take the platform manifest for registry.opentofu.org/acme/demo 1.0.0 in HOST/acme/demo
+  registry HOST
+  answered 400 (MANIFEST_INVALID: unknown media type: application/vnd.opentofu.provider-target)
+
+hint: nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them
+"
+    );
+    assert_eq!(tags(&registry, NAME), Vec::<String>::new());
+}
+
+#[test]
+fn platforms_cannot_be_added_to_a_tag_that_does_not_move() {
+    let pusher = Pusher::new(&PLATFORMS);
+    let registry = Setup::of(Personality::Ecr)
+        .create(NAME)
+        .quirks(|quirks| quirks.immutable = true)
+        .start();
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[0]])
+        .succeeds();
+    let before = registry.tags(NAME);
+    let run = pusher.push(&registry, &[]).exits(1);
+    let (_, error) = run.stderr.split_once("error: ").unwrap();
+    assert_eq!(
+        error,
+        "the registry does not move the tag for registry.opentofu.org/acme/demo 1.0.0 in HOST/acme/demo
+  HOST/acme/demo:1.0.0
+  answered 400 (TAG_INVALID: The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.)
+
+hint: the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move
+"
+    );
+    assert_eq!(registry.tags(NAME), before);
+}
+
+#[test]
+fn every_way_to_say_that_a_tag_does_not_move_is_understood() {
+    let harbor = "Failed to process request due to 'acme/demo:1.0.0' configured as immutable.";
+    for (status, code, message) in [
+        (412, "PRECONDITION", harbor),
+        (409, "CONFLICT", harbor),
+        (403, "DENIED", harbor),
+        (
+            400,
+            "ImageTagAlreadyExistsException",
+            "The image tag '1.0.0' already exists",
+        ),
+    ] {
+        // Harbor sends ETags too, and what is refused by them has the same status.
+        for etags in [Etags::Absent, Etags::Sent] {
+            let pusher = Pusher::new(&PLATFORMS);
+            let registry = Setup::of(Personality::Plain)
+                .quirks(|quirks| quirks.etags = etags)
+                .start();
+            pusher
+                .push(&registry, &["--platform", PLATFORMS[0]])
+                .succeeds();
+            registry.always(moves, Fault::Answer(Answer::error(status, code, message)));
+            let run = pusher.push(&registry, &[]).exits(1);
+            let says = format!("  HOST/acme/demo:1.0.0\n  answered {status} ({code}: {message})\n");
+            assert!(run.stderr.contains(&says), "{}", run.stderr);
+            assert!(run.stderr.contains("hint: "), "{}", run.stderr);
+        }
+    }
+}
+
+/// Pushes to a registry of which one tag does not move, where the answer to the request that makes it goes wrong.
+fn makes_a_tag_despite(fault: Fault) {
+    let pusher = Pusher::new(&PLATFORMS);
+    let registry = Setup::of(Personality::Ecr)
+        .create(NAME)
+        .quirks(|quirks| quirks.immutable = true)
+        .start();
+    registry.fault(1, moves, fault.clone());
+    registry.fault(1, matching("PUT", "/manifests/evidence-"), fault);
+    assert_eq!(pushed(&pusher, &registry, &[]), ["copied", "signed"]);
+    assert_eq!(registry.count(moves), 1, "not sent again");
+}
+
+#[test]
+fn a_tag_that_was_made_although_nobody_said_so_stands() {
+    makes_a_tag_despite(Fault::LostAnswer);
+    makes_a_tag_despite(Fault::although_done(Answer::new(502)));
+    let exists = Answer::error(
+        400,
+        "TAG_INVALID",
+        "it exists and the repository is immutable",
+    );
+    makes_a_tag_despite(Fault::although_done(exists));
+}
+
+#[test]
+fn a_lost_answer_is_no_reason_to_move_a_tag_again() {
+    for etags in [Etags::Absent, Etags::Sent, Etags::Compared] {
+        for fault in [Fault::LostAnswer, Fault::although_done(Answer::new(503))] {
+            let pusher = Pusher::new(&PLATFORMS);
+            let registry = Setup::of(Personality::Plain)
+                .quirks(|quirks| quirks.etags = etags)
+                .start();
+            pusher
+                .push(&registry, &["--platform", PLATFORMS[0]])
+                .succeeds();
+            registry.forget();
+            registry.fault(1, moves, fault);
+            assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);
+            assert_eq!(registry.count(moves), 1, "{etags:?}");
+        }
+    }
+}
+
+#[test]
+fn a_manifest_whose_answer_was_lost_is_sent_again() {
+    for fault in [Fault::LostAnswer, Fault::although_done(Answer::new(503))] {
+        let (pusher, registry) = (Pusher::new(&PLATFORMS), Registry::plain());
+        let by_digest = || matching("PUT", "/manifests/sha256:");
+        registry.fault(1, by_digest(), fault);
+        assert_eq!(pushed(&pusher, &registry, &[]), ["copied", "signed"]);
+        assert_eq!(registry.count(by_digest()), PLATFORMS.len() + 1);
+        assert_eq!(tags(&registry, NAME), ["1.0.0", "evidence-1.0.0"]);
+    }
+}
+
+#[test]
+fn a_tag_moves_only_from_where_it_was_seen() {
+    for (etag, expected) in [("\"one\"", Some("\"one\"")), ("W/\"one\"", None)] {
+        let pusher = Pusher::new(&PLATFORMS);
+        let registry = plain(&pusher, &["--platform", PLATFORMS[0]]);
+        registry.always(
+            matching("HEAD", "/manifests/1.0.0"),
+            Fault::with("etag", etag),
+        );
+        pusher.push(&registry, &[]).succeeds();
+        let moved = registry.seen().into_iter().find(moves).unwrap();
+        assert_eq!(moved.header("if-match"), expected);
+    }
+}
+
+/// Whoever alters ETags on the way would otherwise keep every tag where it is.
+#[test]
+fn a_registry_that_does_not_know_its_own_etag_is_written_to_without() {
+    let pusher = Pusher::new(&PLATFORMS);
+    let registry = Setup::of(Personality::Plain)
+        .quirks(|quirks| quirks.etags = Etags::Compared)
+        .start();
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[0]])
+        .succeeds();
+    registry.forget();
+    registry.always(
+        matching("HEAD", "/manifests/"),
+        Fault::with("etag", "\"one-gzip\""),
+    );
+    assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);
+    let conditions: Vec<bool> = registry
+        .seen()
+        .iter()
+        .filter(|seen| moves(seen))
+        .map(|seen| seen.header("if-match").is_some())
+        .collect();
+    assert_eq!(conditions, [true, false]);
+}
+
+/// Clients resolve tags to SHA-256, and so do we.
+#[test]
+fn a_registry_that_names_another_kind_of_digest_is_read_instead() {
+    let pusher = Pusher::new(&PLATFORMS);
+    let registry = plain(&pusher, &["--platform", PLATFORMS[0]]);
+    let other = format!("sha512:{}", "0".repeat(128));
+    registry.always(
+        matching("HEAD", "/manifests/"),
+        Fault::with("docker-content-digest", other),
+    );
+    assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);
+}

@@ -1,0 +1,124 @@
+//! Answers that say something else than the origin knows.
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::support::server::fault::Fault;
+
+/// A JSON answer is changed.
+pub fn json(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Fault {
+    Fault::alter(move |answer| {
+        let mut document = serde_json::from_slice(&answer.body).unwrap();
+        change(&mut document);
+        answer.body = Bytes::from(document.to_string());
+    })
+}
+
+/// A member of a JSON answer says something else. `path` is its name, below those of the objects that it is in:
+/// `packages/linux_amd64/package_size`.
+pub fn says(path: &str, value: impl Into<Value>) -> Fault {
+    let (path, value) = (path.to_owned(), value.into());
+    json(move |document| {
+        let place = path
+            .split('/')
+            .fold(document, |within, name| match name.parse::<usize>() {
+                Ok(place) => &mut within[place],
+                Err(_) => &mut within[name],
+            });
+        *place = value.clone();
+    })
+}
+
+/// A member of a JSON answer is absent.
+pub fn lacks(path: &str) -> Fault {
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let above = match above {
+        "" => String::new(),
+        above => format!("/{above}"),
+    };
+    let name = name.to_owned();
+    json(move |document| {
+        let above = document.pointer_mut(&above).unwrap();
+        above.as_object_mut().unwrap().remove(&name).unwrap();
+    })
+}
+
+/// A member of the JSON object has another name.
+pub fn renames(from: &'static str, to: &'static str) -> Fault {
+    json(move |document| {
+        let value = document.as_object_mut().unwrap().remove(from).unwrap();
+        document[to] = value;
+    })
+}
+
+/// Before the key that is good there is one that nobody can read.
+pub fn broken_first_key() -> Fault {
+    json(|document| {
+        let keys = &mut document["signing_keys"]["gpg_public_keys"];
+        let mut broken = keys[0].clone();
+        broken["ascii_armor"] = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nbm90aGluZw==\n=AAAA\n-----END PGP PUBLIC KEY BLOCK-----\n".into();
+        keys.as_array_mut().unwrap().insert(0, broken);
+    })
+}
+
+/// A JSON answer becomes so many bytes longer, with the same meaning.
+pub fn padded(bytes: usize) -> Fault {
+    Fault::alter(move |answer| {
+        answer.body = [&answer.body[..], &vec![b' '; bytes]].concat().into();
+    })
+}
+
+/// What a checksum document may look like before it is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `HASH *NAME`, as for binary files.
+    Starred,
+    Crlf,
+    /// A blank line after the first one.
+    BlankLine,
+    UpperCaseHex,
+    /// A line of one word before the others.
+    OneWord,
+    /// Lines of files that are no packages.
+    MoreFiles,
+    /// File names in upper case.
+    UpperCaseNames,
+    /// No newline at the end.
+    NoLastNewline,
+}
+
+impl Form {
+    pub const ALL: [Self; 8] = [
+        Self::Starred,
+        Self::Crlf,
+        Self::BlankLine,
+        Self::UpperCaseHex,
+        Self::OneWord,
+        Self::MoreFiles,
+        Self::UpperCaseNames,
+        Self::NoLastNewline,
+    ];
+
+    /// Gives a document this form.
+    pub fn of(self, document: &str) -> String {
+        let lines = |change: &dyn Fn(&str, &str) -> String| {
+            let lines = document.lines().filter_map(|line| line.split_once("  "));
+            lines
+                .map(|(hex, name)| change(hex, name))
+                .collect::<String>()
+        };
+        match self {
+            Self::Starred => lines(&|hex, name| format!("{hex} *{name}\n")),
+            Self::Crlf => document.replace('\n', "\r\n"),
+            Self::BlankLine => document.replacen('\n', "\n\n", 1),
+            Self::UpperCaseHex => lines(&|hex, name| format!("{}  {name}\n", hex.to_uppercase())),
+            Self::OneWord => format!("checksums\n{document}"),
+            Self::MoreFiles => {
+                let hex = "0".repeat(64);
+                format!("{document}{hex}  README.md\n{hex}  checksums.sbom.json\n")
+            }
+            Self::UpperCaseNames => lines(&|hex, name| format!("{hex}  {}\n", name.to_uppercase())),
+            Self::NoLastNewline => document.trim_end().to_owned(),
+        }
+    }
+}

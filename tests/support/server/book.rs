@@ -1,0 +1,82 @@
+//! The book of a server: what arrived, and what shall go wrong with what will arrive.
+
+use std::time::{Duration, Instant};
+
+use super::fault::{Fault, Rule};
+use super::seen::Seen;
+
+/// Every request since the book was begun, or since all were forgotten.
+#[derive(Default)]
+pub struct Book {
+    seen: Vec<Seen>,
+    /// How many requests were forgotten: the place of the first one that is not.
+    forgotten: usize,
+    rules: Vec<Rule>,
+    delays: Vec<(Sort, Duration)>,
+    numbers: u64,
+}
+
+/// Some requests and not others.
+type Sort = Box<dyn Fn(&Seen) -> bool + Send>;
+
+impl Book {
+    /// A number that was not used before.
+    pub fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// Notes a request, and gives its place in the book, what shall go wrong with it, and how long it shall wait.
+    pub(super) fn arrive(&mut self, seen: Seen) -> (usize, Option<Fault>, Duration) {
+        let met = self.rules.iter_mut().filter_map(|rule| rule.meet(&seen));
+        // Every rule counts the request, although only the first that meets it has its way.
+        let fault = met.collect::<Vec<_>>().into_iter().next();
+        let delays = self.delays.iter().filter(|(sort, _)| sort(&seen));
+        let delay = delays.map(|(_, delay)| *delay).sum();
+        self.seen.push(seen);
+        (self.forgotten + self.seen.len() - 1, fault, delay)
+    }
+
+    /// The request at a place, unless it was forgotten.
+    pub(super) fn at(&mut self, place: usize) -> Option<&mut Seen> {
+        self.seen.get_mut(place.checked_sub(self.forgotten)?)
+    }
+
+    pub(super) fn seen(&self) -> &[Seen] {
+        &self.seen
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.forgotten += self.seen.len();
+        self.seen.clear();
+    }
+
+    pub(super) fn rule(&mut self, rule: Rule) {
+        self.rules.push(rule);
+    }
+
+    pub(super) fn delay(&mut self, sort: impl Fn(&Seen) -> bool + Send + 'static, delay: Duration) {
+        self.delays.push((Box::new(sort), delay));
+    }
+
+    pub(super) fn most_at_once(&self, sort: impl Fn(&Seen) -> bool) -> usize {
+        let now = Instant::now();
+        let mut turns: Vec<(Instant, bool)> = Vec::new();
+        for seen in self.seen.iter().filter(|seen| sort(seen)) {
+            turns.push((seen.began, true));
+            turns.push((seen.ended.unwrap_or(now), false));
+        }
+        // Of what happens at one time, ends come first.
+        turns.sort();
+        let (mut under_way, mut most) = (0_usize, 0);
+        for (_, begins) in turns {
+            under_way = if begins {
+                under_way + 1
+            } else {
+                under_way.saturating_sub(1)
+            };
+            most = most.max(under_way);
+        }
+        most
+    }
+}

@@ -1,0 +1,233 @@
+//! A server in this process, on free ports of the loopback address: it fails on demand and remembers every request. What it
+//! serves is a [`Service`]: an OCI registry, or the origin of providers.
+
+pub mod answer;
+mod book;
+mod connection;
+pub mod fault;
+pub mod seen;
+
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+
+use answer::Answer;
+pub use book::Book;
+use connection::Server;
+use fault::{Fault, Rule};
+use seen::{Door, Seen};
+
+/// What a server serves.
+pub trait Service: Send + 'static {
+    /// Its requests so far, and what shall go wrong with others.
+    fn book(&mut self) -> &mut Book;
+
+    /// Lets a request in, or refuses it before its body is read.
+    fn receive(&mut self, seen: &Seen) -> Option<Answer>;
+
+    /// Answers a request that was let in.
+    fn answer(&mut self, seen: &Seen, body: Bytes) -> Answer;
+
+    /// After how many bytes of a request's body the connection is cut.
+    fn limit(&self, _seen: &Seen) -> u64 {
+        u64::MAX
+    }
+
+    /// Takes what came of a body that was cut.
+    fn keep_partial(&mut self, _seen: &Seen, _bytes: &Bytes) {}
+
+    /// The token of a request is good no more.
+    fn revoke(&mut self, _seen: &Seen) {}
+
+    /// Sends a client to another door, if what it asks for lies there too.
+    fn redirect_to(&mut self, _seen: &Seen, _door: Door) -> Option<Answer> {
+        None
+    }
+}
+
+/// The base URLs of a server's doors, without a slash at the end.
+#[derive(Clone, Debug)]
+pub struct Doors {
+    pub front: String,
+    pub elsewhere: String,
+    pub plain: String,
+}
+
+impl Doors {
+    /// The base URL of a door.
+    pub fn of(&self, door: Door) -> &str {
+        match door {
+            Door::Front => &self.front,
+            Door::Elsewhere => &self.elsewhere,
+            Door::Plain => &self.plain,
+        }
+    }
+}
+
+/// A server that runs until it is dropped.
+pub struct Running<S> {
+    service: Arc<Mutex<S>>,
+    doors: Doors,
+    proxy: String,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How the front door is called.
+pub(super) enum Front<'a> {
+    /// By a name of the loopback address, with its port.
+    At(&'a str),
+    /// As some other host, behind a proxy.
+    Played(&'a str),
+}
+
+impl<S: Service> Running<S> {
+    /// Starts a server, with TLS at all doors but the plain one.
+    pub(super) fn start(
+        front: Front<'_>,
+        tls: Option<ServerConfig>,
+        service: impl FnOnce(&Doors) -> S,
+    ) -> Self {
+        let open = || TcpListener::bind("127.0.0.1:0").unwrap();
+        let listeners = [
+            (Door::Front, open()),
+            (Door::Elsewhere, open()),
+            (Door::Plain, open()),
+        ];
+        let url = |(door, listener): &(Door, TcpListener)| {
+            let secure = tls.is_some() && *door != Door::Plain;
+            let scheme = if secure { "https" } else { "http" };
+            let name = match front {
+                Front::At(name) if *door == Door::Front => name,
+                _ => "127.0.0.1",
+            };
+            format!(
+                "{scheme}://{name}:{}",
+                listener.local_addr().unwrap().port()
+            )
+        };
+        let [address, elsewhere, plain] = listeners.each_ref().map(url);
+        let doors = Doors {
+            front: match front {
+                Front::At(_) => address.clone(),
+                Front::Played(host) => format!("http://{host}"),
+            },
+            elsewhere,
+            plain,
+        };
+        let service = Arc::new(Mutex::new(service(&doors)));
+        let server = Server {
+            service: Arc::clone(&service),
+            tls: tls.map(|config| TlsAcceptor::from(Arc::new(config))),
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime.unwrap().block_on(async move {
+                for (door, listener) in listeners {
+                    tokio::spawn(server.clone().listen(door, listener));
+                }
+                let _dropped = stopped.await;
+            });
+        });
+        Self {
+            service,
+            doors,
+            proxy: address,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// `NAME:PORT` of the front door.
+    pub fn host(&self) -> &str {
+        self.doors.front.split_once("://").unwrap().1
+    }
+
+    /// The URL of a proxy behind which there is this server, and nothing else.
+    pub fn proxy(&self) -> &str {
+        &self.proxy
+    }
+
+    /// A URL at the front door; `path` begins with a slash.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.doors.front)
+    }
+
+    /// Where all doors are.
+    pub fn doors(&self) -> &Doors {
+        &self.doors
+    }
+
+    /// Every request so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.service().book().seen().to_vec()
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget(&self) {
+        self.service().book().forget();
+    }
+
+    /// How many requests there were of some sort.
+    pub fn count(&self, sort: impl Fn(&Seen) -> bool) -> usize {
+        let mut service = self.service();
+        service
+            .book()
+            .seen()
+            .iter()
+            .filter(|seen| sort(seen))
+            .count()
+    }
+
+    /// How many requests of some sort were under way at once, at most: each from its arrival to the end of its answer.
+    pub fn most_at_once(&self, sort: impl Fn(&Seen) -> bool) -> usize {
+        self.service().book().most_at_once(sort)
+    }
+
+    /// Makes the n-th request of some sort from now on fail, counted from 1.
+    pub fn fault(&self, nth: usize, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
+        self.rule(Rule::new(sort, nth - 1, 1, fault));
+    }
+
+    /// Makes the next requests of some sort fail, so many of them.
+    pub fn storm(&self, count: usize, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
+        self.rule(Rule::new(sort, 0, count, fault));
+    }
+
+    /// Makes every request of some sort fail.
+    pub fn always(&self, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
+        self.rule(Rule::new(sort, 0, usize::MAX, fault));
+    }
+
+    /// Lets every request of some sort wait before anything is done.
+    pub fn latency(&self, sort: impl Fn(&Seen) -> bool + Send + 'static, latency: Duration) {
+        self.service().book().delay(sort, latency);
+    }
+
+    /// What is served, to look at it or to alter it behind everybody's back.
+    pub(super) fn service(&self) -> MutexGuard<'_, S> {
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rule(&self, rule: Rule) {
+        self.service().book().rule(rule);
+    }
+}
+
+impl<S> Drop for Running<S> {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
+    }
+}
