@@ -2,6 +2,8 @@
 //!
 //! The library states facts; only here is it known which option would help. Hints are chosen by variant, never by text.
 
+mod origins;
+
 use std::path::PathBuf;
 
 use tfoci::address;
@@ -194,6 +196,8 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
+        Problem::Source(error) => return origins::at_source(error),
+        Problem::Package { source, .. } => return origins::of_package(source),
         Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
             format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
         }

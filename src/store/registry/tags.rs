@@ -142,10 +142,13 @@ impl Registry {
                 },
             };
             attempt += 1;
+            if attempt >= ATTEMPTS {
+                return Err(*error);
+            }
             let (host, name) = self.locate(repository).await?;
             let url = host.url(name, &format!("manifests/{tag}"))?;
             let pause = self.http.pause(attempt, wish, &url, error.in_short());
-            if attempt >= ATTEMPTS || !pause.await {
+            if !pause.await {
                 return Err(*error);
             }
         }
