@@ -11,6 +11,8 @@ use crate::support::scene::{Run, Scene};
 /// Terraform and OpenTofu, from a filesystem mirror.
 mod mirror;
 /// skopeo and ORAS, from the layout.
+/// What a configuration requires.
+mod requirements;
 mod tools;
 
 /// Whether a program is there; if not, says so, and the test that needs it has nothing to test.

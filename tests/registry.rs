@@ -60,6 +60,7 @@ mod secrets;
 
 /// Servers that fall silent, and how much is asked of one at once.
 mod waiting;
+
 /// Two who push to one tag.
 mod writers;
 

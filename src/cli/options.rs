@@ -157,6 +157,11 @@ impl Globals {
         Credentials::at(self.places())
     }
 
+    /// The host of addresses that have two parts.
+    pub(super) fn default_host(&self) -> &Hostname {
+        &self.default_host
+    }
+
     /// How the hosts are reached that providers come from.
     pub(super) fn origin_access(
         &self,

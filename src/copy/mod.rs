@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, future, stream};
 
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
@@ -121,7 +121,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             let subject = Subject::provider(&from.provider);
             tags.map_err(|error| Problem::from(error).of(subject, &to.store.name(&to.repository)))
         };
-        let (offered, there) = tokio::try_join!(from.versions(), there)?;
+        let (offered, there) = future::try_join(from.versions(), there).await?;
         let versions = from.admitted(&offered, &constraints)?;
         let journey = Self {
             from,

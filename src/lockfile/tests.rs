@@ -85,91 +85,98 @@ fn refused(text: &str) -> String {
     LockFile::parse(text.as_bytes()).unwrap_err().to_string()
 }
 
+/// The inside of an entry, the line of the mistake, and what is said.
+const ENTRIES: &[(&str, usize, &str)] = &[
+    ("", 2, "an entry has no `version`"),
+    ("version = 1", 3, "`version` is not text in quotes"),
+    (
+        "version = \"${1}.0.0\"",
+        3,
+        "`version` is not text in quotes",
+    ),
+    (
+        "version = \"1.0\"",
+        3,
+        "a version is not in its normal form\n  expected 1.0.0\n  received 1.0",
+    ),
+    (
+        "version = \"v1.0.0\"",
+        3,
+        "`v1.0.0` is not a version: it begins with `v`\n  expected the same without it",
+    ),
+    (
+        "version = \"1.0.0\"\nconstraints = \">= 1\"",
+        4,
+        "version constraints are not in their normal form\n  expected >= 1.0.0\n  received >= 1",
+    ),
+    (
+        "version = \"1.0.0\"\nconstraints = \"^1\"",
+        4,
+        "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0",
+    ),
+    (
+        "version = \"1.0.0\"\nhashes = []",
+        4,
+        "`hashes` is empty\n  expected at least one hash, or no `hashes` at all",
+    ),
+    (
+        "version = \"1.0.0\"\nhashes = \"zh:\"",
+        4,
+        "`hashes` is not a list of text in quotes",
+    ),
+    (
+        "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n1]",
+        6,
+        "`hashes` is not a list of text in quotes",
+    ),
+    (
+        "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n,]",
+        6,
+        "not valid HCL: an attribute has no value",
+    ),
+    (
+        "version = \"1.0.0\"\nhashes = [\":b\"]",
+        4,
+        "`:b` is not a package hash\n  expected SCHEME:VALUE",
+    ),
+    (
+        "version = \"1.0.0\"\nhashes = [\"b\"]",
+        4,
+        "`b` is not a package hash\n  expected SCHEME:VALUE",
+    ),
+    (
+        "version = \"1.0.0\"\nhash = []",
+        4,
+        "a lock file has no attribute `hash` here",
+    ),
+    (
+        "version = \"1.0.0\"\nhashes {}",
+        4,
+        "a lock file has no `hashes` blocks",
+    ),
+];
+
 #[test]
-fn each_refusal_has_its_own_message() {
+fn each_refusal_of_an_entry_has_its_own_message() {
     let provider =
         |inside: &str| format!("\nprovider \"example.com/acme/demo\" {{\n{inside}\n}}\n");
     let in_entry =
         |line: usize| format!("\n  at line {line}, in the entry of example.com/acme/demo");
-    for (inside, line, message) in [
-        ("", 2, "an entry has no `version`"),
-        ("version = 1", 3, "`version` is not text in quotes"),
-        (
-            "version = \"${1}.0.0\"",
-            3,
-            "`version` is not text in quotes",
-        ),
-        (
-            "version = \"1.0\"",
-            3,
-            "a version is not in its normal form\n  expected 1.0.0\n  received 1.0",
-        ),
-        (
-            "version = \"v1.0.0\"",
-            3,
-            "`v1.0.0` is not a version: it begins with `v`\n  expected the same without it",
-        ),
-        (
-            "version = \"1.0.0\"\nconstraints = \">= 1\"",
-            4,
-            "version constraints are not in their normal form\n  expected >= 1.0.0\n  received >= 1",
-        ),
-        (
-            "version = \"1.0.0\"\nconstraints = \"^1\"",
-            4,
-            "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0",
-        ),
-        (
-            "version = \"1.0.0\"\nhashes = []",
-            4,
-            "`hashes` is empty\n  expected at least one hash, or no `hashes` at all",
-        ),
-        (
-            "version = \"1.0.0\"\nhashes = \"zh:\"",
-            4,
-            "`hashes` is not a list of text in quotes",
-        ),
-        (
-            "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n1]",
-            6,
-            "`hashes` is not a list of text in quotes",
-        ),
-        (
-            "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n,]",
-            6,
-            "not valid HCL: an attribute has no value",
-        ),
-        (
-            "version = \"1.0.0\"\nhashes = [\":b\"]",
-            4,
-            "`:b` is not a package hash\n  expected SCHEME:VALUE",
-        ),
-        (
-            "version = \"1.0.0\"\nhashes = [\"b\"]",
-            4,
-            "`b` is not a package hash\n  expected SCHEME:VALUE",
-        ),
-        (
-            "version = \"1.0.0\"\nhash = []",
-            4,
-            "a lock file has no attribute `hash` here",
-        ),
-        (
-            "version = \"1.0.0\"\nhashes {}",
-            4,
-            "a lock file has no `hashes` blocks",
-        ),
-    ] {
+    for (inside, line, message) in ENTRIES.iter().copied() {
         assert_eq!(
             refused(&provider(inside)),
             message.to_owned() + &in_entry(line),
             "{inside}"
         );
     }
-    let twice = provider("version = \"1.0.0\"").repeat(2);
+}
+
+#[test]
+fn each_refusal_of_a_block_has_its_own_message() {
+    let twice = "provider \"example.com/acme/demo\" {\nversion = \"1.0.0\"\n}\n".repeat(2);
     assert_eq!(
         refused(&twice),
-        "one provider has two entries\n  the first at line 2".to_owned() + &in_entry(6)
+        "one provider has two entries\n  the first at line 1\n  at line 4, in the entry of example.com/acme/demo"
     );
     for (text, message) in [
         (

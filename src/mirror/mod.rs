@@ -17,7 +17,7 @@ mod wish;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, future, stream};
 use tokio::sync::mpsc;
 
 use crate::address::ProviderAddr;
@@ -140,7 +140,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             }
             results
         };
-        tokio::join!(preparing, copying).1
+        future::join(preparing, copying).await.1
     }
 
     /// Asks both sides what they have, and chooses.
@@ -160,7 +160,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             let tags = destination.store.tags(&destination.repository).await;
             tags.map_err(|error| self.stored(Problem::from(error), subject.clone()))
         };
-        let (offers, tags) = tokio::try_join!(offers, tags)?;
+        let (offers, tags) = future::try_join(offers, tags).await?;
         for message in &offers.warnings {
             self.reporter.report(Event::Warning {
                 subject: subject.clone(),

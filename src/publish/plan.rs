@@ -77,11 +77,8 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     options: &Options,
 ) -> Result<Plan, Problem> {
     let tag = Tag::of_version(&release.version)?;
-    let tags = destination
-        .store
-        .tags(&destination.repository)
-        .await?
-        .unwrap_or_default();
+    let Destination { store, repository } = destination;
+    let tags = store.tags(repository).await?.unwrap_or_default();
     let Found {
         stored,
         was,
@@ -111,11 +108,10 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
-    let evidence_tag = Tag::of_evidence(&release.version)?;
-    let has_evidence = tags.iter().any(|name| name == evidence_tag.as_str());
-    let is_settled = destination.store.keeps_whole() && !changed && has_evidence && !replaces;
+    let has_evidence = tags.contains(&Tag::of_evidence(&release.version)?.to_string());
+    let is_settled = store.keeps_whole() && !changed && has_evidence && !replaces;
     let evidence = match is_settled {
-        true => EvidencePlan::kept(evidence_tag, None),
+        true => EvidencePlan::kept(Tag::of_evidence(&release.version)?, None),
         false => {
             let zips = zips(destination, &index).await?;
             evidence::plan(release, destination, &zips, has_evidence, options).await?

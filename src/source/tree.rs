@@ -46,13 +46,10 @@ impl Requirements {
         let mut not_followed = BTreeSet::new();
         let mut modules = Vec::new();
         let mut seen = BTreeSet::new();
-        let mut pending = vec![root.to_owned()];
-        while let Some(directory) = pending.pop() {
+        let mut pending = vec![(root.to_owned(), None)];
+        while let Some((directory, caller)) = pending.pop() {
             // By the one path without links, or two modules that link to each other would never end.
-            let one_path = directory.canonicalize();
-            let one_path =
-                one_path.map_err(|source| disk::Error::at("read", &directory, source))?;
-            if !seen.insert(one_path) {
+            if !seen.insert(one_path(&directory, caller)?) {
                 continue;
             }
             if seen.len() > MOST_MODULES {
@@ -67,7 +64,9 @@ impl Requirements {
             let module = read_module(&directory, &default_host)?;
             for source in module.calls.values() {
                 match source {
-                    ModuleSource::Local(path) => pending.push(joined(&directory, path)),
+                    ModuleSource::Local(path) => {
+                        pending.push((joined(&directory, path), Some(directory.clone())));
+                    }
                     ModuleSource::Elsewhere(source) => {
                         not_followed.insert(source.clone());
                     }
@@ -80,6 +79,19 @@ impl Requirements {
             modules: modules.len(),
             not_followed,
         })
+    }
+}
+
+/// The path without links.
+fn one_path(directory: &Path, caller: Option<PathBuf>) -> Result<PathBuf, Error> {
+    let result = directory.canonicalize();
+    let result = result.map_err(|source| disk::Error::at("read", directory, source));
+    match (result, caller) {
+        (Err(error), Some(caller)) if error.is_not_found() => Err(Error::Missing {
+            directory: directory.to_owned(),
+            caller,
+        }),
+        (result, _) => Ok(result?),
     }
 }
 
@@ -145,9 +157,17 @@ fn joined(directory: &Path, source: &str) -> PathBuf {
 /// Why it cannot be told what a configuration needs.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This machine, or a module that is not there.
+    /// This machine, or a root module that is not there.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    /// A called module that is not there.
+    #[error("a called module is missing\n  expected {}\n  called in {}", .directory.display(), .caller.display())]
+    Missing {
+        /// Its directory.
+        directory: PathBuf,
+        /// The directory of the module that calls it.
+        caller: PathBuf,
+    },
     /// A directory without a module.
     #[error("no configuration is in {}\n  expected files such as main.tf", .directory.display())]
     Empty {
@@ -179,7 +199,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
-            Self::Empty { .. } => Category::NotFound,
+            Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
             Self::Many { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
         }
@@ -301,9 +321,10 @@ mod tests {
         for (root, message, category) in [
             (
                 "missing",
-                "cannot read [HOME]/missing/gone",
+                "a called module is missing\n  expected [HOME]/missing/gone\n  called in [HOME]/missing",
                 Category::NotFound,
             ),
+            ("nowhere", "cannot read [HOME]/nowhere", Category::NotFound),
             (
                 "empty",
                 "no configuration is in [HOME]/empty\n  expected files such as main.tf",

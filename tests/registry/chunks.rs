@@ -263,8 +263,7 @@ async fn chunks_that_are_refused_leave_the_way_in_one_piece() {
             .start();
         let user = User::of(&registry, name_at(personality));
         let destination = user.destination();
-        registry.fault(1, in_one_piece, Fault::CutRequest(1000));
-        registry.fault(2, in_one_piece, Fault::CutRequest(1000));
+        registry.storm(2, in_one_piece, Fault::CutRequest(1000));
         let blob = Memory::new(noise(300 * KIB));
         let put = destination.store.put_blob(&destination.repository, &blob);
         assert_eq!(put.await.unwrap(), Put::Stored, "{personality:?}");
@@ -277,9 +276,7 @@ async fn chunks_that_are_refused_leave_the_way_in_one_piece() {
 async fn whoever_is_throttled_does_not_send_more_requests() {
     for fault in [Fault::too_many_requests("0"), Fault::secondary_limit()] {
         let registry = Registry::plain();
-        for nth in 1..=3 {
-            registry.fault(nth, in_one_piece, fault.clone());
-        }
+        registry.storm(3, in_one_piece, fault);
         let bytes = noise(300 * KIB);
         put(&registry, &bytes).await.unwrap();
         assert_arrived(&registry, &bytes);

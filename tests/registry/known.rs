@@ -1,6 +1,7 @@
 //! A registry that is known by its host plays that host behind a proxy, as the programs are told of one.
 
 use super::{User, noise};
+use crate::support::docker_registry::{Options, Program};
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
@@ -17,7 +18,12 @@ fn at(host: &str, personality: Personality) -> Setup {
 
 /// Pushes the release of a user into the repository of a reference.
 fn push(user: &User, registry: &Registry, reference: &str) -> Run {
-    let scene = Scene::new().env("http_proxy", registry.proxy());
+    push_through(registry.proxy(), user, registry.host(), reference)
+}
+
+/// The same through the proxy of a host.
+fn push_through(proxy: &str, user: &User, host: &str, reference: &str) -> Run {
+    let scene = Scene::new().env("http_proxy", proxy);
     let key = scene.write("acme.asc", Signer::acme().public_armored());
     let authfile = scene.write("auth.json", user.authfile());
     let release = user.path("release");
@@ -28,7 +34,7 @@ fn push(user: &User, registry: &Registry, reference: &str) -> Run {
         "--to",
         reference,
         "--plain-http",
-        registry.host(),
+        host,
         "--key",
         key.to_str().unwrap(),
         "--authfile",
@@ -46,13 +52,8 @@ fn length(seen: &Seen) -> u64 {
         .map_or(0, |text| text.parse().unwrap())
 }
 
-#[test]
-fn azure_gets_chunks_of_four_mebibytes_at_once() {
-    let host = "acme.azurecr.io";
-    let registry = at(host, Personality::Acr)
-        .quirks(|quirks| quirks.largest_put = Some(5 << 20))
-        .start();
-    let user = User::of(&registry, "acme/demo");
+/// Puts a release in the place of the user's that is longer than two chunks.
+fn write_large_release(user: &User) {
     ReleaseFolder::new("demo", super::VERSION)
         .platform("darwin_arm64")
         .package(
@@ -60,6 +61,16 @@ fn azure_gets_chunks_of_four_mebibytes_at_once() {
             &[("terraform-provider-demo_v1.0.0", &noise(9 << 20))],
         )
         .write(&user.path("release"));
+}
+
+#[test]
+fn azure_gets_chunks_of_four_mebibytes_at_once() {
+    let host = "acme.azurecr.io";
+    let registry = at(host, Personality::Acr)
+        .quirks(|quirks| quirks.largest_put = Some(5 << 20))
+        .start();
+    let user = User::of(&registry, "acme/demo");
+    write_large_release(&user);
     push(&user, &registry, "acme.azurecr.io/acme/demo").succeeds();
     user.assert_pushed(&registry);
     let patches = registry
@@ -98,9 +109,7 @@ fn those_who_spoil_chunks_never_get_any() {
         let registry = at(host, personality).start();
         // Where nothing is known, chunks come after two cuts.
         let large = |seen: &Seen| upload(seen) && length(seen) > 64 << 10;
-        for nth in 1..=2 {
-            registry.fault(nth, large, Fault::CutRequest(1000));
-        }
+        registry.storm(2, large, Fault::CutRequest(1000));
         let user = User::of(&registry, name);
         push(&user, &registry, &format!("{host}/{name}")).succeeds();
         user.assert_pushed(&registry);
@@ -150,4 +159,21 @@ fn docker_hub_is_reached_at_its_api_with_the_secret_of_its_name() {
     registry.forget();
     push(&user, &registry, "docker.io/acme/tofu/demo").exits(2);
     assert_eq!(registry.count(matching("GET", "")), 0);
+}
+
+/// Whoever runs a registry without TLS is its proxy too, so that it can play a host.
+#[tokio::test]
+async fn others_take_our_chunks_too() {
+    for program in [Program::DockerRegistry, Program::Zot] {
+        let Some(foreign) = program.start(&Options::default()) else {
+            continue;
+        };
+        let user = User::at(&foreign.host(), "acme/demo");
+        write_large_release(&user);
+        let (host, reference) = ("acme.azurecr.io", "acme.azurecr.io/acme/demo");
+        let proxy = format!("http://{}", foreign.host());
+        push_through(&proxy, &user, host, reference).succeeds();
+        user.install().await.unwrap();
+        user.assert_installed();
+    }
 }

@@ -6,20 +6,20 @@ use tfoci::credentials::tokens;
 use tfoci::error::printable;
 use tfoci::source;
 
-use super::{access, on_the_way};
+use super::reach;
 
 /// What to do where a source does not give a package.
 pub(super) fn of_package(error: &(dyn Error + 'static)) -> Option<String> {
     match error.downcast_ref() {
-        Some(error) => on_the_way(error),
+        Some(error) => reach::host(error),
         None => at_source(error.downcast_ref()?),
     }
 }
 
 pub(super) fn at_source(error: &source::Error) -> Option<String> {
     let text = match error {
-        source::Error::Http(error) => return on_the_way(error),
-        source::Error::Credentials(error) => return access(error),
+        source::Error::Http(error) => return reach::host(error),
+        source::Error::Credentials(error) => return reach::credentials(error),
         source::Error::Unauthorized { tried, .. } => return introduce(tried),
         source::Error::Slow { .. } => {
             "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow".to_owned()

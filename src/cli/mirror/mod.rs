@@ -43,7 +43,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The providers, each with the versions that are wanted
-    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock"])]
+    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock", "from_config"])]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template; may be repeated
     #[arg(long, value_name = "STORE")]
@@ -60,6 +60,9 @@ pub(super) struct Arguments {
     /// Mirror exactly what this lock file has; a directory stands for the one in it; may be repeated
     #[arg(long, value_name = "FILE")]
     from_lock: Vec<PathBuf>,
+    /// Mirror what this configuration requires, the newest that all of its modules admit; may be repeated
+    #[arg(long, value_name = "DIR")]
+    from_config: Vec<PathBuf>,
     /// At most this many versions of each provider, the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     newest: Option<u32>,
@@ -92,7 +95,7 @@ pub(super) async fn run(
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
     let http = globals.http(printer)?;
-    let tasks = plan::tasks(&arguments, globals, &http)?;
+    let tasks = plan::tasks(&arguments, globals, (&http, printer))?;
     let options = Options {
         publish: publish::Options {
             existing: Existing::Merge,

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
+use tfoci::error::printable;
 use tfoci::http::Http;
 use tfoci::mirror::{Task, Wish};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::publish::Destination;
+use tfoci::source::tree::Requirements;
 use tfoci::store::{Endpoint, Store};
 use tfoci::trust::Policy;
 
@@ -16,6 +18,7 @@ use super::Arguments;
 use super::locks::Locks;
 use crate::cli::diagnose::Complaint;
 use crate::cli::options::{Globals, check, read};
+use crate::cli::printer::{Printer, Tone};
 
 /// One thing that somebody asked for.
 pub(super) struct Item {
@@ -29,13 +32,16 @@ pub(super) struct Item {
 pub(super) fn tasks(
     arguments: &Arguments,
     globals: &Globals,
-    http: &Http,
+    (http, printer): (&Http, &Printer),
 ) -> Result<Vec<Task<Store>>, Complaint> {
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), globals)?;
     let mut items = addresses(arguments, globals)?;
     let locks = Locks::read(&arguments.from_lock)?;
     items.extend(locks.items());
+    for root in &arguments.from_config {
+        items.extend(required(root, globals, printer)?);
+    }
     items.extend(file.into_iter().flat_map(entries));
     let mut tasks = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
@@ -138,6 +144,36 @@ fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
             to: entry.to,
         }
     })
+}
+
+/// What one configuration requires: the version that `init` would select.
+fn required(
+    root: &Path,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<impl Iterator<Item = Item>, Complaint> {
+    let required = Requirements::read(root, globals.default_host())?;
+    for module in &required.not_followed {
+        let line = format!(
+            "{}: the module {} is not on this disk",
+            root.display(),
+            printable(module)
+        );
+        printer.line(Tone::Warning, "Warning", &line);
+    }
+    Ok(required
+        .providers
+        .into_iter()
+        .map(|(provider, versions)| Item {
+            provider,
+            wish: Wish {
+                versions,
+                newest: Some(1),
+                prereleases: false,
+                platforms: None,
+            },
+            to: Vec::new(),
+        }))
 }
 
 type Providers = BTreeMap<ProviderAddr, Vec<Wish>>;

@@ -139,7 +139,7 @@ enum Statement {
     Call { name: String, source: ModuleSource },
 }
 
-/// The name of a provider in a reference such as `aws.west`, also where it is text as in Terraform 0.11 and JSON.
+/// The name of a provider in a reference such as `aws.west` that is text, as in JSON and for Terraform 0.11.
 fn provider_name(reference: &str) -> String {
     let reference = reference.strip_prefix("${").unwrap_or(reference);
     let name = reference.split(['.', '[', '}']).next();

@@ -104,9 +104,10 @@ fn configured(block: &Block<'_>) -> Result<Fact, Refusal> {
 
 fn used(block: &Block<'_>) -> Result<Fact, Refusal> {
     let [type_name, name] = labels(block)?;
-    let provider = block.body.attributes.get("provider").map(|value| {
-        let text = value.as_text();
-        text.map_or_else(|| provider_name(value.text()), |text| provider_name(&text))
+    let provider = block.body.attributes.get("provider");
+    let provider = provider.and_then(|value| match value.as_text() {
+        Some(text) => Some(provider_name(&text)),
+        None => value.as_root().map(str::to_owned),
     });
     let key = [block.name.to_owned(), type_name, name];
     Ok(fact(block.line, Statement::Used { key, provider }))

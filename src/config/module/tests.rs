@@ -200,58 +200,6 @@ fn sources_without_host_mean_the_host_of_the_client() {
 }
 
 #[test]
-fn only_the_files_that_clients_read_count() {
-    let uses = |name: &str| format!("data \"{name}_x\" \"x\" {{}}");
-    let used = |files: &[&str]| {
-        let texts: Vec<_> = files
-            .iter()
-            .map(|name| uses(&name.replace(['.', '#', '~'], "-")))
-            .collect();
-        let files: Vec<_> = files
-            .iter()
-            .zip(&texts)
-            .map(|(name, text)| (*name, text.as_str()))
-            .collect();
-        read(&files)
-            .unwrap()
-            .requirements
-            .into_keys()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        used(&["a.tf", "a.tofu", "b.tf", "c.tofu"]),
-        ["a-tofu", "b-tf", "c-tofu"]
-    );
-    assert!(
-        used(&[
-            ".a.tf",
-            "a.tf~",
-            "#a.tf#",
-            "a.tfvars",
-            "a.tftest.hcl",
-            "tf",
-            "a.json"
-        ])
-        .is_empty()
-    );
-    assert!(is_configuration("main.tofu.json") && !is_configuration(".terraform.lock.hcl"));
-    let json = |name: &str| format!("{{\"data\": {{\"{name}\": {{\"x\": {{}}}}}}}}");
-    let files = [
-        ("a.tf.json", &*json("one")),
-        ("a.tofu.json", &json("two")),
-        ("a.tf", &uses("three")),
-    ];
-    assert_eq!(
-        read(&files)
-            .unwrap()
-            .requirements
-            .into_keys()
-            .collect::<Vec<_>>(),
-        ["three", "two"]
-    );
-}
-
-#[test]
 fn overriding_files_change_what_others_say() {
     let files = [
         (
@@ -278,40 +226,43 @@ fn overriding_files_change_what_others_say() {
     assert_eq!(calls["m"], ModuleSource::Local("./n".to_owned()));
 }
 
+/// The inside of `required_providers`, from line 3, and what is said.
+const REQUIREMENTS: &[(&str, &str)] = &[
+    (
+        "a = 1",
+        "the requirement `a` is neither an object nor a version constraint in quotes\n  in main.tf, line 3",
+    ),
+    (
+        "a = {\nversion = var.x\n}",
+        "`version` is not text in quotes\n  in main.tf, line 4",
+    ),
+    (
+        "a = {\nsource = [\"x\"]\n}",
+        "`source` is not text in quotes\n  in main.tf, line 4",
+    ),
+    (
+        "a = { source = \"b/c/d/e\" }",
+        "`b/c/d/e` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n  in main.tf, line 3",
+    ),
+    (
+        "a = { source = \"-/c\" }",
+        "`-/c` is a legacy address\n  expected the namespace that the provider has today\n  in main.tf, line 3",
+    ),
+    (
+        "a = \"^1\"",
+        "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf, line 3",
+    ),
+    (
+        "a = {",
+        "not valid HCL: `{` is not closed\n  in main.tf, line 1",
+    ),
+];
+
 #[test]
 fn each_mistake_names_its_file_and_line() {
     let required =
         |inside: &str| format!("terraform {{\n  required_providers {{\n{inside}\n  }}\n}}\n");
-    for (inside, message) in [
-        (
-            "a = 1",
-            "the requirement `a` is neither an object nor a version constraint in quotes\n  in main.tf, line 3",
-        ),
-        (
-            "a = {\nversion = var.x\n}",
-            "`version` is not text in quotes\n  in main.tf, line 4",
-        ),
-        (
-            "a = {\nsource = [\"x\"]\n}",
-            "`source` is not text in quotes\n  in main.tf, line 4",
-        ),
-        (
-            "a = { source = \"b/c/d/e\" }",
-            "`b/c/d/e` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n  in main.tf, line 3",
-        ),
-        (
-            "a = { source = \"-/c\" }",
-            "`-/c` is a legacy address\n  expected the namespace that the provider has today\n  in main.tf, line 3",
-        ),
-        (
-            "a = \"^1\"",
-            "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf, line 3",
-        ),
-        (
-            "a = {",
-            "not valid HCL: `{` is not closed\n  in main.tf, line 1",
-        ),
-    ] {
+    for (inside, message) in REQUIREMENTS.iter().copied() {
         let error = read(&[("main.tf", &required(inside))]).unwrap_err();
         assert_eq!(error.to_string(), message, "{inside}");
     }

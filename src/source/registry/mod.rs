@@ -324,10 +324,11 @@ impl Source for Origin {
             }
             None => Ok(None),
         };
-        let (checksums, signature) = tokio::try_join!(
+        let (checksums, signature) = futures_util::future::try_join(
             document(Document::Checksums, &first.checksums, LARGEST_CHECKSUMS),
             document(Document::Signature, &first.signature, LARGEST_SIGNATURE),
-        )?;
+        )
+        .await?;
         let (protocols, keys) = (first.protocols.clone(), first.keys.clone());
         Ok(Release {
             provider: provider.clone(),
