@@ -1,9 +1,11 @@
 //! The plan of a publication: what the store lacks, and what it will hold.
 
+use std::borrow::Cow;
+
 use super::evidence::{self, EvidencePlan};
 use super::{
-    Artifact, At, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing, Expected, Index,
-    Options, PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore,
+    Artifact, At, BTreeSet, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing, Expected, Index,
+    Known, Options, PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore,
     graph, is_sound, manifest,
 };
 use crate::store::{self, Move};
@@ -74,19 +76,19 @@ pub(super) struct Step {
 pub(super) async fn make<S: WriteStore, B: BlobSource>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
+    known: Option<Known<'_>>,
     options: &Options,
 ) -> Result<Plan, Problem> {
     let tag = Tag::of_version(&release.version)?;
-    let tags = destination
-        .store
-        .tags(&destination.repository)
-        .await?
-        .unwrap_or_default();
+    let tags = tags(destination, known).await?;
     let Found {
         stored,
         was,
         damage,
-    } = find(destination, &tag, &tags).await?;
+    } = match known.and_then(|known| known.index) {
+        Some(index) => Found::read(index.clone()),
+        None => find(destination, &tag, &tags).await?,
+    };
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
@@ -112,7 +114,7 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         return Err(error.into());
     }
     let evidence_tag = Tag::of_evidence(&release.version)?;
-    let has_evidence = tags.iter().any(|name| name == evidence_tag.as_str());
+    let has_evidence = tags.contains(evidence_tag.as_str());
     let is_settled = destination.store.keeps_whole() && !changed && has_evidence && !replaces;
     let evidence = match is_settled {
         true => EvidencePlan::kept(evidence_tag, None),
@@ -134,6 +136,18 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     })
 }
 
+/// The names of a repository's tags.
+async fn tags<'a, S: WriteStore>(
+    Destination { store, repository }: &Destination<S>,
+    known: Option<Known<'a>>,
+) -> Result<Cow<'a, BTreeSet<String>>, Problem> {
+    if let Some(Known { tags, .. }) = known {
+        return Ok(Cow::Borrowed(tags));
+    }
+    let tags = store.tags(repository).await?.unwrap_or_default();
+    Ok(Cow::Owned(tags.into_iter().collect()))
+}
+
 fn is_evidence(name: &str) -> bool {
     Tag::parse(name).is_ok_and(|tag| tag.is_evidence())
 }
@@ -146,25 +160,32 @@ struct Found {
     damage: Option<store::Error>,
 }
 
+impl Found {
+    fn read(stored: RawManifest) -> Self {
+        Self {
+            was: Some(stored.expected.digest),
+            stored: Some(stored),
+            damage: None,
+        }
+    }
+}
+
 async fn find<S: WriteStore>(
     destination: &Destination<S>,
     tag: &Tag,
-    tags: &[String],
+    tags: &BTreeSet<String>,
 ) -> Result<Found, Problem> {
     let Destination { store, repository } = destination;
-    if !tags.iter().any(|name| name == tag.as_str()) {
-        return Ok(Found {
-            stored: None,
-            was: None,
-            damage: None,
-        });
+    let nothing = Found {
+        stored: None,
+        was: None,
+        damage: None,
+    };
+    if !tags.contains(tag.as_str()) {
+        return Ok(nothing);
     }
     Ok(match store.manifest(repository, At::Tag(tag)).await {
-        Ok(stored) => Found {
-            was: stored.as_ref().map(|raw| raw.expected.digest),
-            stored,
-            damage: None,
-        },
+        Ok(stored) => stored.map_or(nothing, Found::read),
         Err(error) if !error.is_damage() => return Err(error.into()),
         Err(error) => Found {
             stored: None,
