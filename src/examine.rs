@@ -247,7 +247,7 @@ impl<S: ReadStore> Shelf<S> {
                 (protocols, belief.judge(release, &rule))
             }
             // What cannot be had just now says nothing about the artifact.
-            Err(error) if !error.is_damage() => (None, Err(Problem::Store(error))),
+            Err(error) if error.is_on_the_way() => (None, Err(Problem::Store(error))),
             Err(error) => (None, Err(Problem::Unreadable(error))),
         };
         Ok(Examined {

@@ -112,6 +112,14 @@ pub enum Problem {
     /// A store.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The source does not give a package.
+    #[error("the package cannot be had")]
+    Package {
+        /// Its platform.
+        platform: Platform,
+        /// Why.
+        source: blob::Error,
+    },
     /// What the store that is copied from does not give, or gives otherwise than it should.
     #[error(transparent)]
     Unread(store::Error),
@@ -285,6 +293,7 @@ impl Problem {
             Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
             Self::Unread(error) => error.category(),
             Self::Blob(error) => error.category(),
+            Self::Package { source, .. } => source.category(),
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),
@@ -310,7 +319,13 @@ impl Problem {
     /// The failure that this is for a subject, in a place.
     pub fn of(self, subject: Subject, place: &impl ToString) -> Failure {
         let subject = match &self {
-            Self::OtherPackage { platform, .. } => subject.platform(platform),
+            Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
+                subject.platform(platform)
+            }
+            Self::Source(error) => match error.platform() {
+                Some(platform) => subject.platform(platform),
+                None => subject,
+            },
             _ => subject,
         };
         Failure {

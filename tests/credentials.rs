@@ -34,7 +34,7 @@ fn the_variables_of_docker_and_podman_count_and_clients_are_said_to_ignore_them(
         lines,
         [
             "podman.json: absent, clients do not look there",
-            "docker/config.json: 1 entry and a helper for the rest, clients do not look there",
+            "docker/config.json: 1 entry and a helper for the rest, clients do not look there, docker-credential-x cannot be started, No such file or directory (os error 2)",
         ]
     );
 }

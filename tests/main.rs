@@ -51,6 +51,9 @@ mod login;
 /// Every error that a person can be shown, word for word.
 mod messages;
 
+/// From the origins of providers, and from mirrors of others, into a store.
+mod mirror;
+
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 

@@ -2,10 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
-use tfoci::credentials::{Credentials, Environment, Places};
+use tfoci::config::Hidden;
+use tfoci::credentials::tokens::PREFIX;
+use tfoci::credentials::{Consideration, Environment, Places};
+use tfoci::source::Patience;
 
 use super::printer::Printer;
 
@@ -48,14 +52,43 @@ impl Access {
                 registry_auth_file: path("REGISTRY_AUTH_FILE"),
                 tf_cli_config_file: path("TF_CLI_CONFIG_FILE"),
                 path: variable("PATH"),
+                netrc: path("NETRC"),
+                tokens: tokens(),
             },
         }
     }
 }
 
+/// How patient clients are told to be with provider registries. What is no number above zero counts as unset, as for them
+/// (contract 3.6).
+pub(super) fn patience() -> Patience {
+    let number = |name| {
+        let text = variable(name)?.into_string().ok()?;
+        text.parse::<u32>().ok().filter(|number| *number > 0)
+    };
+    let timeout = number("TF_REGISTRY_CLIENT_TIMEOUT");
+    let ours = Patience::default();
+    Patience {
+        documents: number("TF_REGISTRY_DISCOVERY_RETRY").unwrap_or(ours.documents),
+        packages: number("TF_PROVIDER_DOWNLOAD_RETRY").unwrap_or(ours.packages),
+        timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),
+    }
+}
+
+/// Every `TF_TOKEN_…`, in the order of their names.
+fn tokens() -> Vec<(String, Hidden)> {
+    let token = |(name, value): (OsString, OsString)| {
+        let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
+        Some((name, Hidden::new(value.into_string().ok()?)))
+    };
+    let mut tokens: Vec<_> = std::env::vars_os().filter_map(token).collect();
+    tokens.sort_by(|(a, _), (b, _)| a.cmp(b));
+    tokens
+}
+
 /// Tells who wants to know which sources of credentials there were, and which were used.
-pub(super) fn tell(credentials: &Credentials, printer: &Printer) {
-    for source in credentials.considered() {
+pub(super) fn tell(considered: &[Consideration], printer: &Printer) {
+    for source in considered {
         printer.detail("Considered", &source.to_string());
     }
 }

@@ -101,12 +101,7 @@ pub(super) async fn run(
         }
     }
     results.extend(copy(tasks, &request, &reporter).await);
-    Ok(report(
-        results,
-        COPIED,
-        http.requests(),
-        (&progress, printer),
-    ))
+    Ok(report(results, http.requests(), COPIED, &progress, printer))
 }
 
 fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {

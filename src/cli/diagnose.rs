@@ -2,6 +2,8 @@
 //!
 //! The library states facts; only here is it known which option would help. Hints are chosen by variant, never by text.
 
+mod origins;
+
 use std::path::PathBuf;
 
 use tfoci::address;
@@ -11,7 +13,6 @@ use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
-use tfoci::http;
 use tfoci::lockfile;
 use tfoci::oci::template;
 use tfoci::oci::{self, Part};
@@ -23,6 +24,8 @@ use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::registry::known::{Known, Levels};
 use tfoci::trust;
+
+use super::reach;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -159,7 +162,7 @@ impl Complaint {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Journey(failure) | Self::Publication(failure) => hint(failure),
-            Self::Credentials(error) => access(error),
+            Self::Credentials(error) => reach::credentials(error),
             Self::NoTerminal => {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
@@ -193,7 +196,8 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
-        Problem::Blob(blob::Error::Http(error)) => return on_the_way(error),
+        Problem::Source(error) => return origins::at_source(error),
+        Problem::Package { source, .. } => return origins::of_package(source),
         Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
             format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
         }
@@ -204,6 +208,7 @@ fn hint(failure: &Failure) -> Option<String> {
             "nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
         Problem::Store(error) | Problem::Unread(error) => return in_store(error),
+        Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
         Problem::Trust(error) => return untrusted(error, &address),
         Problem::Folder(error) => return in_folder(error, &address),
         Problem::Unreadable(_) => {
@@ -239,31 +244,6 @@ fn hint(failure: &Failure) -> Option<String> {
     Some(text)
 }
 
-fn on_the_way(error: &http::Error) -> Option<String> {
-    let text = match error {
-        http::Error::Plain { host, .. } => {
-            format!("to speak to it without TLS, `--plain-http {host}`")
-        }
-        http::Error::Private { host, .. } => {
-            format!("if you know this host, `--allow-private {host}`")
-        }
-        http::Error::NoAuthorities { .. } => {
-            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
-        }
-        http::Error::Silent { .. } => {
-            "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
-        }
-        error if error.is_unknown_authority() => {
-            "if it is an authority of your own, name its certificate with `--ca-file FILE`".to_owned()
-        }
-        error if error.wants_identity() => {
-            "show it a certificate with `--client-cert HOST=FILE`".to_owned()
-        }
-        _ => return None,
-    };
-    Some(text)
-}
-
 fn levelled(levels: &Levels) -> String {
     match levels.is_exact {
         true => {
@@ -279,8 +259,8 @@ fn in_store(error: &store::Error) -> Option<String> {
         | store::Error::Blob {
             source: blob::Error::Http(error),
             ..
-        } => return on_the_way(error),
-        store::Error::Credentials(error) => return access(error),
+        } => return reach::host(error),
+        store::Error::Credentials(error) => return reach::credentials(error),
         store::Error::Unauthorized { tried: None, .. } => {
             "the registry wants credentials, or does not have this repository and hides that"
         }
@@ -314,17 +294,6 @@ fn in_store(error: &store::Error) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-fn access(error: &credentials::Error) -> Option<String> {
-    let text = match error {
-        credentials::Error::Start { helper, .. } => {
-            format!("install {helper}, or take it out of the file that names it")
-        }
-        credentials::Error::NoHome => "name the file with `--authfile FILE`".to_owned(),
-        _ => return None,
-    };
-    Some(text)
 }
 
 fn untrusted(error: &trust::Error, address: &str) -> Option<String> {

@@ -82,7 +82,7 @@ pub(super) async fn run(
         let text = format!("{} counts before what was stored", found.origin());
         printer.line(Tone::Warning, "Note", &text);
     }
-    access::tell(&credentials, printer);
+    access::tell(&credentials.considered(), printer);
     printer.document(&json::Login::new(&registry, "stored", Some(&kept)));
     Ok(Ending::Done)
 }

@@ -60,7 +60,7 @@ pub(super) async fn run(
         let text = format!("{} still has credentials for {registry}", found.origin());
         printer.line(Tone::Warning, "Note", &text);
     }
-    access::tell(&credentials, printer);
+    access::tell(&credentials.considered(), printer);
     printer.document(&json::Login::new(&registry, status, erased.as_ref()));
     Ok(Ending::Done)
 }

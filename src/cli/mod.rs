@@ -1,7 +1,8 @@
 //! The terminal: arguments in, text or JSON out. The library does not know that it exists.
 //!
 //! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
-//! [`progress`] draws what a journey reports, [`wire`] tells of requests, [`diagnose`] adds hints to failures, [`render`] fills in templates.
+//! [`progress`] draws what a journey reports, [`wire`] tells of requests, [`diagnose`] and [`reach`] add hints to failures,
+//! [`render`] fills in templates.
 
 mod access;
 mod copy;
@@ -17,6 +18,7 @@ mod options;
 mod printer;
 mod progress;
 mod push;
+mod reach;
 mod render;
 mod resolve;
 mod summary;
@@ -43,7 +45,7 @@ use printer::Printer;
 const ENVIRONMENT: &str = "\
 Environment:
   TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
-  REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials, before those of the home directory
+  REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials
   TF_CLI_CONFIG_FILE                           the CLI configuration of tofu or terraform
   SSL_CERT_FILE, SSL_CERT_DIR                  certificate authorities in place of the system's
   HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY how hosts are reached; in lower case too

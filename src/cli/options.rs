@@ -8,17 +8,18 @@ use clap::{Args, ValueEnum};
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::constraint::VersionConstraints;
-use tfoci::credentials::{Credentials, Places};
+use tfoci::credentials::{Credentials, Hosts, Places};
 use tfoci::disk;
 use tfoci::examine::{Belief, Shelf};
 use tfoci::http::Http;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::release::Document;
 use tfoci::selection::Selection;
+use tfoci::source;
 use tfoci::store::{Endpoint, Registry, Store};
 use tfoci::trust::{Policy, TrustFile};
 
-use super::access::Access;
+use super::access::{self, Access};
 use super::diagnose::Complaint;
 use super::network::Network;
 use super::printer::{Printer, Verbosity};
@@ -159,6 +160,21 @@ impl Globals {
     /// The host of addresses that have two parts.
     pub(super) fn default_host(&self) -> &Hostname {
         &self.default_host
+    }
+
+    /// How the hosts are reached that providers come from.
+    pub(super) fn origin_access(
+        &self,
+        http: Http,
+        printer: &Printer,
+    ) -> Result<source::Access, Complaint> {
+        let hosts = Hosts::discover(&self.places())?;
+        access::tell(hosts.considered(), printer);
+        Ok(source::Access {
+            http,
+            hosts,
+            patience: access::patience(),
+        })
     }
 
     /// A provider address.

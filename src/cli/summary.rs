@@ -37,9 +37,10 @@ pub(super) const COPIED: Verb = Verb {
 /// Prints what became of many versions; says how it all ended.
 pub(super) fn report(
     results: Vec<Result<Published, Failure>>,
-    verb: Verb,
     requests: u64,
-    (progress, printer): (&Progress, &Printer),
+    verb: Verb,
+    progress: &Progress,
+    printer: &Printer,
 ) -> Ending {
     let mut published = Vec::new();
     let mut complaints = Vec::new();

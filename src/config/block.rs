@@ -122,6 +122,26 @@ impl Section {
         }
     }
 
+    /// An attribute that is an object, or the one block of that name.
+    pub(super) fn section(&self, name: &'static str) -> Result<Option<&Section>, Error> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Section(section)) => Ok(Some(section)),
+            Some(_) => Err(Error::Type {
+                name,
+                expected: "an object",
+            }),
+        }
+    }
+
+    /// Every attribute that is text, in order.
+    pub(super) fn all_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|member| match &member.value {
+            Value::Text(text) => Some((member.name.as_str(), text.as_str())),
+            _ => None,
+        })
+    }
+
     /// An attribute that is a list of text.
     pub(super) fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
         let wrong = || Error::Type {

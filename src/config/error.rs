@@ -1,6 +1,6 @@
 //! What can be wrong with a configuration.
 
-use crate::address::pattern;
+use crate::address::{hostname, pattern};
 use crate::error::{Category, printable};
 
 /// A configuration that cannot be used. No text of it is shown but names: values may be secrets.
@@ -98,6 +98,20 @@ pub enum Error {
     HelperName {
         /// What was given.
         name: String,
+    },
+    /// A token helper that is no name of a program.
+    #[error("`{}` is not the name of a token helper\n  expected NAME of a program terraform-credentials-NAME, without path separators", printable(.name))]
+    TokenHelper {
+        /// What was given.
+        name: String,
+    },
+    /// A block for something that is no host.
+    #[error("the label of a `{block}` block is no host")]
+    Host {
+        /// The kind of block.
+        block: &'static str,
+        /// Why.
+        source: hostname::Error,
     },
     /// A list of files that are not to be searched.
     #[error("`docker_style_config_files` is set while `discover_ambient_credentials` is false")]

@@ -158,7 +158,7 @@ fn read_file(path: &Path) -> Result<DockerFile, Error> {
     DockerFile::parse(&bytes).map_err(|error| malformed(path, &error))
 }
 
-fn read_config(path: &Path) -> Result<Option<CliConfig>, Error> {
+pub(super) fn read_config(path: &Path) -> Result<Option<CliConfig>, Error> {
     let read = disk::read_regular(path, cli::LARGEST as u64);
     let Some(bytes) = disk::if_exists(read)? else {
         return Ok(None);

@@ -5,7 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{self, HelperName};
+use super::netrc;
+use crate::config;
 use crate::disk;
 use crate::error::{Category, printable};
 
@@ -47,7 +48,7 @@ pub enum Error {
     #[error("{helper} cannot be started")]
     Start {
         /// The program.
-        helper: HelperName,
+        helper: String,
         /// What the system says.
         source: Arc<io::Error>,
     },
@@ -55,7 +56,7 @@ pub enum Error {
     #[error("{helper} failed to {action}{}", .status.map(|status| format!(": exit {status}")).unwrap_or_default())]
     Failed {
         /// The program.
-        helper: HelperName,
+        helper: String,
         /// What it was asked to do.
         action: Action,
         /// Its exit code, unless a signal ended it.
@@ -65,7 +66,7 @@ pub enum Error {
     #[error("{helper} did not {action} within {seconds} seconds")]
     Slow {
         /// The program.
-        helper: HelperName,
+        helper: String,
         /// What it was asked to do.
         action: Action,
         /// How long it was waited for.
@@ -73,13 +74,29 @@ pub enum Error {
     },
     /// A helper that answers something else.
     #[error(
-        "{helper} answered something that is no credentials\n  expected JSON with Username and Secret, at most {limit} bytes"
+        "{helper} answered something that is no credentials\n  expected JSON with {}, at most {limit} bytes", .action.answer()
     )]
     Answer {
         /// The program.
-        helper: HelperName,
+        helper: String,
+        /// What it was asked to do.
+        action: Action,
         /// The limit in bytes.
         limit: u64,
+    },
+    /// A token that no header can hold.
+    #[error("the token from {} holds characters that cannot be sent", printable(.origin))]
+    Token {
+        /// Where it was found.
+        origin: String,
+    },
+    /// A `.netrc` that cannot be understood.
+    #[error("{} is not a .netrc", .path.display())]
+    Netrc {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: netrc::Error,
     },
     /// There is no place for credentials.
     #[error("there is no home directory to keep credentials in")]
@@ -121,6 +138,8 @@ impl fmt::Display for Mistake {
 pub enum Action {
     /// To tell credentials.
     Get,
+    /// To tell a token, which another kind of helper does.
+    GetToken,
     /// To keep credentials.
     Store,
     /// To forget credentials.
@@ -131,9 +150,17 @@ impl Action {
     /// The argument of the program.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Get => "get",
+            Self::Get | Self::GetToken => "get",
             Self::Store => "store",
             Self::Erase => "erase",
+        }
+    }
+
+    /// What has to be in the answer.
+    fn answer(self) -> &'static str {
+        match self {
+            Self::GetToken => "token",
+            Self::Get | Self::Store | Self::Erase => "Username and Secret",
         }
     }
 }
@@ -158,7 +185,9 @@ impl Error {
             Self::Document { .. }
             | Self::Config { .. }
             | Self::Entry { .. }
-            | Self::Answer { .. } => Category::Malformed,
+            | Self::Answer { .. }
+            | Self::Token { .. }
+            | Self::Netrc { .. } => Category::Malformed,
             Self::Start { .. } | Self::Failed { .. } | Self::Slow { .. } | Self::NoHome => {
                 Category::Local
             }

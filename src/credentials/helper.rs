@@ -1,28 +1,23 @@
 //! Credential helpers: programs `docker-credential-NAME` that keep secrets elsewhere.
 //!
-//! A helper is a stranger with the user's trust: its time and its output are bounded, what it writes is never shown, and
-//! it is asked once for each registry, whatever it answers.
+//! A helper is asked once for each registry, whatever it answers.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io;
-use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde::Deserialize;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use super::means::Means;
+use super::program::{self, LONGEST, Question};
 use super::{Action, Error, hub};
 use crate::config::{HelperName, Hidden};
 
 /// How long a helper may take. Somebody may have to unlock a key ring.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest answer, in bytes. Tokens have some thousands.
-const LONGEST: u64 = 64 << 10;
 /// What helpers print when they know nothing (contract 3.4).
 const NOT_FOUND: &str = "credentials not found in native keychain";
 /// The name that says that the secret is an identity token.
@@ -118,7 +113,8 @@ impl Helpers {
         }
         succeeded(helper, Action::Get, status)?;
         let answer: Answer = serde_json::from_slice(&output).map_err(|_| Error::Answer {
-            helper: helper.clone(),
+            helper: helper.program(),
+            action: Action::Get,
             limit: LONGEST,
         })?;
         let secret = Hidden::new(answer.secret);
@@ -138,68 +134,24 @@ impl Helpers {
         action: Action,
         input: &str,
     ) -> Result<(ExitStatus, Vec<u8>), Error> {
-        let mut command = Command::new(helper.program());
-        command
-            .arg(action.as_str())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true);
+        let name = helper.program();
+        let mut command = Command::new(&name);
+        command.arg(action.as_str());
         if let Some(path) = &self.path {
             command.env("PATH", path);
         }
-        let broken = |source| Error::Start {
-            helper: helper.clone(),
-            source: Arc::new(source),
+        let question = Question {
+            helper: &name,
+            action,
+            input,
+            patience: self.patience,
         };
-        let mut child = command.spawn().map_err(broken)?;
-        let talk = tokio::time::timeout(self.patience, talk(&mut child, input)).await;
-        let (status, output) = match talk {
-            Ok(talked) => talked.map_err(broken)?,
-            Err(_) => {
-                return Err(Error::Slow {
-                    helper: helper.clone(),
-                    action,
-                    seconds: self.patience.as_secs(),
-                });
-            }
-        };
-        let status = status.ok_or_else(|| Error::Answer {
-            helper: helper.clone(),
-            limit: LONGEST,
-        })?;
-        Ok((status, output))
+        question.ask(command).await
     }
-}
-
-/// Tells a helper its input and hears it out; no status where it says too much, and is cut off.
-async fn talk(child: &mut Child, input: &str) -> io::Result<(Option<ExitStatus>, Vec<u8>)> {
-    if let Some(mut stdin) = child.stdin.take() {
-        match stdin.write_all(input.as_bytes()).await {
-            // It may know its answer without having read the question.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
-            _ => {}
-        }
-    }
-    let mut output = Vec::new();
-    if let Some(stdout) = child.stdout.take() {
-        stdout.take(LONGEST + 1).read_to_end(&mut output).await?;
-    }
-    if output.len() as u64 > LONGEST {
-        return Ok((None, output));
-    }
-    Ok((Some(child.wait().await?), output))
 }
 
 fn succeeded(helper: &HelperName, action: Action, status: ExitStatus) -> Result<(), Error> {
-    if status.success() {
-        return Ok(());
-    }
-    Err(Error::Failed {
-        helper: helper.clone(),
-        action,
-        status: status.code(),
-    })
+    program::succeeded(&helper.program(), action, status)
 }
 
 /// What a registry may be called by those who kept its credentials: clients ask with a scheme (contract 3.4), docker and

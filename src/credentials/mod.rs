@@ -6,6 +6,9 @@
 //! [considered](Credentials::considered) broken, and passed over. Clients are stricter: one bad file of the default places
 //! hides all of them from them.
 //!
+//! [`Hosts`] is the same for those whom providers come from: tokens for provider registries and network mirrors, and the
+//! logins of `.netrc` for packages.
+//!
 //! Secrets are never printed, nor is anything that a helper wrote.
 
 mod consideration;
@@ -14,15 +17,21 @@ mod docker;
 mod document;
 mod error;
 mod helper;
+mod hosts;
 mod hub;
 mod keeper;
 mod means;
+pub mod netrc;
 mod places;
+mod program;
 #[cfg(test)]
 mod tests;
+mod token_helper;
+pub mod tokens;
 
 pub use consideration::{Consideration, State};
 pub use error::{Action, Error, Mistake};
+pub use hosts::{Hosts, Login, Token};
 pub use keeper::{Keeper, Kept};
 pub use places::{Environment, Places};
 

@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::config::Hidden;
+use crate::platform::Platform;
+
 /// What the user said, and the environment as far as it counts.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
@@ -33,6 +36,10 @@ pub struct Environment {
     pub tf_cli_config_file: Option<PathBuf>,
     /// `PATH`, where helpers are.
     pub path: Option<OsString>,
+    /// `NETRC`.
+    pub netrc: Option<PathBuf>,
+    /// Every `TF_TOKEN_…`: what follows that in the name, and the token.
+    pub tokens: Vec<(String, Hidden)>,
 }
 
 /// A file that may be there.
@@ -65,6 +72,51 @@ impl Places {
             self.config_home("opentofu/tofurc"),
         ];
         places.into_iter().flatten().collect()
+    }
+
+    /// Where clients keep what is theirs and no configuration, the first that counts before the others: OpenTofu takes the
+    /// second where the first is not there.
+    fn client_directories(&self) -> Vec<PathBuf> {
+        let environment = &self.environment;
+        if cfg!(windows) {
+            return below(environment.app_data.as_ref(), "terraform.d")
+                .into_iter()
+                .collect();
+        }
+        let home = below(environment.home.as_ref(), ".terraform.d");
+        let places = [home, self.config_home("opentofu")];
+        places.into_iter().flatten().collect()
+    }
+
+    /// Where `login` of the clients keeps tokens. Whoever names a CLI configuration has that one and no other file.
+    pub(super) fn token_files(&self) -> Vec<PathBuf> {
+        let is_named = self.cli_config.is_some() || self.environment.tf_cli_config_file.is_some();
+        if is_named {
+            return Vec::new();
+        }
+        let directories = self.client_directories().into_iter();
+        directories
+            .map(|directory| directory.join("credentials.tfrc.json"))
+            .collect()
+    }
+
+    /// Where clients look for token helpers, and then, as for every other helper, among the programs.
+    pub(super) fn token_helpers(&self) -> Vec<PathBuf> {
+        let plugins = self.client_directories().into_iter().flat_map(|directory| {
+            let plugins = directory.join("plugins");
+            let of_platform = plugins.join(Platform::current().to_string());
+            [plugins, of_platform]
+        });
+        let programs = self.environment.path.iter().flat_map(std::env::split_paths);
+        plugins.chain(programs).collect()
+    }
+
+    /// Where names and passwords of hosts are.
+    pub(super) fn netrc(&self) -> Option<PathBuf> {
+        let name = if cfg!(windows) { "_netrc" } else { ".netrc" };
+        let environment = &self.environment;
+        let named = environment.netrc.clone();
+        named.or_else(|| below(environment.home.as_ref(), name))
     }
 
     /// The files of docker and podman in order (contract 3.2), behind those that only their own tools are told of.

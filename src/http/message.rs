@@ -28,6 +28,11 @@ impl Secret {
         Self(format!("Basic {pair}"))
     }
 
+    /// Whether a header can hold it.
+    pub fn can_be_sent(&self) -> bool {
+        HeaderValue::from_str(&self.0).is_ok()
+    }
+
     pub(super) fn header(&self) -> Result<HeaderValue, Error> {
         let mut value = HeaderValue::from_str(&self.0).map_err(|_| Error::Secret)?;
         value.set_sensitive(true);
@@ -110,6 +115,11 @@ impl Request {
             wanted: Wanted::Nothing,
             is_for_token: false,
         }
+    }
+
+    /// Where it goes.
+    pub fn url(&self) -> &Url {
+        &self.url
     }
 
     /// Adds a header.

@@ -28,7 +28,7 @@ pub use error::{Error, Silence};
 pub use limits::{Place, SMALL};
 pub use message::{Payload, Request, Secret};
 pub use range::Range;
-pub use retry::{stand_back, wish};
+pub use retry::{backoff, wish};
 pub use settings::{Pem, Settings, Timeouts};
 
 pub use crate::shown::Shown;

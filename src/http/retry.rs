@@ -43,10 +43,10 @@ impl Http {
 
     /// Waits before something is tried again that went wrong for a reason, or says that it is not worth waiting for.
     pub async fn pause(&self, attempt: u32, wish: Duration, url: &Url, reason: String) -> bool {
-        let pause = pauses(ATTEMPTS).nth(attempt as usize).unwrap_or_default();
         let is_worth_it = wish <= LONGEST;
         if is_worth_it {
-            self.wait(url.clone(), reason, pause.max(wish)).await;
+            let pause = backoff(attempt).max(wish);
+            self.wait(url.clone(), reason, pause).await;
         }
         is_worth_it
     }
@@ -77,6 +77,12 @@ pub fn wish(answer: &Answer) -> Option<Duration> {
         .header(RETRY_AFTER)
         .and_then(|text| after(&text, SystemTime::now()));
     Some(asked.unwrap_or_default())
+}
+
+/// How long to wait after so many attempts, where no server says it.
+pub fn backoff(attempts: u32) -> Duration {
+    let pause = pauses(ATTEMPTS).nth(attempts as usize);
+    pause.unwrap_or_default()
 }
 
 /// Ever longer pauses, so many of them.

@@ -189,6 +189,24 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         Ok((chosen, tags.unwrap_or_default().into_iter().collect()))
     }
 
+    /// A list of versions may name platforms for which there is nothing when it comes to it.
+    fn tell_what_is_not_given(&self, release: &Release<S::Package>, wanted: Option<&[Platform]>) {
+        let is_given = |wanted: &&Platform| {
+            let mut packages = release.packages.iter();
+            packages.any(|package| package.platform == **wanted)
+        };
+        for platform in wanted
+            .unwrap_or_default()
+            .iter()
+            .filter(|one| !is_given(one))
+        {
+            self.reporter.report(Event::Warning {
+                subject: Subject::version(&release.provider, &release.version),
+                message: format!("there is no package for {platform}"),
+            });
+        }
+    }
+
     fn tell_what_is_absent(&self, chosen: &[Choice]) {
         for Choice { offer, absent, .. } in chosen {
             for platform in absent {
@@ -240,6 +258,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             .release(provider, &offer.version, lacking.as_deref())
             .await
             .map_err(|error| from_source(error.into()))?;
+        self.tell_what_is_not_given(&release, lacking.as_deref());
         let verified = self
             .verify(release)
             .map_err(|error| from_source(error.into()))?;
@@ -368,12 +387,23 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         });
         let published = publish(&release, destination, known, options, self.reporter).await;
         let mut published = published
-            .map_err(|problem| self.stored(problem, Subject::version(provider, version)))?;
+            .map_err(|problem| self.unpublished(problem, Subject::version(provider, version)))?;
         published.packages.extend(beside);
         published
             .packages
             .sort_by(|a, b| a.platform.cmp(&b.platform));
         Ok(published)
+    }
+
+    /// A failure on the side that it happened on.
+    fn unpublished(&self, problem: Problem, subject: Subject) -> Failure {
+        match problem {
+            Problem::Package { .. } => {
+                let place = self.source.name(&self.task.provider);
+                problem.of(subject, &place)
+            }
+            problem => self.stored(problem, subject),
+        }
     }
 
     /// A failure on the store's side.

@@ -8,9 +8,11 @@ use super::{
     BlobSource, Body, Change, Destination, EMPTY_BYTES, Event, Expected, Memory, Package, Plan,
     Problem, Put, Release, Reporter, Subject, Transfer, Verified, WriteStore, jobs,
 };
-use crate::blob::Kept;
+use crate::blob::{self, Kept};
 use crate::oci::EMPTY;
 use crate::oci::evidence::KEYS;
+use crate::platform::Platform;
+use crate::store;
 
 /// Brings everything below the tags into the store.
 pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
@@ -43,7 +45,9 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
         let authentication = authentication.clone();
         async move {
             let transfer = match step.missing {
-                true => deliver(&package, &destination, &subject, &reporter).await?,
+                true => deliver(&package, &destination, &subject, &reporter)
+                    .await
+                    .map_err(|problem| of_source(problem, &package.platform))?,
                 false => Transfer::Present,
             };
             let size = package.expected.size;
@@ -118,6 +122,20 @@ pub(crate) async fn deliver<S: WriteStore, B: BlobSource>(
     )
 }
 
+/// A store that cannot use a blob since its bytes do not come is not to blame: its source is.
+fn of_source(problem: Problem, platform: &Platform) -> Problem {
+    match problem {
+        Problem::Store(store::Error::Blob {
+            source: source @ (blob::Error::Http(_) | blob::Error::NotGiven { .. }),
+            ..
+        }) => Problem::Package {
+            platform: platform.clone(),
+            source,
+        },
+        problem => problem,
+    }
+}
+
 fn announce_present<B>(release: &Verified<Release<B>>, reporter: &Arc<dyn Reporter>) {
     let subject = Subject::version(&release.provider, &release.version);
     for package in &release.packages {
@@ -151,7 +169,7 @@ impl<B: BlobSource> BlobSource for Watched<B> {
         self.blob.kept()
     }
 
-    async fn open(&self, from: u64) -> Result<Body, crate::blob::Error> {
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
         let body = self.blob.open(from).await?;
         let (subject, reporter) = (self.subject.clone(), Arc::clone(&self.reporter));
         Ok(Body::new(body.inspect(move |chunk| {

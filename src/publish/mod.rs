@@ -127,7 +127,7 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
         reporter = Arc::new(());
         // Two get along at once; more of them only if they do not all come back at the same time.
         if let Some(earlier) = attempt.checked_sub(1) {
-            http::stand_back(earlier).await;
+            tokio::time::sleep(http::backoff(earlier)).await;
         }
     }
     Err(Problem::Contended { attempts: ATTEMPTS })

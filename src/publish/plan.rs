@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::evidence::{self, EvidencePlan};
 use super::{
-    Artifact, At, BTreeSet, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing, Expected, Index,
-    Known, Options, PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore,
-    graph, is_sound, manifest,
+    Artifact, At, BTreeSet, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing,
+    Expected, Index, Known, Options, PACKAGE, Package, Platform, Problem, RawManifest, Release,
+    Tag, Verified, WriteStore, graph, is_sound, manifest,
 };
 use crate::store::{self, Move};
 
@@ -113,11 +113,10 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
-    let evidence_tag = Tag::of_evidence(&release.version)?;
-    let has_evidence = tags.contains(evidence_tag.as_str());
+    let has_evidence = tags.contains(Tag::of_evidence(&release.version)?.as_str());
     let is_settled = destination.store.keeps_whole() && !changed && has_evidence && !replaces;
     let evidence = match is_settled {
-        true => EvidencePlan::kept(evidence_tag, None),
+        true => EvidencePlan::kept(Tag::of_evidence(&release.version)?, None),
         false => {
             let zips = zips(destination, &index).await?;
             evidence::plan(release, destination, &zips, has_evidence, options).await?

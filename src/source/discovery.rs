@@ -3,46 +3,49 @@
 use reqwest::Method;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use serde_json::Value;
 use url::Url;
 
 use super::error::{Document, Error};
-use super::fetch;
+use super::fetch::{self, Access, Kind};
+use super::identity::Identity;
 use super::wire::Services;
-use crate::http::{Http, Request, Secret};
+use crate::address::Hostname;
+use crate::http::Request;
 
 /// The largest document that clients read.
 const LARGEST: u64 = 1 << 20;
 const SERVICE: &str = "providers.v1";
 
-/// Asks a host for the base URL of its provider registry. `host` is as an address has it, with its port.
+/// Tells the base URL of a host's provider registry: by its `host` block, else by asking it.
 ///
 /// # Errors
 /// There is no provider registry, or the document is none.
 pub(super) async fn provider_registry(
-    http: &Http,
-    host: &str,
-    secret: Option<&Secret>,
+    access: &Access,
+    host: &Hostname,
+    identity: &Identity,
 ) -> Result<Url, Error> {
-    let base = http.base(host)?;
-    let url = base
-        .join(".well-known/terraform.json")
-        .unwrap_or(base.clone());
+    let base = access.http.base(host.as_ascii())?;
+    let path = ".well-known/terraform.json";
+    let url = base.join(path).unwrap_or_else(|_| base.clone());
+    if let Some(services) = access.hosts.services(host) {
+        let text = |name: &str| services.get(name).map(|text| Value::from(text.as_str()));
+        let service = text(SERVICE).ok_or_else(|| no_service(host, true, services.keys()))?;
+        return place(&url, &service);
+    }
     let request = || {
         Request::new(Method::GET, url.clone(), &base)
             .header(ACCEPT, "application/json")
-            .secret(secret.cloned(), &base)
+            .secret(identity.secret.clone(), &base)
             .whole(LARGEST)
     };
-    let answer = fetch::send(http, request).await?;
-    let nothing = |others| Error::NoService {
-        host: host.to_owned(),
-        others,
-    };
+    let answer = access.send(Kind::Document, request).await?;
     if answer.status() == StatusCode::NOT_FOUND {
-        return Err(nothing(Vec::new()));
+        return Err(no_service(host, false, []));
     }
     let what = Document::Discovery;
-    let answer = fetch::successful(what, answer, None).await?;
+    let answer = fetch::successful(&what, answer, identity).await?;
     let content_type = answer.header(CONTENT_TYPE);
     let final_url = answer.url().clone();
     if !content_type.as_deref().is_some_and(fetch::is_json) {
@@ -52,27 +55,43 @@ pub(super) async fn provider_registry(
             received: content_type,
         });
     }
-    let services: Services = fetch::json(what, answer, LARGEST).await?;
-    let Some(service) = services.get(SERVICE) else {
-        let others = services
-            .keys()
-            .filter(|name| name.starts_with("providers."));
-        return Err(nothing(others.cloned().collect()));
-    };
-    service
-        .as_str()
-        .and_then(|text| place(&final_url, text))
-        .ok_or_else(|| Error::Contradiction {
-            what,
-            field: SERVICE,
-            url: final_url.into(),
-            expected: "a URL without a user's name".to_owned(),
-            received: service.to_string(),
-        })
+    let services: Services = fetch::json(&what, answer, LARGEST).await?;
+    let service = services.get(SERVICE);
+    let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
+    place(&final_url, service)
+}
+
+/// That there is no provider registry among these services, but perhaps one of another time.
+fn no_service<'a>(
+    host: &Hostname,
+    configured: bool,
+    services: impl IntoIterator<Item = &'a String>,
+) -> Error {
+    let others = services.into_iter();
+    Error::NoService {
+        host: host.to_string(),
+        configured,
+        others: others
+            .filter(|name| name.starts_with("providers."))
+            .cloned()
+            .collect(),
+    }
+}
+
+/// The URL of a service, as the document at this URL says it.
+fn place(document: &Url, service: &Value) -> Result<Url, Error> {
+    let url = service.as_str().and_then(|text| join(document, text));
+    url.ok_or_else(|| Error::Contradiction {
+        what: Document::Discovery,
+        field: SERVICE,
+        url: document.clone().into(),
+        expected: "a URL without a user's name".to_owned(),
+        received: service.to_string(),
+    })
 }
 
 /// A service's URL, which may be relative to the document.
-fn place(document: &Url, text: &str) -> Option<Url> {
+fn join(document: &Url, text: &str) -> Option<Url> {
     let mut url = document.join(text).ok()?;
     url.set_fragment(None);
     let sound = matches!(url.scheme(), "http" | "https")
@@ -88,7 +107,7 @@ mod tests {
     #[test]
     fn services_are_relative_to_the_document_or_somewhere_else() {
         let document = Url::parse("https://example.com/.well-known/terraform.json").unwrap();
-        let at = |text| place(&document, text).map(String::from);
+        let at = |text| join(&document, text).map(String::from);
         assert_eq!(
             at("/v1/providers/#x").as_deref(),
             Some("https://example.com/v1/providers/")

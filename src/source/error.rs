@@ -2,14 +2,16 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use super::identity::Tried;
 use crate::address::ProviderAddr;
 use crate::archive;
 use crate::credentials;
 use crate::disk;
 use crate::error::{Category, printable};
 use crate::http::{self, Shown};
-use crate::platform;
+use crate::platform::{self, Platform};
 use crate::version;
 
 /// Why a source does not give what it was asked for.
@@ -25,15 +27,17 @@ pub enum Error {
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
     /// The host publishes no providers.
-    #[error("{host} does not offer a provider registry{}", other_protocol(.others))]
+    #[error("{host} does not offer a provider registry{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, other_protocol(.others))]
     NoService {
         /// The host.
         host: String,
+        /// Whether the CLI configuration says so, and not the host.
+        configured: bool,
         /// Versions of the provider registry protocol that it has in place of the one that is known.
         others: Vec<String>,
     },
     /// The source does not have the provider.
-    #[error("{place} does not have the provider {provider}")]
+    #[error("nothing is published")]
     NoProvider {
         /// Where it was looked for.
         place: String,
@@ -41,7 +45,9 @@ pub enum Error {
         provider: ProviderAddr,
     },
     /// The source wants to know who asks.
-    #[error("the request for the {what} was refused\n  from {url}\n  answered {status}\n  tried {}", .tried.as_deref().unwrap_or("no token, since none was found"))]
+    #[error(
+        "the request for the {what} was refused\n  from {url}\n  answered {status}\n  tried {tried}"
+    )]
     Unauthorized {
         /// What was asked for.
         what: Document,
@@ -49,11 +55,13 @@ pub enum Error {
         url: Shown,
         /// The status of the answer.
         status: u16,
-        /// Where the token came from that was tried.
-        tried: Option<String>,
+        /// Who we said that we are.
+        tried: Tried,
+        /// Why something that might have had a token could not tell.
+        source: Option<Box<credentials::Error>>,
     },
     /// The source fails.
-    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}", said(.answer))]
+    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}{}", said(.answer), asked_for(*.wish))]
     Status {
         /// What was asked for.
         what: Document,
@@ -63,6 +71,16 @@ pub enum Error {
         status: u16,
         /// What the source says about it, in one line.
         answer: String,
+        /// How long it wants to be left alone.
+        wish: Option<Duration>,
+    },
+    /// A document takes longer than the user allows.
+    #[error("no complete answer within {seconds} seconds\n  from {url}")]
+    Slow {
+        /// Where.
+        url: Shown,
+        /// How long that is.
+        seconds: u64,
     },
     /// Something else came.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
@@ -143,7 +161,7 @@ pub enum Error {
         provider: ProviderAddr,
     },
     /// The source has nothing for any platform that was asked for.
-    #[error("{place} has no package of this version for {}", .platforms.join(", "))]
+    #[error("none of the wanted packages is published\n  expected {}", .platforms.join(", "))]
     NoPlatform {
         /// Where it was looked for.
         place: String,
@@ -153,20 +171,22 @@ pub enum Error {
 }
 
 /// What a source is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
     /// What services a host has (contract 5.1).
     Discovery,
     /// The versions of a provider (contract 5.3).
     Versions,
     /// Where a package is, and what proves it (contract 5.4).
-    Download,
+    Download(Platform),
+    /// The packages of a version in a mirror (contract 6.2).
+    Archives,
     /// The checksum document.
     Checksums,
     /// The signature over it.
     Signature,
     /// The package.
-    Package,
+    Package(Platform),
 }
 
 impl fmt::Display for Document {
@@ -174,10 +194,11 @@ impl fmt::Display for Document {
         f.write_str(match self {
             Self::Discovery => "service discovery document",
             Self::Versions => "list of versions",
-            Self::Download => "package metadata",
+            Self::Download(_) => "package metadata",
+            Self::Archives => "list of packages",
             Self::Checksums => "checksum document",
             Self::Signature => "signature",
-            Self::Package => "package",
+            Self::Package(_) => "package",
         })
     }
 }
@@ -199,11 +220,55 @@ fn said(answer: &str) -> String {
     }
 }
 
+fn asked_for(wish: Option<Duration>) -> String {
+    wish.map(|wish| format!("\n  asks for a pause of {} s", wish.as_secs()))
+        .unwrap_or_default()
+}
+
 fn content_type(received: Option<&str>) -> String {
     received.map_or_else(|| "none".to_owned(), printable)
 }
 
 impl Error {
+    /// The platform that it is about, where it is about one package.
+    pub fn platform(&self) -> Option<&Platform> {
+        let what = match self {
+            Self::Unauthorized { what, .. }
+            | Self::Status { what, .. }
+            | Self::ContentType { what, .. }
+            | Self::Json { what, .. }
+            | Self::Platform { what, .. }
+            | Self::Contradiction { what, .. } => what,
+            _ => return None,
+        };
+        match what {
+            Document::Download(platform) | Document::Package(platform) => Some(platform),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request may get through a moment later.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Http(error) => error.is_passing(),
+            Self::Slow { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// What went wrong, in one line, for whoever tries again.
+    pub(super) fn in_short(&self) -> String {
+        match self {
+            Self::Http(error) => error.in_short(),
+            error => error
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        }
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {
@@ -214,7 +279,8 @@ impl Error {
                 Category::NotFound
             }
             Self::Unauthorized { .. } => Category::Unauthorized,
-            Self::Status { .. } => Category::Unreachable,
+            Self::Status { status: 404, .. } => Category::NotFound,
+            Self::Status { .. } | Self::Slow { .. } => Category::Unreachable,
             Self::ContentType { .. }
             | Self::Json { .. }
             | Self::Version { .. }

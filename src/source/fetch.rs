@@ -1,42 +1,178 @@
 //! Asking a source for its documents: every refusal with its own error.
 
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use serde::de::DeserializeOwned;
+use url::Url;
 
 use super::error::{Document, Error};
-use crate::http::{Answer, Http, Request};
+use super::identity::Identity;
+use crate::address::Hostname;
+use crate::credentials::Hosts;
+use crate::event::Event;
+use crate::http::{self, Answer, Http, Request};
 
 /// How much of an explanation is read.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
+/// The pauses between attempts get longer up to this one.
+const LONGEST_PAUSE: u32 = 5;
 
-/// Sends a request, again and again where that may help.
-pub(super) async fn send(http: &Http, request: impl Fn() -> Request) -> Result<Answer, Error> {
-    Ok(http.retrying(request).await?)
+/// What a source needs to reach what it knows.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The client.
+    pub http: Http,
+    /// Who we are.
+    pub hosts: Hosts,
+    /// How patient we are.
+    pub patience: Patience,
 }
 
-/// Passes on an answer that is a success. `tried` says where a token came from.
+/// How much is done for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// How often a document is asked for again. Clients do so once.
+    pub documents: u32,
+    /// How often a package is asked for again. Clients do so twice.
+    pub packages: u32,
+    /// How long a document may take, from the request to its last byte; as long as it flows without a limit. Clients wait for
+    /// ten seconds.
+    pub timeout: Option<Duration>,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            documents: 5,
+            packages: 5,
+            timeout: None,
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Document,
+    Package,
+}
+
+impl Access {
+    /// Access without tokens or logins.
+    pub fn anonymous(http: Http) -> Self {
+        Self {
+            http,
+            hosts: Hosts::default(),
+            patience: Patience::default(),
+        }
+    }
+
+    /// Who we are to a host, for documents that may need a token. That a source of tokens failed counts only if the host wants one.
+    pub(super) async fn identity(&self, host: &Hostname) -> Identity {
+        let identity = Identity::of_token(host, self.hosts.token(host).await);
+        self.introduce(&host.to_string(), &identity);
+        identity
+    }
+
+    /// Who we are where a package is: packages want names and passwords, and no tokens (contract 5.2, 5.6).
+    pub(super) fn identity_at(&self, url: &Url) -> Identity {
+        let host = http::authority(url).unwrap_or_default();
+        let identity = Identity::of_login(&host, self.hosts.login(url));
+        if identity.secret.is_some() {
+            self.introduce(&host, &identity);
+        }
+        identity
+    }
+
+    fn introduce(&self, host: &str, identity: &Identity) {
+        let origin = identity.tried.origin();
+        if self.hosts.is_news(host, origin) {
+            self.http.report(Event::Introduced {
+                host: host.to_owned(),
+                origin: origin.map(str::to_owned),
+            });
+        }
+    }
+
+    /// Sends a request, again and again where that may help.
+    pub(super) async fn send(
+        &self,
+        kind: Kind,
+        request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        let most = match kind {
+            Kind::Document => self.patience.documents,
+            Kind::Package => self.patience.packages,
+        };
+        let mut attempt = 0;
+        loop {
+            let next = request();
+            let url = next.url().clone();
+            let sent = self.once(kind, next).await;
+            let (wish, reason) = match &sent {
+                Ok(answer) => {
+                    let reason = format!("it answered {}", answer.status().as_u16());
+                    (http::wish(answer), reason)
+                }
+                Err(error) => (
+                    error.is_passing().then_some(Duration::ZERO),
+                    error.in_short(),
+                ),
+            };
+            let pause = attempt.min(LONGEST_PAUSE);
+            match wish {
+                Some(wish)
+                    if attempt < most && self.http.pause(pause, wish, &url, reason).await =>
+                {
+                    attempt += 1;
+                }
+                _ => return sent,
+            }
+        }
+    }
+
+    async fn once(&self, kind: Kind, request: Request) -> Result<Answer, Error> {
+        let Some(timeout) = self.patience.timeout.filter(|_| kind == Kind::Document) else {
+            return Ok(self.http.send(request).await?);
+        };
+        let url = request.url().clone();
+        let sent = tokio::time::timeout(timeout, self.http.send(request)).await;
+        let in_time = sent.map_err(|_| Error::Slow {
+            url: url.into(),
+            seconds: timeout.as_secs(),
+        })?;
+        Ok(in_time?)
+    }
+}
+
+/// Passes on an answer that is a success, to a request of somebody.
 pub(super) async fn successful(
-    what: Document,
+    what: &Document,
     answer: Answer,
-    tried: Option<&str>,
+    identity: &Identity,
 ) -> Result<Answer, Error> {
     let (status, url) = (answer.status(), answer.url().clone());
     if status == StatusCode::OK {
         return Ok(answer);
     }
-    if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+    let is_refused = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
+    let wish = http::wish(&answer);
+    // Some throttle by refusing.
+    if is_refused && wish.is_none() {
         return Err(Error::Unauthorized {
-            what,
+            what: what.clone(),
             url: url.into(),
             status: status.as_u16(),
-            tried: tried.map(str::to_owned),
+            tried: identity.tried.clone(),
+            source: identity.failure.clone().map(Box::new),
         });
     }
     let body = answer.bytes(LARGEST_EXPLANATION).await.unwrap_or_default();
     let text = String::from_utf8_lossy(&body);
     let line = text.lines().next().unwrap_or_default().trim();
     Err(Error::Status {
-        what,
+        what: what.clone(),
         url: url.into(),
         status: status.as_u16(),
         // A page for browsers says nothing in its first line.
@@ -45,19 +181,20 @@ pub(super) async fn successful(
         } else {
             line.to_owned()
         },
+        wish: wish.filter(|wish| !wish.is_zero()),
     })
 }
 
 /// Reads an answer as JSON of at most `limit` bytes.
 pub(super) async fn json<T: DeserializeOwned>(
-    what: Document,
+    what: &Document,
     answer: Answer,
     limit: u64,
 ) -> Result<T, Error> {
     let url = answer.url().clone();
     let body = answer.bytes(limit).await?;
     serde_json::from_slice(&body).map_err(|source| Error::Json {
-        what,
+        what: what.clone(),
         url: url.into(),
         source,
     })

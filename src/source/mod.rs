@@ -27,13 +27,17 @@ mod error;
 mod fetch;
 pub mod filesystem_mirror;
 pub mod folder;
+mod identity;
 pub mod network_mirror;
 pub mod registry;
+mod renewal;
 pub mod tree;
 mod wire;
 mod zip;
 
 pub use error::{Document, Error};
+pub use fetch::{Access, Patience};
+pub use identity::Tried;
 pub use zip::Zip;
 
 /// What gives the releases of many providers.

@@ -10,15 +10,18 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Method, StatusCode};
+use tokio::sync::OnceCell;
 use url::Url;
 
 use super::error::{Document, Error};
+use super::fetch::{self, Access, Kind};
+use super::identity::Identity;
 use super::wire::{Archive, Archives, MirrorIndex};
 use super::zip::Place;
-use super::{Offer, Offers, Source, Zip, fetch};
-use crate::address::ProviderAddr;
+use super::{Offer, Offers, Source, Zip};
+use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
-use crate::http::{Answer, Http, Request, Secret};
+use crate::http::{Answer, Request};
 use crate::platform::Platform;
 use crate::release::{Package, Protocols, Release, canonical_file_name};
 use crate::version::SpelledVersion;
@@ -32,17 +35,17 @@ const ABREAST: usize = 8;
 pub struct NetworkMirror(Arc<Inner>);
 
 struct Inner {
-    http: Http,
+    access: Access,
     base: Url,
-    secret: Option<Secret>,
+    identity: OnceCell<Identity>,
 }
 
 impl NetworkMirror {
-    /// A mirror below a URL, with the token of its host. Nothing is opened before the first request.
+    /// A mirror below a URL. Nothing is opened before the first request.
     ///
     /// # Errors
     /// Text that is no URL of a directory.
-    pub fn new(http: Http, base: &str, secret: Option<Secret>) -> Result<Self, Error> {
+    pub fn new(access: Access, base: &str) -> Result<Self, Error> {
         // Without the slash at the end the last part of the path would be taken for a file, and lost.
         let directory = format!("{}/", base.trim_end_matches('/'));
         let base = Url::parse(&directory).ok().filter(|url| {
@@ -55,12 +58,37 @@ impl NetworkMirror {
         let base = base.ok_or_else(|| Error::MirrorUrl {
             text: directory.clone(),
         })?;
-        Ok(Self(Arc::new(Inner { http, base, secret })))
+        Ok(Self(Arc::new(Inner {
+            access,
+            base,
+            identity: OnceCell::new(),
+        })))
+    }
+
+    /// Who we are to the mirror's host.
+    async fn identity(&self) -> &Identity {
+        let Inner {
+            access,
+            base,
+            identity,
+        } = &*self.0;
+        let find = || async {
+            match host_of(base) {
+                Some(host) => access.identity(&host).await,
+                None => Identity::nobody(),
+            }
+        };
+        identity.get_or_init(find).await
+    }
+
+    /// Passes on an answer that is a success.
+    async fn successful(&self, what: &Document, answer: Answer) -> Result<Answer, Error> {
+        fetch::successful(what, answer, self.identity().await).await
     }
 
     /// Asks for one of the mirror's documents about a provider.
     async fn ask(&self, provider: &ProviderAddr, file: &str) -> Result<Answer, Error> {
-        let Inner { http, base, secret } = &*self.0;
+        let Inner { access, base, .. } = &*self.0;
         if provider.hostname().as_ascii().contains(':') {
             // Clients take such a path for a URL, so no mirror has it (contract 6.1).
             return Err(Error::MirrorPort {
@@ -76,13 +104,14 @@ impl NetworkMirror {
                 file,
             ]);
         }
+        let identity = self.identity().await;
         let request = || {
             Request::new(Method::GET, url.clone(), base)
                 .header(ACCEPT, "application/json")
-                .secret(secret.clone(), base)
+                .secret(identity.secret.clone(), base)
                 .whole(LARGEST_JSON)
         };
-        fetch::send(http, request).await
+        access.send(Kind::Document, request).await
     }
 
     /// The packages of a version, with the URL to which theirs are relative.
@@ -92,15 +121,15 @@ impl NetworkMirror {
         version: &SpelledVersion,
     ) -> Result<(BTreeMap<Platform, Archive>, Url), Error> {
         let file = format!("{}.json", version.version());
-        let what = Document::Download;
+        let what = Document::Archives;
         let answer = self.ask(provider, &file).await?;
-        let answer = json_only(what, fetch::successful(what, answer, None).await?)?;
+        let answer = json_only(&what, self.successful(&what, answer).await?)?;
         let url = answer.url().clone();
-        let said: Archives = fetch::json(what, answer, LARGEST_JSON).await?;
+        let said: Archives = fetch::json(&what, answer, LARGEST_JSON).await?;
         let mut archives = BTreeMap::new();
         for (platform, archive) in said.archives {
             let platform = platform.parse().map_err(|source| Error::Platform {
-                what,
+                what: what.clone(),
                 url: url.clone().into(),
                 source,
             })?;
@@ -115,9 +144,8 @@ impl NetworkMirror {
         platform: Platform,
         from: &Url,
     ) -> Result<(Platform, Zip), Error> {
-        let what = Document::Download;
         let contradicts = |field, expected: &str, received: String| Error::Contradiction {
-            what,
+            what: Document::Archives,
             field,
             url: from.clone().into(),
             expected: expected.to_owned(),
@@ -127,9 +155,11 @@ impl NetworkMirror {
             return Err(contradicts("url", "a URL", archive.url));
         };
         let place = Place {
-            http: self.0.http.clone(),
+            access: self.0.access.clone(),
             url,
             named: self.0.base.clone(),
+            platform: platform.clone(),
+            renewal: None,
         };
         let mut hashes = Vec::new();
         for text in archive.hashes {
@@ -144,14 +174,20 @@ impl NetworkMirror {
     }
 }
 
+/// The host whose token is for a URL, with the port unless that is 443.
+fn host_of(url: &Url) -> Option<Hostname> {
+    let (host, port) = (url.host_str()?, url.port_or_known_default()?);
+    Hostname::from_ascii(&format!("{host}:{port}")).ok()
+}
+
 /// Clients take nothing but JSON for JSON.
-fn json_only(what: Document, answer: Answer) -> Result<Answer, Error> {
+fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
     let content_type = answer.header(CONTENT_TYPE);
     if content_type.as_deref().is_some_and(fetch::is_json) {
         return Ok(answer);
     }
     Err(Error::ContentType {
-        what,
+        what: what.clone(),
         url: answer.url().clone().into(),
         received: content_type,
     })
@@ -171,8 +207,8 @@ impl Source for NetworkMirror {
                 provider: provider.clone(),
             });
         }
-        let answer = json_only(what, fetch::successful(what, answer, None).await?)?;
-        let index: MirrorIndex = fetch::json(what, answer, LARGEST_JSON).await?;
+        let answer = json_only(&what, self.successful(&what, answer).await?)?;
+        let index: MirrorIndex = fetch::json(&what, answer, LARGEST_JSON).await?;
         // Clients pass over what is no version, too.
         let versions = index.versions.keys().filter_map(|text| text.parse().ok());
         let mut offers: Vec<Offer> = versions

@@ -10,13 +10,16 @@ use tempfile::TempPath;
 use url::Url;
 
 use super::error::{Document, Error};
-use super::fetch;
+use super::fetch::{self, Access, Kind};
+use super::identity::Identity;
+use super::renewal::{Renewal, is_expired};
 use crate::archive::{Archive, Limits};
 use crate::blob::{self, BlobSource, Body, skipping};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::{self, spool::Spool};
 use crate::hash::PackageHash;
-use crate::http::{self, Answer, Http, Request};
+use crate::http::{self, Answer, Request};
+use crate::platform::Platform;
 use crate::release::Expected;
 
 /// The largest package of unknown length that is taken, in bytes: what a provider may have unpacked.
@@ -31,7 +34,7 @@ pub struct Zip {
 
 #[derive(Clone, Debug)]
 enum Location {
-    Remote(Place),
+    Remote(Box<Place>),
     /// Its server does not say how long it is, so it was fetched beforehand.
     Spooled(Arc<TempPath>),
 }
@@ -39,10 +42,14 @@ enum Location {
 /// A URL at which a package lies.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    pub(super) http: Http,
+    pub(super) access: Access,
     pub(super) url: Url,
     /// The host that the user named, by whose answers this URL was found.
     pub(super) named: Url,
+    /// Whose package it is.
+    pub(super) platform: Platform,
+    /// What helps when the URL is good no more.
+    pub(super) renewal: Option<Renewal>,
 }
 
 impl Place {
@@ -54,7 +61,7 @@ impl Place {
         };
         match size {
             Some(size) => Ok(Zip {
-                location: Location::Remote(self),
+                location: Location::Remote(Box::new(self)),
                 expected: Expected { digest, size },
             }),
             None => {
@@ -72,11 +79,16 @@ impl Place {
     /// How many bytes lie there, by asking for the first one: a URL that is signed for `GET` refuses `HEAD`. `None` if the server
     /// does not say.
     async fn size(&self) -> Result<Option<u64>, Error> {
-        let answer = fetch::send(&self.http, || self.request().header(RANGE, "bytes=0-0")).await?;
+        let identity = self.access.identity_at(&self.url);
+        let request = || {
+            self.request(&self.url, &identity)
+                .header(RANGE, "bytes=0-0")
+        };
+        let answer = self.access.send(Kind::Package, request).await?;
         if answer.status() == StatusCode::PARTIAL_CONTENT {
             return Ok(answer.range().and_then(|range| range.total));
         }
-        let answer = fetch::successful(Document::Package, answer, None).await?;
+        let answer = fetch::successful(&self.what(), answer, &identity).await?;
         Ok(answer.content_length())
     }
 
@@ -100,7 +112,7 @@ impl Place {
             return Ok(zip);
         }
         Err(Error::Contradiction {
-            what: Document::Package,
+            what: self.what(),
             field: "hash",
             url: self.url.into(),
             expected: list(hashes),
@@ -134,31 +146,55 @@ impl Place {
         })
     }
 
-    fn request(&self) -> Request {
-        Request::new(Method::GET, self.url.clone(), &self.named)
+    fn what(&self) -> Document {
+        Document::Package(self.platform.clone())
     }
 
+    fn request(&self, url: &Url, identity: &Identity) -> Request {
+        Request::new(Method::GET, url.clone(), &self.named).secret(identity.secret.clone(), url)
+    }
+
+    /// Asks for all from an offset on, where the package is by now.
     async fn ask(&self, from: u64) -> Result<Answer, Error> {
-        let request = || match from {
-            0 => self.request().flowing(),
-            _ => self
-                .request()
-                .flowing()
-                .header(RANGE, &format!("bytes={from}-")),
-        };
-        let answer = fetch::send(&self.http, request).await?;
-        match answer.status() {
-            StatusCode::PARTIAL_CONTENT
-                if answer.range().is_some_and(|range| range.start == from) =>
+        let mut url = self.url.clone();
+        if let Some(renewal) = &self.renewal {
+            url = renewal.latest().unwrap_or(url);
+        }
+        loop {
+            let identity = self.access.identity_at(&url);
+            let answer = self.ask_at(&url, &identity, from).await?;
+            if is_expired(answer.status())
+                && let Some(renewal) = &self.renewal
+                && let Some(other) = renewal.after(&url).await?
             {
-                Ok(answer)
+                url = other;
+                continue;
             }
-            // Not the bytes that were asked for: all of them, then, and not while this answer holds a place.
-            StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE if from > 0 => {
+            if answer.status() == StatusCode::PARTIAL_CONTENT {
+                return Ok(answer);
+            }
+            return fetch::successful(&self.what(), answer, &identity).await;
+        }
+    }
+
+    async fn ask_at(&self, url: &Url, identity: &Identity, from: u64) -> Result<Answer, Error> {
+        let all = || self.request(url, identity).flowing();
+        let request = || match from {
+            0 => all(),
+            _ => all().header(RANGE, &format!("bytes={from}-")),
+        };
+        let answer = self.access.send(Kind::Package, request).await?;
+        let is_rest = answer.range().is_some_and(|range| range.start == from);
+        match answer.status() {
+            // Not the bytes that were asked for: all of them, then.
+            StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
+                if from > 0 && !is_rest =>
+            {
+                // Not while this answer holds a place.
                 drop(answer);
-                Box::pin(self.ask(0)).await
+                self.access.send(Kind::Package, all).await
             }
-            _ => fetch::successful(Document::Package, answer, None).await,
+            _ => Ok(answer),
         }
     }
 }

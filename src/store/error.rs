@@ -264,6 +264,22 @@ impl Error {
         matches!(self, Self::Unwelcome { .. })
     }
 
+    /// Whether it is the way to the store that is at fault, or this machine: it says nothing about what is there.
+    pub fn is_on_the_way(&self) -> bool {
+        let way = matches!(
+            self,
+            Self::Http(_)
+                | Self::Credentials(_)
+                | Self::Registry { .. }
+                | Self::Unauthorized { .. }
+                | Self::Blob {
+                    source: blob::Error::Http(_) | blob::Error::NotGiven { .. },
+                    ..
+                }
+        );
+        way || self.category() == Category::Local
+    }
+
     /// A short, stable name for what is wrong with the artifact, `PART-WHAT`; `None` where it is not the artifact's fault.
     pub fn code(&self) -> Option<String> {
         let (what, fault) = match self {

@@ -6,7 +6,7 @@ use tfoci::platform::Platform;
 
 use super::{DEMO, NAME, PROGRAMS, PUSH, Site, release, secret};
 use crate::clients::{has, run};
-use crate::support::docker_registry::{Foreign, Options, PASSWORD};
+use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program};
 use crate::support::judge;
 use crate::support::layout_of_registry::download;
 use crate::support::scene::Run;
@@ -79,6 +79,29 @@ fn what_a_registry_holds_is_what_a_layout_holds() {
             "push dist --provider example.com/acme/demo --key acme.asc --to oci-layout:store";
         let pushed = site.tfoci(line).succeeds().stdout;
         assert!(pushed.contains(&site.digest()), "{pushed}");
+    }
+}
+
+#[tokio::test]
+async fn a_copy_in_another_registry_is_the_same_to_the_byte() {
+    for (_registry, site) in pushed() {
+        let Some(other) = Program::DockerRegistry.start(&Options::default()) else {
+            return;
+        };
+        let second = Site::plain(&other);
+        let template = "mirror/{hostname}/{namespace}/{type}";
+        let to = format!(
+            "--to {}/{template} --plain-http {}",
+            second.host, second.host
+        );
+        site.tfoci(&format!("copy {DEMO} --from [HOST]/{template} {to}"))
+            .succeeds();
+        let layouts = [&site, &second].map(|site| site.scene.path("read"));
+        for (site, layout) in [&site, &second].into_iter().zip(&layouts) {
+            let at: Reference = format!("{}/{NAME}", site.host).parse().unwrap();
+            download(&site.client(), &at, &secret(), layout).await;
+        }
+        assert_eq!(judge::tree(&layouts[0]), judge::tree(&layouts[1]));
     }
 }
 

@@ -110,9 +110,13 @@ pub(super) async fn run(
     let reporter: Arc<dyn Reporter> = progress.clone();
     let trust_file = pins::trust_file(&arguments)?;
     let results = match &arguments.from {
-        None => mirror(tasks, &Origin::new(http.clone()), &options, &reporter).await,
+        None => {
+            let source = Origin::new(globals.origin_access(http.clone(), printer)?);
+            mirror(tasks, &source, &options, &reporter).await
+        }
         Some(SourceAddr::NetworkMirror(url)) => {
-            let source = NetworkMirror::new(http.clone(), url, None);
+            let access = globals.origin_access(http.clone(), printer)?;
+            let source = NetworkMirror::new(access, url);
             let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
             mirror(tasks, &source, &options, &reporter).await
         }
@@ -122,6 +126,6 @@ pub(super) async fn run(
         }
     };
     let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
-    let ending = report(results, MIRRORED, http.requests(), (&progress, printer));
+    let ending = report(results, http.requests(), MIRRORED, &progress, printer);
     pinned.map(|()| ending)
 }

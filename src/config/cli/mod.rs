@@ -8,6 +8,10 @@ use crate::address::pattern::ProviderPattern;
 use crate::config::block::{Block, Section};
 use crate::config::{Error, HelperName, Hidden, RepositoryPrefix};
 
+mod host;
+
+pub use host::{CredentialsHelper, HostServices, HostToken};
+
 /// The largest configuration that is read, in bytes. Real ones have some hundreds.
 pub const LARGEST: usize = 1 << 20;
 
@@ -20,6 +24,10 @@ pub struct CliConfig {
     pub oci_defaults: OciDefaults,
     /// The `credentials` blocks: tokens for provider registries, in order.
     pub tokens: Vec<HostToken>,
+    /// The `credentials_helper` block.
+    pub token_helper: Option<CredentialsHelper>,
+    /// The `host` blocks, in order.
+    pub hosts: Vec<HostServices>,
     /// The methods of `provider_installation`, in order; `None` without such a block.
     pub installation: Option<Vec<Method>>,
 }
@@ -73,15 +81,6 @@ impl Default for OciDefaults {
             helper: None,
         }
     }
-}
-
-/// `credentials "HOST" { token = "…" }`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostToken {
-    /// The provider registry, as it is written.
-    pub host: String,
-    /// The token.
-    pub token: Hidden,
 }
 
 /// One way to get providers.
@@ -141,10 +140,9 @@ impl CliConfig {
         }
         let mut tokens = Vec::new();
         for block in root.blocks("credentials", 1)? {
-            let token = block.body.text("token")?.map(Hidden::new);
-            let host = block.labels.first().copied().unwrap_or_default().to_owned();
-            tokens.extend(token.map(|token| HostToken { host, token }));
+            tokens.extend(HostToken::read(&block)?);
         }
+        let hosts = root.blocks("host", 1)?;
         let defaults = only(&root, "oci_default_credentials")?;
         let installation = only(&root, "provider_installation")?;
         Ok(Self {
@@ -154,6 +152,11 @@ impl CliConfig {
                 .transpose()?
                 .unwrap_or_default(),
             tokens,
+            token_helper: token_helper(&root)?,
+            hosts: hosts
+                .iter()
+                .map(HostServices::read)
+                .collect::<Result<_, _>>()?,
             installation: installation.map(methods).transpose()?,
         })
     }
@@ -164,6 +167,15 @@ fn only<'a>(root: &'a Section, name: &'static str) -> Result<Option<&'a Section>
     match blocks.as_slice() {
         [] => Ok(None),
         [block] => Ok(Some(block.body)),
+        _ => Err(Error::Several { name }),
+    }
+}
+
+fn token_helper(root: &Section) -> Result<Option<CredentialsHelper>, Error> {
+    let name = "credentials_helper";
+    match root.blocks(name, 1)?.as_slice() {
+        [] => Ok(None),
+        [block] => CredentialsHelper::read(block).map(Some),
         _ => Err(Error::Several { name }),
     }
 }

@@ -10,6 +10,9 @@ host "example.com" {
 credentials "app.example.com" {
   token = "t-o-k-e-n"
 }
+credentials_helper "pass" {
+  args = ["--prefix", "tf"]
+}
 oci_credentials "example.com" {
   username = "me"
   password = "pa$$word"
@@ -47,7 +50,9 @@ provider_installation {
 
 const JSON: &str = r#"{
   "plugin_cache_dir": "/var/cache",
+  "host": {"example.com": {"services": {"providers.v1": "https://example.com/v1/", "login.v1": {"client": "x"}}}},
   "credentials": {"app.example.com": {"token": "t-o-k-e-n"}},
+  "credentials_helper": {"pass": {"args": ["--prefix", "tf"]}},
   "oci_credentials": [
     {"example.com": {"username": "me", "password": "pa$$word"}},
     {"example.com/team/a": [{"access_token": "access", "refresh_token": "refresh"}]}
@@ -119,6 +124,16 @@ fn both_syntaxes_say_the_same() {
         assert_eq!(config.oci_defaults, defaults);
         assert_eq!(config.tokens[0].host, "app.example.com");
         assert_eq!(config.tokens[0].token.reveal(), "t-o-k-e-n");
+        let helper = config.token_helper.unwrap();
+        assert_eq!(helper.program(), "terraform-credentials-pass");
+        assert_eq!(helper.arguments, ["--prefix", "tf"]);
+        assert_eq!(config.hosts[0].host.as_ascii(), "example.com");
+        let services: Vec<_> = config.hosts[0].services.iter().collect();
+        assert_eq!(services.len(), 1);
+        assert_eq!(
+            config.hosts[0].services["providers.v1"],
+            "https://example.com/v1/"
+        );
     }
 }
 

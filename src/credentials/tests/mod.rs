@@ -3,6 +3,7 @@
 
 mod choice;
 mod helpers;
+mod hosts;
 mod keeping;
 
 use std::fs;
@@ -33,9 +34,13 @@ impl Home {
         path
     }
 
-    /// Written by another process: whoever forks while we write keeps the file busy, and it cannot be run.
     fn helper(&self, name: &str, script: &str) {
-        let path = self.path(&format!("bin/docker-credential-{name}"));
+        self.program(&format!("bin/docker-credential-{name}"), script);
+    }
+
+    /// Written by another process: whoever forks while we write keeps the file busy, and it cannot be run.
+    fn program(&self, name: &str, script: &str) {
+        let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let wrote = Command::new("sh")
             .args([

@@ -3,11 +3,12 @@
 use url::Url;
 
 use super::super::error::{Document, Error};
+use super::super::fetch::Access;
+use super::super::renewal::Renewal;
 use super::super::wire::{Download, ListedPackage, PublicKey};
 use super::super::zip::{Place, Zip};
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
-use crate::http::Http;
 use crate::platform::Platform;
 use crate::release::{KeyRing, Package, Protocols};
 
@@ -17,7 +18,7 @@ const MOST_KEYS: usize = 256;
 /// What was asked for, and who answered.
 pub(super) struct Asked<'a> {
     pub(super) platform: &'a Platform,
-    pub(super) http: &'a Http,
+    pub(super) access: &'a Access,
     /// The host of the provider's address.
     pub(super) named: &'a Url,
     /// Where the answer came from in the end: URLs in it are relative to that.
@@ -29,7 +30,9 @@ pub(super) struct Asked<'a> {
 pub(super) struct Metadata {
     pub(super) platform: Platform,
     file_name: String,
-    digest: Digest,
+    pub(super) digest: Digest,
+    /// Where all this was said.
+    from: Url,
     place: Place,
     /// The size in bytes, if the origin says it.
     size: Option<u64>,
@@ -65,12 +68,15 @@ impl Metadata {
         Ok(Self {
             platform: asked.platform.clone(),
             place: Place {
-                http: asked.http.clone(),
+                access: asked.access.clone(),
                 url: asked.place("download_url", &said.download_url)?,
                 named: asked.named.clone(),
+                platform: asked.platform.clone(),
+                renewal: None,
             },
             file_name: said.filename,
             digest,
+            from: asked.url.clone(),
             size,
             checksums: url("shasums_url", &said.shasums_url)?,
             signature: url("shasums_signature_url", &said.shasums_signature_url)?,
@@ -81,13 +87,31 @@ impl Metadata {
     }
 
     /// The package, once its size is known.
-    pub(super) async fn package(self) -> Result<Package<Zip>, Error> {
-        let zip = self.place.zip(self.digest, self.size).await?;
+    pub(super) async fn package(self, renewal: Renewal) -> Result<Package<Zip>, Error> {
+        let place = Place {
+            renewal: Some(renewal),
+            ..self.place
+        };
+        let zip = place.zip(self.digest, self.size).await?;
         Ok(Package {
             platform: self.platform,
             file_name: self.file_name,
             expected: zip.promised(),
             location: zip,
+        })
+    }
+
+    /// Where the package is, if it is still the one of this digest.
+    pub(super) fn place_of(self, digest: Digest) -> Result<Url, Error> {
+        if self.digest == digest {
+            return Ok(self.place.url);
+        }
+        Err(Error::Contradiction {
+            what: Document::Download(self.platform),
+            field: "shasum",
+            url: self.from.into(),
+            expected: digest.hex(),
+            received: self.digest.hex(),
         })
     }
 }
@@ -102,7 +126,7 @@ fn packages(
     let mut platforms = Vec::new();
     for name in said.packages.keys() {
         platforms.push(name.parse().map_err(|source| Error::Platform {
-            what: Document::Download,
+            what: Document::Download(asked.platform.clone()),
             url: asked.url.clone().into(),
             source,
         })?);
@@ -156,7 +180,7 @@ impl Asked<'_> {
 
     fn contradicts(&self, field: &'static str, expected: String, received: String) -> Error {
         Error::Contradiction {
-            what: Document::Download,
+            what: Document::Download(self.platform.clone()),
             field,
             url: self.url.clone().into(),
             expected,

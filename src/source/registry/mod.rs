@@ -11,17 +11,21 @@ mod metadata;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
 
 use super::error::{Document, Error};
+use super::fetch::{self, Access, Kind};
+use super::identity::Identity;
+use super::renewal::Renewal;
 use super::wire::{ListedVersion, VersionList};
-use super::{Offer, Offers, Source, Zip, discovery, fetch};
+use super::{Offer, Offers, Source, Zip, discovery};
 use crate::address::{Hostname, ProviderAddr};
-use crate::http::{Answer, Http, Request, Secret};
+use crate::digest::Digest;
+use crate::http::{Answer, Request};
 use crate::platform::Platform;
 use crate::release::{self, Package, Release};
 use crate::trust::{Checksums, Subject};
@@ -46,7 +50,7 @@ const LIKELY: [&str; 4] = [
 /// The origins of all providers, reached as they are needed.
 #[derive(Clone)]
 pub struct Origin {
-    http: Http,
+    access: Access,
     services: Arc<Mutex<HashMap<Hostname, Arc<OnceCell<Service>>>>>,
 }
 
@@ -55,16 +59,18 @@ pub struct Origin {
 struct Service {
     /// Where its paths begin.
     base: Url,
-    /// The host that the address names.
+    /// The host that the user named: that of the address, or of a `host` block.
     named: Url,
-    secret: Option<Secret>,
+    /// Who we are to that host, and to its service wherever that is: the host itself says so, and means its own users to be
+    /// known there (contract 5.2).
+    identity: Identity,
 }
 
 impl Origin {
     /// Nothing is opened before the first request.
-    pub fn new(http: Http) -> Self {
+    pub fn new(access: Access) -> Self {
         Self {
-            http,
+            access,
             services: Arc::default(),
         }
     }
@@ -77,16 +83,23 @@ impl Origin {
                 .entry(host.clone())
                 .or_default(),
         );
-        let found = cell.get_or_try_init(|| async {
-            let secret = None;
-            let text = host.as_ascii();
-            Ok::<_, Error>(Service {
-                base: discovery::provider_registry(&self.http, text, secret.as_ref()).await?,
-                named: self.http.base(text)?,
-                secret,
-            })
-        });
+        let found = cell.get_or_try_init(|| self.find(host));
         found.await.cloned()
+    }
+
+    async fn find(&self, host: &Hostname) -> Result<Service, Error> {
+        let access = &self.access;
+        let identity = access.identity(host).await;
+        let base = discovery::provider_registry(access, host, &identity).await?;
+        let named = match access.hosts.services(host) {
+            Some(_) => base.clone(),
+            None => access.http.base(host.as_ascii())?,
+        };
+        Ok(Service {
+            base,
+            named,
+            identity,
+        })
     }
 
     /// Asks a provider registry for one of its own documents, with the token of its host.
@@ -95,11 +108,10 @@ impl Origin {
         let request = || {
             Request::new(Method::GET, url.clone(), &service.named)
                 .header(ACCEPT, "application/json")
-                // The host itself says where its service is, and means its own users to be known there (contract 5.2).
-                .secret(service.secret.clone(), &service.base)
+                .secret(service.identity.secret.clone(), &service.base)
                 .whole(LARGEST_JSON)
         };
-        fetch::send(&self.http, request).await
+        self.access.send(Kind::Document, request).await
     }
 
     /// What an origin says about one package; `None` if it has none for this platform.
@@ -122,15 +134,15 @@ impl Origin {
         if answer.status() == StatusCode::NOT_FOUND {
             return Ok(None);
         }
-        let what = Document::Download;
-        let answer = fetch::successful(what, answer, None).await?;
+        let what = Document::Download(platform.clone());
+        let answer = fetch::successful(&what, answer, &service.identity).await?;
         let asked = Asked {
             platform,
-            http: &self.http,
+            access: &self.access,
             named: &service.named,
             url: answer.url().clone(),
         };
-        let said = fetch::json(what, answer, LARGEST_JSON).await?;
+        let said = fetch::json(&what, answer, LARGEST_JSON).await?;
         Metadata::read(said, &asked).map(Some)
     }
 
@@ -143,13 +155,48 @@ impl Origin {
         limit: u64,
     ) -> Result<release::Document, Error> {
         let request = || Request::new(Method::GET, url.clone(), named).whole(limit);
-        let answer = fetch::send(&self.http, request).await?;
-        let answer = fetch::successful(what, answer, None).await?;
+        let answer = self.access.send(Kind::Document, request).await?;
+        let answer = fetch::successful(&what, answer, &Identity::nobody()).await?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
         Ok(release::Document {
             name: name.unwrap_or_default().to_owned(),
             bytes: answer.bytes(limit).await?,
         })
+    }
+
+    /// The packages, once the size of each is known. Whoever finds a URL expired asks again for another.
+    async fn sized(
+        &self,
+        found: Vec<Metadata>,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+    ) -> Result<Vec<Package<Zip>>, Error> {
+        let packages = found.into_iter().map(|metadata| {
+            let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
+            let (platform, digest) = (metadata.platform.clone(), metadata.digest);
+            metadata.package(Renewal::new(move || {
+                let (origin, provider, version) =
+                    (origin.clone(), provider.clone(), version.clone());
+                let platform = platform.clone();
+                async move { origin.place(&provider, &version, &platform, digest).await }.boxed()
+            }))
+        });
+        futures_util::stream::iter(packages)
+            .buffered(ABREAST)
+            .try_collect()
+            .await
+    }
+
+    /// Where a package is by now; `None` if the origin has it no more.
+    async fn place(
+        &self,
+        provider: &ProviderAddr,
+        version: &SpelledVersion,
+        platform: &Platform,
+        digest: Digest,
+    ) -> Result<Option<Url>, Error> {
+        let now = self.metadata(provider, version, platform).await?;
+        now.map(|metadata| metadata.place_of(digest)).transpose()
     }
 
     /// What the origin says about each platform, those left out that it does not have.
@@ -232,9 +279,9 @@ impl Source for Origin {
             });
         }
         let what = Document::Versions;
-        let answer = fetch::successful(what, answer, None).await?;
+        let answer = fetch::successful(&what, answer, &service.identity).await?;
         let url = answer.url().clone();
-        let list: VersionList = fetch::json(what, answer, LARGEST_JSON).await?;
+        let list: VersionList = fetch::json(&what, answer, LARGEST_JSON).await?;
         Ok(Offers {
             offers: offers(list.versions, &url)?,
             warnings: list.warnings,
@@ -290,7 +337,7 @@ impl Source for Origin {
             checksums,
             signatures: signature.into_iter().collect(),
             keys,
-            packages: sized(found).await?,
+            packages: self.sized(found, provider, version).await?,
             notes: Vec::new(),
         })
     }
@@ -298,14 +345,6 @@ impl Source for Origin {
     fn name(&self, provider: &ProviderAddr) -> String {
         provider.hostname().to_string()
     }
-}
-
-/// The packages, once the size of each is known.
-async fn sized(found: Vec<Metadata>) -> Result<Vec<Package<Zip>>, Error> {
-    futures_util::stream::iter(found.into_iter().map(Metadata::package))
-        .buffered(ABREAST)
-        .try_collect()
-        .await
 }
 
 impl Service {

@@ -168,10 +168,11 @@ impl WriteStore for Registry {
         };
         let put = upload.run().await?;
         if let Some(from) = from {
+            let shared = put == Put::Mounted;
             self.http.report(Event::Mounting {
                 digest,
                 from,
-                shared: put == Put::Mounted,
+                shared,
             });
         }
         host.remember(digest, name);

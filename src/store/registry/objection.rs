@@ -59,81 +59,51 @@ impl Objection {
 
 #[cfg(test)]
 mod tests {
+    use super::Objection::{Immutable, Other, Precondition, Types};
     use super::*;
 
-    fn read(status: u16, code: &str, message: &str) -> Objection {
+    #[track_caller]
+    fn assert_read(status: u16, [code, message]: [&str; 2], expected: Objection) {
         let body = serde_json::json!({"errors": [{"code": code, "message": message}]});
-        Objection::read(status, body.to_string().as_bytes())
+        let read = Objection::read(status, body.to_string().as_bytes());
+        assert_eq!(read, expected, "{status} {code} {message}");
     }
 
     #[test]
-    fn what_registries_say_is_told_apart() {
-        use Objection::{Immutable, Other, Precondition, Types};
-        let exists = "The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.";
-        let harbor = "Failed to process request due to 'acme/demo:1.0.0' configured as immutable.";
-        for (status, code, message, objection) in [
-            (
-                400,
-                "MANIFEST_INVALID",
-                "unknown media type: text/plain",
-                Types,
-            ),
-            (400, "UNKNOWN", "unknown media type: text/plain", Types),
-            (
-                415,
-                "MANIFEST_INVALID",
-                "manifest schema unsupported",
-                Types,
-            ),
-            (
-                405,
-                "UNSUPPORTED",
-                "Invalid parameter at 'ImageManifest'",
-                Types,
-            ),
-            (400, "TAG_INVALID", exists, Immutable),
-            (
-                400,
-                "ImageTagAlreadyExistsException",
-                "it exists",
-                Immutable,
-            ),
-            (412, "PRECONDITION", harbor, Immutable),
-            (403, "DENIED", harbor, Immutable),
-            (409, "CONFLICT", harbor, Immutable),
-            (
-                400,
-                "UNKNOWN",
-                "repository does not allow updating assets",
-                Immutable,
-            ),
-            (412, "PRECONDITION", "the tag was moved", Precondition),
-            (
-                400,
-                "MANIFEST_BLOB_UNKNOWN",
-                "blob unknown to registry",
-                Other,
-            ),
-            (
-                404,
-                "MANIFEST_BLOB_UNKNOWN",
-                "blob unknown to registry",
-                Other,
-            ),
-            (400, "TAG_INVALID", "the tag has a wrong form", Other),
-            (400, "", "it went wrong", Other),
-            (
-                403,
-                "DENIED",
-                "requested access to the resource is denied",
-                Other,
-            ),
-            (404, "NAME_UNKNOWN", "there is no media type", Other),
-            (500, "MANIFEST_INVALID", "unknown media type", Other),
-        ] {
-            assert_eq!(read(status, code, message), objection, "{status} {code}");
-        }
+    fn types_that_are_not_taken() {
+        let unknown = "unknown media type: text/plain";
+        assert_read(400, ["MANIFEST_INVALID", unknown], Types);
+        assert_read(400, ["UNKNOWN", unknown], Types);
+        assert_read(415, ["MANIFEST_INVALID", "schema unsupported"], Types);
+        assert_read(405, ["UNSUPPORTED", "Invalid parameter"], Types);
         assert_eq!(Objection::read(400, b"unsupported mediaType\n"), Types);
+    }
+
+    #[test]
+    fn tags_that_do_not_move() {
+        let ecr = "The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.";
+        let harbor = "Failed to process request due to 'acme/demo:1.0.0' configured as immutable.";
+        let nexus = "repository does not allow updating assets";
+        assert_read(400, ["TAG_INVALID", ecr], Immutable);
+        assert_read(400, ["ImageTagAlreadyExistsException", ""], Immutable);
+        assert_read(403, ["DENIED", harbor], Immutable);
+        assert_read(409, ["CONFLICT", harbor], Immutable);
+        assert_read(412, ["PRECONDITION", harbor], Immutable);
+        assert_read(400, ["UNKNOWN", nexus], Immutable);
+        assert_read(412, ["PRECONDITION", "the tag was moved"], Precondition);
         assert_eq!(Objection::read(412, b""), Precondition);
+    }
+
+    #[test]
+    fn everything_else() {
+        let unknown = "blob unknown to registry";
+        assert_read(400, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
+        assert_read(404, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
+        assert_read(400, ["TAG_INVALID", "the tag has a wrong form"], Other);
+        assert_read(400, ["", "it went wrong"], Other);
+        assert_read(403, ["DENIED", "access is denied"], Other);
+        assert_read(404, ["NAME_UNKNOWN", "there is no media type"], Other);
+        assert_read(500, ["MANIFEST_INVALID", "unknown media type"], Other);
+        assert_eq!(Objection::read(400, b""), Other);
     }
 }

@@ -62,7 +62,11 @@ impl Places {
     }
 
     fn of(&self, digest: &Digest) -> impl Iterator<Item = &str> {
-        self.names.get(digest).into_iter().flatten().map(|name| &**name)
+        self.names
+            .get(digest)
+            .into_iter()
+            .flatten()
+            .map(|name| &**name)
     }
 }
 

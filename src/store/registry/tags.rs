@@ -12,8 +12,8 @@ use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answe
 const LARGEST_PAGE: u64 = 4 << 20;
 /// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 10_000;
-/// How often it is tried to move a tag.
-const ATTEMPTS: u32 = 4;
+/// How often it is tried to move a tag: as often as any other request is sent.
+const ATTEMPTS: u32 = 6;
 
 impl Registry {
     /// The names of all tags; `None` if there is no such repository.
@@ -142,10 +142,13 @@ impl Registry {
                 },
             };
             attempt += 1;
+            if attempt >= ATTEMPTS {
+                return Err(*error);
+            }
             let (host, name) = self.locate(repository).await?;
             let url = host.url(name, &format!("manifests/{tag}"))?;
             let pause = self.http.pause(attempt, wish, &url, error.in_short());
-            if attempt >= ATTEMPTS || !pause.await {
+            if !pause.await {
                 return Err(*error);
             }
         }

@@ -1,0 +1,88 @@
+//! What to do when a source does not give what it was asked for.
+
+use tfoci::blob;
+use tfoci::credentials::tokens;
+use tfoci::error::printable;
+use tfoci::source;
+
+use super::reach;
+
+/// What to do where a source does not give a package.
+pub(super) fn of_package(error: &blob::Error) -> Option<String> {
+    match error {
+        blob::Error::Http(error) => reach::host(error),
+        blob::Error::NotGiven { source, .. } => at_source(source.downcast_ref()?),
+        _ => None,
+    }
+}
+
+pub(super) fn at_source(error: &source::Error) -> Option<String> {
+    let text = match error {
+        source::Error::Http(error) => return reach::host(error),
+        source::Error::Credentials(error) => return reach::credentials(error),
+        source::Error::Unauthorized { tried, .. } => return introduce(tried),
+        source::Error::Slow { .. } => {
+            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow".to_owned()
+        }
+        source::Error::Status { status: 429, wish: Some(_), .. } => {
+            "run it again when that time has passed: what is done is not repeated".to_owned()
+        }
+        source::Error::Status { status: 429, .. } => {
+            "run it again later, with fewer at once (`--jobs`): what is done is not repeated".to_owned()
+        }
+        source::Error::Status { status: 404, what, .. } => return absent(what).map(str::to_owned),
+        source::Error::Status { status: 501, .. } => {
+            "the server does not do this at all: its owner has to say what serves providers there".to_owned()
+        }
+        source::Error::Status { status: 500.., .. } => {
+            "the server fails, and asking again did not help. Run it again later: what is done is not repeated".to_owned()
+        }
+        source::Error::NoService { .. } => {
+            "if the registry is on another host, a `host` block in the CLI configuration names it".to_owned()
+        }
+        source::Error::NoProvider { .. } => {
+            "the full address counts: the same name on another host is another provider. A private one may need a token".to_owned()
+        }
+        source::Error::ContentType { .. } => {
+            "a page in place of JSON often means that something between here and the server wants a login".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// What to do where something that its source named is not there.
+fn absent(what: &source::Document) -> Option<&'static str> {
+    match what {
+        source::Document::Checksums | source::Document::Signature => Some(
+            "nothing was written. The registry names a file that is not there, so clients cannot install this version either",
+        ),
+        source::Document::Package(_) | source::Document::Archives => {
+            Some("the source lists a package that is not there: its owner has to publish it again")
+        }
+        _ => None,
+    }
+}
+
+/// How to be somebody, where nobody gets anything.
+fn introduce(tried: &source::Tried) -> Option<String> {
+    let text = match tried {
+        source::Tried::NoToken { host } => match tokens::variable(host) {
+            Some(variable) => format!("give it a token: {variable}, or a `credentials` block in the CLI configuration"),
+            None => format!("give it a token: `credentials \"{}\"` in the CLI configuration", host.to_unicode()),
+        },
+        source::Tried::Token { .. } => {
+            "the token may have expired, or may not read this provider".to_owned()
+        }
+        source::Tried::NoLogin { host } => {
+            format!("packages get names and passwords, never tokens: `machine {}` in .netrc", printable(host))
+        }
+        source::Tried::Login { .. } => {
+            "the password may have changed, or may not read this package".to_owned()
+        }
+        source::Tried::Nothing => {
+            "clients send nobody's name for it either: the registry has to serve it to all, or by a URL that is signed".to_owned()
+        }
+    };
+    Some(text)
+}

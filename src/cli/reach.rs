@@ -1,0 +1,42 @@
+//! Hints about what stands between us and a host: certificates, silence, credentials.
+
+use tfoci::credentials;
+use tfoci::http;
+
+/// What to do about a host that cannot be reached.
+pub(super) fn host(error: &http::Error) -> Option<String> {
+    let text = match error {
+        http::Error::Plain { host, .. } => {
+            format!("to speak to it without TLS, `--plain-http {host}`")
+        }
+        http::Error::Private { host, .. } => {
+            format!("if you know this host, `--allow-private {host}`")
+        }
+        http::Error::NoAuthorities { .. } => {
+            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
+        }
+        http::Error::Silent { .. } => {
+            "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
+        }
+        error if error.is_unknown_authority() => {
+            "if it is an authority of your own, name its certificate with `--ca-file FILE`".to_owned()
+        }
+        error if error.wants_identity() => {
+            "show it a certificate with `--client-cert HOST=FILE`".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// What to do about credentials that cannot be used.
+pub(super) fn credentials(error: &credentials::Error) -> Option<String> {
+    let text = match error {
+        credentials::Error::Start { helper, .. } => {
+            format!("install {helper}, or take it out of the file that names it")
+        }
+        credentials::Error::NoHome => "name the file with `--authfile FILE`".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}

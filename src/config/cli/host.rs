@@ -1,0 +1,84 @@
+//! What the CLI configuration says about the hosts that providers come from: tokens, who knows more of them, and services.
+
+use std::collections::BTreeMap;
+
+use crate::address::Hostname;
+use crate::config::block::{Block, Section};
+use crate::config::{Error, Hidden};
+
+/// `credentials "HOST" { token = "…" }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostToken {
+    /// The provider registry, as it is written.
+    pub host: String,
+    /// The token.
+    pub token: Hidden,
+}
+
+/// `host "HOST" { services = { … } }`: takes the place of what the host says about itself (contract 5.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostServices {
+    /// The host.
+    pub host: Hostname,
+    /// Its services and their URLs, as they are written. What is no text is no URL, and left out.
+    pub services: BTreeMap<String, String>,
+}
+
+/// `credentials_helper "NAME" { args = [ … ] }`: a program that knows tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialsHelper {
+    /// The `NAME` of a program `terraform-credentials-NAME`.
+    pub name: String,
+    /// What it is told before the verb.
+    pub arguments: Vec<String>,
+}
+
+impl HostToken {
+    pub(super) fn read(block: &Block<'_>) -> Result<Option<Self>, Error> {
+        let token = block.body.text("token")?.map(Hidden::new);
+        let host = label(block).to_owned();
+        Ok(token.map(|token| Self { host, token }))
+    }
+}
+
+impl HostServices {
+    pub(super) fn read(block: &Block<'_>) -> Result<Self, Error> {
+        let host = label(block).parse().map_err(|source| Error::Host {
+            block: "host",
+            source,
+        })?;
+        let services = block.body.section("services")?;
+        let texts = services.into_iter().flat_map(Section::all_texts);
+        Ok(Self {
+            host,
+            services: texts
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .collect(),
+        })
+    }
+}
+
+impl CredentialsHelper {
+    pub(super) fn read(block: &Block<'_>) -> Result<Self, Error> {
+        let name = label(block);
+        let odd = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
+        if name.is_empty() || name.contains(odd) {
+            return Err(Error::TokenHelper {
+                name: name.to_owned(),
+            });
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            arguments: block.body.texts("args")?.unwrap_or_default(),
+        })
+    }
+
+    /// The program.
+    pub fn program(&self) -> String {
+        format!("terraform-credentials-{}", self.name)
+    }
+}
+
+fn label<'a>(block: &Block<'a>) -> &'a str {
+    block.labels.first().copied().unwrap_or_default()
+}

@@ -1,0 +1,60 @@
+//! Into a store, from where providers are published.
+
+use crate::support::origin::{Origin, Provider};
+use crate::support::scene::{Run, Scene};
+
+/// Who is told who we are.
+mod access;
+/// Package URLs that do not last.
+mod expiry;
+/// What every refusal of an origin is called, and what to do about it.
+mod refusals;
+/// Many providers: everything arrives, in little memory.
+#[cfg(target_os = "linux")]
+mod scale;
+/// Stopped and killed: nothing half done is visible, and nothing is done twice.
+#[cfg(unix)]
+mod stopped;
+/// Somebody who mirrors from an origin into a registry.
+mod team;
+/// How many requests a mirror takes.
+mod wire;
+
+const LINUX: &str = "linux_amd64";
+
+fn demo() -> Provider {
+    Provider::demo(&[LINUX])
+}
+
+/// A scene that believes an origin, and asks for nothing more than once again.
+fn scene(origin: &Origin) -> Scene {
+    let scene = Scene::new()
+        .env("TF_REGISTRY_DISCOVERY_RETRY", "1")
+        .env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
+    origin.write_ca(&scene);
+    scene
+}
+
+/// Mirrors `acme/demo` into a layout.
+fn mirror(scene: &Scene, origin: &Origin, more: &[&str]) -> Run {
+    let address = origin.address("acme/demo");
+    let known = [
+        "mirror",
+        &address,
+        "--to",
+        "oci-layout:store",
+        "--ca-file",
+        "ca.pem",
+    ];
+    scene.tfoci(known.into_iter().chain(more.iter().copied()))
+}
+
+/// What a run said before its summary, with names for hosts that have another port each time.
+fn said(run: &Run, origin: &Origin) -> String {
+    let host = |door: &str| door.split_once("://").unwrap().1.to_owned();
+    let doors = origin.doors();
+    let (text, _summary) = run.stderr.split_once("  Mirrored ").unwrap();
+    text.replace(&host(&doors.front), "[ORIGIN]")
+        .replace(&host(&doors.elsewhere), "[ELSEWHERE]")
+        .replace(&host(&doors.plain), "[PLAIN]")
+}

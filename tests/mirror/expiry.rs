@@ -1,0 +1,86 @@
+use serde_json::Value;
+
+use super::{LINUX, demo, mirror, said, scene};
+use crate::support::origin::{Fault, Origin, Setup, asks, lie};
+
+/// An origin whose package is cut after 100 bytes, and its URL good no more after that, for so many requests.
+fn origin(refusals: usize, status: u16) -> Origin {
+    let origin = Setup::new([demo()]).signed_urls().start();
+    origin.fault(1, asks("package"), Fault::cut_body(100));
+    for n in 0..refusals {
+        origin.fault(2 + n, asks("package"), Fault::status(status));
+    }
+    origin
+}
+
+/// From the second time on, the origin names another URL each time.
+fn names_others(origin: &Origin) {
+    for n in 2..6 {
+        let another = lie::json(move |document| {
+            let url = document["download_url"].as_str().unwrap();
+            document["download_url"] = Value::from(format!("{url}&at={n}"));
+        });
+        origin.fault(n, asks("download"), another);
+    }
+}
+
+#[test]
+fn a_download_goes_on_at_another_url() {
+    for status in [400, 401, 403, 410] {
+        let origin = origin(1, status);
+        names_others(&origin);
+        let scene = scene(&origin);
+        mirror(&scene, &origin, &[]).succeeds();
+        assert_eq!(
+            origin.counters(),
+            "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 3 package"
+        );
+        let packages = origin.seen();
+        let last = packages.last().unwrap();
+        assert_eq!(last.header("range"), Some("bytes=100-"));
+        assert_eq!(last.parameter("at"), Some("2"));
+    }
+}
+
+#[test]
+fn another_url_is_asked_for_twice_and_no_more() {
+    for (refusals, code, requests) in [(2, 0, 3), (3, 1, 3)] {
+        let origin = origin(refusals, 403);
+        names_others(&origin);
+        let scene = scene(&origin);
+        mirror(&scene, &origin, &[]).exits(code);
+        assert_eq!(origin.count(asks("download")), requests);
+    }
+}
+
+#[test]
+fn an_origin_that_has_no_other_url_refuses() {
+    let origin = origin(9, 403);
+    let scene = scene(&origin);
+    let run = mirror(&scene, &origin, &[]).exits(1);
+    let text = said(&run, &origin);
+    assert!(text.contains("\n    answered 403\n"), "{text}");
+    assert!(text.contains("linux_amd64.zip?…\n"), "{text}");
+    assert_eq!(origin.count(asks("download")), 2);
+    assert_eq!(origin.count(asks("package")), 2);
+}
+
+#[test]
+fn a_package_that_is_another_by_then_is_refused() {
+    let origin = origin(1, 403);
+    let other = lie::json(|document| {
+        document["shasum"] = "0".repeat(64).into();
+        document["packages"] = Value::Null;
+    });
+    origin.fault(2, asks("download"), other);
+    let scene = scene(&origin);
+    let run = mirror(&scene, &origin, &[]).exits(3);
+    let digest = crate::support::release::sha256(&origin.zip("acme/demo", "1.0.0", LINUX));
+    let wanted = format!(
+        "error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]\n  the package metadata has another shasum than expected\n    expected {digest}\n    received {}\n    from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64\n",
+        "0".repeat(64)
+    );
+    let text = said(&run, &origin);
+    assert!(text.contains(&wanted), "{text}");
+    assert!(!scene.path("store/index.json").exists());
+}

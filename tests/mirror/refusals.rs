@@ -1,0 +1,235 @@
+use super::{demo, mirror, said, scene};
+use crate::support::origin::{Fault, Origin, asks};
+
+/// A request that goes wrong, as errors call it.
+struct Asked {
+    kind: &'static str,
+    name: &'static str,
+    /// Version and platform, as far as it is about them.
+    about: &'static str,
+    path: &'static str,
+    /// Who was tried to be.
+    tried: &'static str,
+    /// What to do about a refusal.
+    hint: &'static str,
+}
+
+const NO_TOKEN: &str = "no token, since none was found for [ORIGIN]";
+const TOKEN: &str = "give it a token: `credentials \"[ORIGIN]\"` in the CLI configuration";
+const NOBODY: &str = "no token, since nobody is sent one for this";
+const SERVE: &str = "clients send nobody's name for it either: the registry has to serve it to all, or by a URL that is signed";
+
+const DISCOVERY: Asked = Asked {
+    kind: "discovery",
+    name: "service discovery document",
+    about: "",
+    path: ".well-known/terraform.json",
+    tried: NO_TOKEN,
+    hint: TOKEN,
+};
+const VERSIONS: Asked = Asked {
+    kind: "versions",
+    name: "list of versions",
+    about: "",
+    path: "v1/providers/acme/demo/versions",
+    tried: NO_TOKEN,
+    hint: TOKEN,
+};
+const DOWNLOAD: Asked = Asked {
+    kind: "download",
+    name: "package metadata",
+    about: " 1.0.0 linux_amd64",
+    path: "v1/providers/acme/demo/1.0.0/download/linux/amd64",
+    tried: NO_TOKEN,
+    hint: TOKEN,
+};
+const DOCUMENT: Asked = Asked {
+    kind: "document",
+    name: "checksum document",
+    about: " 1.0.0",
+    path: "files/acme/demo/1.0.0/SHA256SUMS",
+    tried: NOBODY,
+    hint: SERVE,
+};
+const SIGNATURE: Asked = Asked {
+    kind: "signature",
+    name: "signature",
+    about: " 1.0.0",
+    path: "files/acme/demo/1.0.0/SHA256SUMS.sig",
+    tried: NOBODY,
+    hint: SERVE,
+};
+const PACKAGE: Asked = Asked {
+    kind: "package",
+    name: "package",
+    about: " 1.0.0 linux_amd64",
+    path: "files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip",
+    tried: "no password, since no .netrc has one for [ORIGIN]",
+    hint: "packages get names and passwords, never tokens: `machine [ORIGIN]` in .netrc",
+};
+
+const FAILS: &str = "the server fails, and asking again did not help. Run it again later: what is done is not repeated";
+
+impl Asked {
+    /// Errors of packages on their way are causes of another, and stand below it.
+    fn error(&self, what: &str, facts: &[&str]) -> String {
+        let (head, indent) = match self.kind {
+            "package" => ("the package cannot be had".to_owned(), "  "),
+            _ => (format!("the request for the {} {what}", self.name), ""),
+        };
+        let mut text = format!(
+            "error: {head} for [ORIGIN]/acme/demo{} in [ORIGIN]\n",
+            self.about
+        );
+        if !indent.is_empty() {
+            text += &format!("  the request for the {} {what}\n", self.name);
+        }
+        text += &format!("{indent}  from https://[ORIGIN]/{}\n", self.path);
+        for fact in facts {
+            text += &format!("{indent}  {fact}\n");
+        }
+        text
+    }
+
+    /// Meets a status, asks so often, and says this and that.
+    #[track_caller]
+    fn meets(&self, fault: Fault, times: usize, error: &str, hint: &str) {
+        let origin = Origin::of([demo()]);
+        let scene = scene(&origin);
+        origin.always(asks(self.kind), fault);
+        let run = mirror(&scene, &origin, &[]).exits(1);
+        let text = said(&run, &origin);
+        let (text, error_hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
+        let lines = text.lines().filter(|line| !line.starts_with("  Verified"));
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        assert_eq!((lines.as_str(), error_hint.trim_end()), (error, hint));
+        assert_eq!(origin.count(asks(self.kind)), times, "{error}");
+        assert_eq!(run.stdout, "");
+        assert!(!scene.path("store/index.json").exists());
+    }
+
+    fn meets_every_status(&self) {
+        for status in [401, 403] {
+            let answered = format!("answered {status}");
+            let tried = format!("tried {}", self.tried);
+            let error = self.error("was refused", &[&answered, &tried]);
+            self.meets(Fault::status(status), 1, &error, self.hint);
+        }
+        for (status, times, hint) in [
+            (500, 2, FAILS),
+            (503, 2, FAILS),
+            (
+                501,
+                1,
+                "the server does not do this at all: its owner has to say what serves providers there",
+            ),
+        ] {
+            let error = self.error("failed", &[&format!("answered {status}: it went wrong")]);
+            self.meets(Fault::status(status), times, &error, hint);
+        }
+        // Longer than anybody waits.
+        let fault = Fault::too_many_requests("3600");
+        let said = r#"answered 429: {"errors":[{"code":"TOOMANYREQUESTS","message":"too many requests"}]}"#;
+        let error = self.error("failed", &[said, "asks for a pause of 3600 s"]);
+        let hint = "run it again when that time has passed: what is done is not repeated";
+        self.meets(fault, 1, &error, hint);
+    }
+
+    fn is_absent(&self, hint: &str) {
+        let error = self.error("failed", &["answered 404: it went wrong"]);
+        self.meets(Fault::status(404), 1, &error, hint);
+    }
+}
+
+#[test]
+fn discovery() {
+    DISCOVERY.meets_every_status();
+    DISCOVERY.meets(
+        Fault::status(404),
+        1,
+        "error: [ORIGIN] does not offer a provider registry for [ORIGIN]/acme/demo in [ORIGIN]\n",
+        "if the registry is on another host, a `host` block in the CLI configuration names it",
+    );
+}
+
+#[test]
+fn lists_of_versions() {
+    VERSIONS.meets_every_status();
+    VERSIONS.meets(
+        Fault::status(404),
+        1,
+        "error: nothing is published for [ORIGIN]/acme/demo in [ORIGIN]\n",
+        "the full address counts: the same name on another host is another provider. A private one may need a token",
+    );
+}
+
+#[test]
+fn package_metadata() {
+    DOWNLOAD.meets_every_status();
+    DOWNLOAD.meets(
+        Fault::status(404),
+        1,
+        "error: none of the wanted packages is published for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]\n  expected linux_amd64\n",
+        "",
+    );
+}
+
+const NOT_THERE: &str = "nothing was written. The registry names a file that is not there, so clients cannot install this version either";
+
+#[test]
+fn checksum_documents() {
+    DOCUMENT.meets_every_status();
+    DOCUMENT.is_absent(NOT_THERE);
+}
+
+#[test]
+fn signatures() {
+    SIGNATURE.meets_every_status();
+    SIGNATURE.is_absent(NOT_THERE);
+}
+
+#[test]
+fn packages() {
+    PACKAGE.meets_every_status();
+    PACKAGE.is_absent(
+        "the source lists a package that is not there: its owner has to publish it again",
+    );
+}
+
+#[test]
+fn what_passes_is_waited_for() {
+    let origin = Origin::of([demo()]);
+    let scene = scene(&origin);
+    for kind in ["discovery", "versions", "download", "document", "signature"] {
+        origin.fault(1, asks(kind), Fault::status(503));
+    }
+    origin.fault(1, asks("package"), Fault::too_many_requests("1"));
+    mirror(&scene, &origin, &[]).succeeds();
+    assert_eq!(
+        origin.counters(),
+        "2 discovery, 2 versions, 2 download, 2 document, 2 signature, 2 package"
+    );
+}
+
+#[test]
+fn a_document_must_come_in_time_where_a_time_is_set() {
+    let origin = Origin::of([demo()]);
+    let scene = scene(&origin).env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
+    origin.always(asks("versions"), Fault::stall_body(10));
+    let run = mirror(&scene, &origin, &[]).exits(1);
+    let wanted = "error: no complete answer within 1 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n\nhint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow\n";
+    assert_eq!(said(&run, &origin), wanted);
+    assert_eq!(origin.counters(), "1 discovery, 2 versions");
+}
+
+#[test]
+fn settings_that_are_no_numbers_count_as_unset() {
+    let origin = Origin::of([demo()]);
+    let scene = scene(&origin)
+        .env("TF_REGISTRY_CLIENT_TIMEOUT", "0")
+        .env("TF_REGISTRY_DISCOVERY_RETRY", "-1")
+        .env("TF_PROVIDER_DOWNLOAD_RETRY", "twice");
+    origin.storm(2, asks("versions"), Fault::status(502));
+    mirror(&scene, &origin, &[]).succeeds();
+    assert_eq!(origin.count(asks("versions")), 3);
+}
