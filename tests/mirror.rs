@@ -9,6 +9,16 @@ mod access;
 mod expiry;
 /// What every refusal of an origin is called, and what to do about it.
 mod refusals;
+/// Many providers: everything arrives, in little memory.
+#[cfg(target_os = "linux")]
+mod scale;
+/// Stopped and killed: nothing half done is visible, and nothing is done twice.
+#[cfg(unix)]
+mod stopped;
+/// Somebody who mirrors from an origin into a registry.
+mod team;
+/// How many requests a mirror takes.
+mod wire;
 
 const LINUX: &str = "linux_amd64";
 
