@@ -117,8 +117,10 @@ pub enum Problem {
     Package {
         /// Its platform.
         platform: Platform,
-        /// Why.
-        source: blob::Error,
+        /// What kind of problem it is.
+        category: Category,
+        /// Why: an error of the source, or of the network.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// What the store that is copied from does not give, or gives otherwise than it should.
     #[error(transparent)]
@@ -293,7 +295,7 @@ impl Problem {
             Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
             Self::Unread(error) => error.category(),
             Self::Blob(error) => error.category(),
-            Self::Package { source, .. } => source.category(),
+            Self::Package { category, .. } => *category,
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),

@@ -53,7 +53,7 @@ fn mirror(scene: &Scene, origin: &Origin, more: &[&str]) -> Run {
 fn said(run: &Run, origin: &Origin) -> String {
     let host = |door: &str| door.split_once("://").unwrap().1.to_owned();
     let doors = origin.doors();
-    let (text, _summary) = run.stderr.split_once("  Mirrored ").unwrap();
+    let text = run.stderr.split("  Mirrored ").next().unwrap();
     text.replace(&host(&doors.front), "[ORIGIN]")
         .replace(&host(&doors.elsewhere), "[ELSEWHERE]")
         .replace(&host(&doors.plain), "[PLAIN]")

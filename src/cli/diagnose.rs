@@ -197,7 +197,7 @@ fn hint(failure: &Failure) -> Option<String> {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }
         Problem::Source(error) => return origins::at_source(error),
-        Problem::Package { source, .. } => return origins::of_package(source),
+        Problem::Package { source, .. } => return origins::of_package(&**source),
         Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
             format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
         }

@@ -124,15 +124,31 @@ pub(crate) async fn deliver<S: WriteStore, B: BlobSource>(
 
 /// A store that cannot use a blob since its bytes do not come is not to blame: its source is.
 fn of_source(problem: Problem, platform: &Platform) -> Problem {
-    match problem {
-        Problem::Store(store::Error::Blob {
-            source: source @ (blob::Error::Http(_) | blob::Error::NotGiven { .. }),
-            ..
-        }) => Problem::Package {
-            platform: platform.clone(),
+    let Problem::Store(store::Error::Blob {
+        what,
+        digest,
+        source,
+    }) = problem
+    else {
+        return problem;
+    };
+    let platform = platform.clone();
+    match source {
+        blob::Error::NotGiven { category, source } => Problem::Package {
+            platform,
+            category,
             source,
         },
-        problem => problem,
+        blob::Error::Http(error) => Problem::Package {
+            platform,
+            category: error.category(),
+            source: Box::new(error),
+        },
+        source => Problem::Store(store::Error::Blob {
+            what,
+            digest,
+            source,
+        }),
     }
 }
 

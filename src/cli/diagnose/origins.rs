@@ -1,6 +1,7 @@
 //! What to do when a source does not give what it was asked for.
 
-use tfoci::blob;
+use std::error::Error;
+
 use tfoci::credentials::tokens;
 use tfoci::error::printable;
 use tfoci::source;
@@ -8,11 +9,10 @@ use tfoci::source;
 use super::reach;
 
 /// What to do where a source does not give a package.
-pub(super) fn of_package(error: &blob::Error) -> Option<String> {
-    match error {
-        blob::Error::Http(error) => reach::host(error),
-        blob::Error::NotGiven { source, .. } => at_source(source.downcast_ref()?),
-        _ => None,
+pub(super) fn of_package(error: &(dyn Error + 'static)) -> Option<String> {
+    match error.downcast_ref() {
+        Some(error) => reach::host(error),
+        None => at_source(error.downcast_ref()?),
     }
 }
 
