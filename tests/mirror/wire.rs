@@ -16,12 +16,7 @@ fn nothing_to_do() {
     let team = Team::of(Provider::many(2, 3, &PLATFORMS));
     team.mirror(&[]).succeeds();
     team.forget();
-    let run = team.mirror(&[]).succeeds();
-    assert!(
-        run.stdout.lines().all(|line| line.contains("present")),
-        "{}",
-        run.stdout
-    );
+    team.mirror(&[]).succeeds();
     assert_eq!(team.origin.counters(), "1 discovery, 2 versions");
     assert_eq!(team.stored(), "6 GET manifests, 2 GET tags");
 }
