@@ -14,8 +14,12 @@ const PLATFORMS: [&str; 4] = [
     "linux_arm64",
     "windows_amd64",
 ];
-/// The most memory that any journey may take, in KiB (DESIGN 7).
-const MOST: u64 = 28 << 10;
+/// What is measured, and the most that it may be, in KiB: any journey has 28 MiB (DESIGN 7). The executable takes 25 of them for itself
+/// in a development build, and less than 12 in a release: there only what was allocated counts.
+const LIMIT: (&str, u64) = match cfg!(debug_assertions) {
+    true => ("RssAnon:", 16 << 10),
+    false => ("VmHWM:", 28 << 10),
+};
 
 /// How much memory a run took at most, in KiB, as far as was seen whenever it was done with a version.
 #[derive(Clone, Default)]
@@ -38,7 +42,7 @@ impl Peak {
     fn look(&self) {
         let path = format!("/proc/{}/status", self.process.load(Ordering::SeqCst));
         let status = fs::read_to_string(path).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(LIMIT.0));
         let size = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
         self.most.fetch_max(size.unwrap_or(0), Ordering::SeqCst);
     }
@@ -77,9 +81,13 @@ fn nightly(providers: usize, versions: usize) {
         team.stored(),
         format!("{indexes} GET manifests, {providers} GET tags")
     );
-    eprintln!("{first} and {second} KiB");
-    assert!((1..=MOST).contains(&first), "{first} KiB");
-    assert!((1..=MOST).contains(&second), "{second} KiB");
+    let (what, most) = LIMIT;
+    for peak in [first, second] {
+        assert!(
+            (1..=most).contains(&peak),
+            "{what} {peak} KiB, expected at most {most}"
+        );
+    }
 }
 
 /// As many requests at once as ever, and fewer of them than in a night.
