@@ -5,10 +5,30 @@ use crate::support::scene::{Run, Scene};
 
 /// Who is told who we are.
 mod access;
+/// What unmodified clients make of the same origin.
+mod clients;
+/// What is said about packages, and what checksum documents may look like.
+mod documents;
 /// Package URLs that do not last.
 mod expiry;
+/// What goes wrong on the wire.
+mod faults;
+/// What is mirrored, and what it costs to do so again.
+mod journey;
+/// Service discovery, and lists of versions.
+mod lists;
+/// Lock files and configurations: what is needed, and nothing else.
+mod locks;
+/// Mirror files, and how several jobs share one.
+mod plans;
 /// What every refusal of an origin is called, and what to do about it.
 mod refusals;
+/// Mirrors of others.
+mod sources;
+/// An origin, somebody who mirrors it, and what became of it.
+mod stage;
+/// Whom to believe.
+mod trust;
 
 const LINUX: &str = "linux_amd64";
 
