@@ -10,6 +10,9 @@ const COMMANDS: [&str; 6] = ["push", "copy", "versions", "inspect", "resolve", "
 /// Commands that need a registry, or a terminal, to do what their examples say.
 const ONLINE: [&str; 2] = ["login", "logout"];
 
+/// The command whose examples need the registries that publish providers.
+const MIRROR: &str = "mirror";
+
 /// A scene in which the examples of the help make sense: a release in `dist`, its author's key in `acme.asc`.
 fn scene() -> Scene {
     let scene = Scene::new();
@@ -77,9 +80,25 @@ fn examples_that_need_a_registry_are_understood() {
 }
 
 #[test]
+fn examples_that_need_origins_are_understood() {
+    let scene = scene()
+        .env("HTTPS_PROXY", "http://127.0.0.1:1")
+        .env("TF_REGISTRY_DISCOVERY_RETRY", "0")
+        .env("REGISTRY_AUTH_FILE", "none.json");
+    let help = scene.tfoci([MIRROR, "--help"]).succeeds().stdout;
+    let examples = help.split("\n  tfoci ").skip(1);
+    let examples: Vec<_> = examples.filter_map(|text| text.lines().next()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        let run = scene.tfoci(words(example)).exits(1);
+        assert!(run.stderr.contains("cannot reach"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn the_short_help_says_what_a_command_does_first_and_fits_a_screen() {
     let scene = scene();
-    for command in COMMANDS.into_iter().chain(ONLINE) {
+    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
         let help = scene.tfoci([command, "-h"]).succeeds().stdout;
         let first = help.lines().next().unwrap();
         assert!(first.len() > 20 && !first.ends_with('.'), "{first}");
@@ -127,7 +146,7 @@ fn exit_codes_and_variables_are_listed_in_help_and_readme() {
 #[test]
 fn every_option_is_documented() {
     let scene = scene();
-    for command in COMMANDS.into_iter().chain(ONLINE) {
+    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
         let help = scene.tfoci([command, "-h"]).succeeds().stdout;
         for line in help
             .lines()

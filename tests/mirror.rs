@@ -5,18 +5,38 @@ use crate::support::scene::{Run, Scene};
 
 /// Who is told who we are.
 mod access;
+/// What unmodified clients make of the same origin.
+mod clients;
+/// What is said about packages, and what checksum documents may look like.
+mod documents;
 /// Package URLs that do not last.
 mod expiry;
+/// What goes wrong on the wire.
+mod faults;
+/// What is mirrored, and what it costs to do so again.
+mod journey;
+/// Service discovery, and lists of versions.
+mod lists;
+/// Lock files and configurations: what is needed, and nothing else.
+mod locks;
+/// Mirror files, and how several jobs share one.
+mod plans;
 /// What every refusal of an origin is called, and what to do about it.
 mod refusals;
 /// Many providers: everything arrives, in little memory.
 #[cfg(target_os = "linux")]
 mod scale;
+/// Mirrors of others.
+mod sources;
+/// An origin, somebody who mirrors it, and what became of it.
+mod stage;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.
 #[cfg(unix)]
 mod stopped;
 /// Somebody who mirrors from an origin into a registry.
 mod team;
+/// Whom to believe.
+mod trust;
 /// How many requests a mirror takes.
 mod wire;
 

@@ -2,7 +2,9 @@
 //!
 //! The library states facts; only here is it known which option would help. Hints are chosen by variant, never by text.
 
+mod mirroring;
 mod origins;
+mod proof;
 
 use std::path::PathBuf;
 
@@ -137,13 +139,18 @@ pub(super) enum Complaint {
     /// A version that was not published: its failure stands among the results.
     #[error(transparent)]
     Publication(Failure),
+    /// A version that was not mirrored, in the same way.
+    #[error(transparent)]
+    Mirroring(Failure),
 }
 
 impl Complaint {
     /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
     pub(super) fn category(&self) -> Category {
         match self {
-            Self::Journey(failure) | Self::Publication(failure) => failure.category(),
+            Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
+                failure.category()
+            }
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
             _ => Category::Usage,
@@ -153,7 +160,9 @@ impl Complaint {
     /// What it is about, where that is known.
     pub(super) fn subject(&self) -> Option<&Subject> {
         match self {
-            Self::Journey(failure) | Self::Publication(failure) => failure.subject.as_ref(),
+            Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
+                failure.subject.as_ref()
+            }
             _ => None,
         }
     }
@@ -162,6 +171,7 @@ impl Complaint {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Journey(failure) | Self::Publication(failure) => hint(failure),
+            Self::Mirroring(failure) => mirroring::hint(failure).or_else(|| hint(failure)),
             Self::Credentials(error) => reach::credentials(error),
             Self::NoTerminal => {
                 Some("`--password-stdin` reads it from standard input".to_owned())
@@ -209,7 +219,7 @@ fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::Store(error) | Problem::Unread(error) => return in_store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
-        Problem::Trust(error) => return untrusted(error, &address),
+        Problem::Trust(error) => return proof::untrusted(error, &address),
         Problem::Folder(error) => return in_folder(error, &address),
         Problem::Unreadable(_) => {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
@@ -294,53 +304,6 @@ fn in_store(error: &store::Error) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
-    let text = match error {
-        trust::Error::NoKey => {
-            "nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing".to_owned()
-        }
-        trust::Error::NoSignature => {
-            format!("nothing was written. To go without a signature, `--allow-unsigned {address}`")
-        }
-        trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
-        trust::Error::Refused(refusal) => format!("nothing was written. {}", refused(&refusal.reason)?),
-        trust::Error::Mismatch { .. } => "nothing was written. Build the release again, and sign after the last change".to_owned(),
-        trust::Error::NotLocked { .. } => {
-            "nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
-        }
-        trust::Error::NoZipLocked => {
-            "`tofu providers lock` adds the hashes of zips for all platforms".to_owned()
-        }
-        trust::Error::NoLine { .. } => "nothing was written. Only what the signed document lists is pushed".to_owned(),
-        trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
-        _ => return None,
-    };
-    Some(text)
-}
-
-fn refused(reason: &trust::Reason) -> Option<&'static str> {
-    Some(match reason {
-        trust::Reason::Malformed => "`gpg --detach-sign FILE` makes one",
-        trust::Reason::Armoured => "Sign without `--armor`, or convert it with `gpg --dearmor`",
-        trust::Reason::Altered { .. } => {
-            "The document was changed after it was signed, or the signature is another document's"
-        }
-        trust::Reason::OtherKey { .. } | trust::Reason::NotPinned { .. } => {
-            "If the author has changed keys, name the new one with `--key FILE`"
-        }
-        trust::Reason::WeakDocument { .. } => {
-            "Sign with `--digest-algo SHA256`; `weak = \"warn\"` in a trust file lets it pass"
-        }
-        trust::Reason::Expired { .. } => "`expired = \"warn\"` in the trust file lets it pass",
-        trust::Reason::Revoked { .. } | trust::Reason::NotForSigning { .. } => {
-            "The release needs a signature by a key that is in use"
-        }
-        trust::Reason::Long { .. }
-        | trust::Reason::Kind { .. }
-        | trust::Reason::UnsupportedKey { .. } => return None,
-    })
 }
 
 fn in_zip(error: &archive::Error) -> Option<String> {

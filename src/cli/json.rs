@@ -121,7 +121,7 @@ pub(super) enum Provider<'a> {
 impl<'a> Provider<'a> {
     /// What is said of a version that was not published; `None` if the failure is about something else.
     pub(super) fn failed(complaint: &'a Complaint) -> Option<Self> {
-        let Complaint::Publication(failure) = complaint else {
+        let (Complaint::Publication(failure) | Complaint::Mirroring(failure)) = complaint else {
             return None;
         };
         let Subject {

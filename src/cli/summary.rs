@@ -16,22 +16,27 @@ use super::progress::Progress;
 pub(super) struct Verb {
     done: &'static str,
     planned: &'static str,
+    /// What it is when it fails.
+    failed: fn(Failure) -> Complaint,
 }
 
 /// What `push` does.
 pub(super) const PUSHED: Verb = Verb {
     done: "Pushed",
     planned: "Would push",
+    failed: Complaint::Publication,
 };
 /// What `mirror` does.
 pub(super) const MIRRORED: Verb = Verb {
     done: "Mirrored",
     planned: "Would mirror",
+    failed: Complaint::Mirroring,
 };
 /// What `copy` does.
 pub(super) const COPIED: Verb = Verb {
     done: "Copied",
     planned: "Would copy",
+    failed: Complaint::Publication,
 };
 
 /// Prints what became of many versions; says how it all ended.
@@ -47,7 +52,7 @@ pub(super) fn report(
     for result in results {
         match result {
             Ok(one) => published.push(one),
-            Err(failure) => complaints.push(Complaint::Publication(failure)),
+            Err(failure) => complaints.push((verb.failed)(failure)),
         }
     }
     progress.clear();

@@ -12,6 +12,7 @@
 //! While the packages of one version flow, the next one's proof is fetched. What fails for one version fails for that version
 //! only.
 
+mod telling;
 mod wish;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,16 +128,15 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             let sender = sender;
             for choice in &chosen {
                 let prepared = self.prepare(choice, &tags).await;
-                let version = choice.offer.version.version();
                 // Nobody stops listening before the last of them.
-                let _all_heard = sender.send((version, prepared)).await;
+                let _all_heard = sender.send(prepared).await;
             }
         };
         let copying = async {
             let mut results = Vec::new();
-            while let Some((version, prepared)) = receiver.recv().await {
+            while let Some(prepared) = receiver.recv().await {
                 results.push(match prepared {
-                    Ok(prepared) => self.carry_out(version, prepared, &tags).await,
+                    Ok(prepared) => self.carry_out(prepared, &tags).await,
                     Err(failure) => Err(failure),
                 });
             }
@@ -187,35 +187,6 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             return Err(Problem::from(problem).of(subject, &place));
         }
         Ok((chosen, tags.unwrap_or_default().into_iter().collect()))
-    }
-
-    /// A list of versions may name platforms for which there is nothing when it comes to it.
-    fn tell_what_is_not_given(&self, release: &Release<S::Package>, wanted: Option<&[Platform]>) {
-        let is_given = |wanted: &&Platform| {
-            let mut packages = release.packages.iter();
-            packages.any(|package| package.platform == **wanted)
-        };
-        for platform in wanted
-            .unwrap_or_default()
-            .iter()
-            .filter(|one| !is_given(one))
-        {
-            self.reporter.report(Event::Warning {
-                subject: Subject::version(&release.provider, &release.version),
-                message: format!("there is no package for {platform}"),
-            });
-        }
-    }
-
-    fn tell_what_is_absent(&self, chosen: &[Choice]) {
-        for Choice { offer, absent, .. } in chosen {
-            for platform in absent {
-                self.reporter.report(Event::Warning {
-                    subject: Subject::version(&self.task.provider, offer.version.version()),
-                    message: format!("there is no package for {platform}"),
-                });
-            }
-        }
     }
 
     async fn prepare(
@@ -363,53 +334,40 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 
     async fn carry_out(
         &self,
-        version: &Version,
         prepared: Prepared<S::Package>,
         tags: &BTreeSet<String>,
     ) -> Result<Published, Failure> {
+        let Options {
+            publish: options, ..
+        } = self.options;
         let (release, beside, index) = match prepared {
-            Prepared::Present(published) => return Ok(*published),
+            Prepared::Present(published) => {
+                if options.dry_run {
+                    self.tell_plan(&published);
+                }
+                return Ok(*published);
+            }
             Prepared::Lacking {
                 release,
                 beside,
                 index,
             } => (release, beside, index),
         };
-        let Task {
-            provider,
-            destination,
-            ..
-        } = &self.task;
-        let options = &self.options.publish;
+        let destination = &self.task.destination;
         let known = Some(Known {
             tags,
             index: index.as_ref(),
         });
         let published = publish(&release, destination, known, options, self.reporter).await;
-        let mut published = published
-            .map_err(|problem| self.unpublished(problem, Subject::version(provider, version)))?;
+        let mut published = published.map_err(|problem| self.unpublished(problem, &release))?;
         published.packages.extend(beside);
         published
             .packages
             .sort_by(|a, b| a.platform.cmp(&b.platform));
-        Ok(published)
-    }
-
-    /// A failure on the side that it happened on.
-    fn unpublished(&self, problem: Problem, subject: Subject) -> Failure {
-        match problem {
-            Problem::Package { .. } => {
-                let place = self.source.name(&self.task.provider);
-                problem.of(subject, &place)
-            }
-            problem => self.stored(problem, subject),
+        if options.dry_run {
+            self.tell_plan(&published);
         }
-    }
-
-    /// A failure on the store's side.
-    fn stored(&self, problem: Problem, subject: Subject) -> Failure {
-        let Destination { store, repository } = &self.task.destination;
-        problem.of(subject, &store.name(repository))
+        Ok(published)
     }
 }
 

@@ -143,7 +143,7 @@ pub enum Error {
         source: archive::Error,
     },
     /// A mirror of directories.
-    #[error("{} is unpacked, and the author's zip cannot be made from it again", .path.display())]
+    #[error("the author's zip cannot be made again from what is unpacked\n  received {}", .path.display())]
     Unpacked {
         /// The directory of a version.
         path: PathBuf,
@@ -155,17 +155,22 @@ pub enum Error {
         text: String,
     },
     /// A host with a port, which no network mirror can serve.
-    #[error("network mirrors cannot serve {provider}, whose host has a port")]
-    MirrorPort {
-        /// The provider.
-        provider: ProviderAddr,
+    #[error("network mirrors cannot serve a host with a port")]
+    MirrorPort,
+    /// A file of a mirror that is no package.
+    #[error("the file {} cannot be used", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: archive::Error,
     },
     /// The source has nothing for any platform that was asked for.
-    #[error("none of the wanted packages is published\n  expected {}", .platforms.join(", "))]
+    #[error("none of the wanted packages is published{}", wanted(.platforms))]
     NoPlatform {
         /// Where it was looked for.
         place: String,
-        /// The platforms.
+        /// The platforms; none if any would do.
         platforms: Vec<String>,
     },
 }
@@ -210,6 +215,13 @@ fn other_protocol(others: &[String]) -> String {
             "\n  expected providers.v1\n  received {}",
             printable(&others.join(", "))
         ),
+    }
+}
+
+fn wanted(platforms: &[String]) -> String {
+    match platforms {
+        [] => String::new(),
+        platforms => format!("\n  expected {}", platforms.join(", ")),
     }
 }
 
@@ -286,9 +298,9 @@ impl Error {
             | Self::Version { .. }
             | Self::Platform { .. } => Category::Malformed,
             Self::Contradiction { .. } => Category::Untrusted,
-            Self::Archive { source, .. } => source.category(),
+            Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
             Self::MirrorUrl { .. } => Category::Usage,
-            Self::MirrorPort { .. } | Self::Unpacked { .. } => Category::Unsupported,
+            Self::MirrorPort | Self::Unpacked { .. } => Category::Unsupported,
         }
     }
 }

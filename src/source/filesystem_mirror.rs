@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::{Offer, Offers, Source};
 use crate::address::ProviderAddr;
+use crate::archive::{Archive, Limits};
 use crate::blob::File;
 use crate::disk;
 use crate::platform::Platform;
@@ -90,6 +91,15 @@ fn is_unpacked(place: &Path, name: &str) -> bool {
     name.parse::<Version>().is_ok() && place.join(name).is_dir()
 }
 
+/// Nothing else vouches for what lies there, so it must at least be a zip.
+fn check(path: &Path) -> Result<(), Error> {
+    let opened = Archive::open(disk::open(path)?, &Limits::default());
+    opened.map(drop).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 impl Found {
     fn parse(name: &str, provider: &ProviderAddr) -> Option<Self> {
         let PackageName { version, platform } = PackageName::parse(name, provider.type_name())?;
@@ -164,7 +174,9 @@ impl Source for FilesystemMirror {
         }
         let mut packages = Vec::new();
         for one in found {
-            let location = File::measured(place.join(&one.name)).await?;
+            let path = place.join(&one.name);
+            check(&path)?;
+            let location = File::measured(path).await?;
             packages.push(Package {
                 platform: one.platform,
                 file_name: one.name,

@@ -4,7 +4,7 @@
 //! hold it to its own word: a package must match one of them. Where `zh` is not among them, the package has to be fetched to know
 //! what it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -91,9 +91,7 @@ impl NetworkMirror {
         let Inner { access, base, .. } = &*self.0;
         if provider.hostname().as_ascii().contains(':') {
             // Clients take such a path for a URL, so no mirror has it (contract 6.1).
-            return Err(Error::MirrorPort {
-                provider: provider.clone(),
-            });
+            return Err(Error::MirrorPort);
         }
         let mut url = base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -151,8 +149,9 @@ impl NetworkMirror {
             expected: expected.to_owned(),
             received,
         };
-        let Some(url) = from.join(&archive.url).ok().filter(|url| url.has_host()) else {
-            return Err(contradicts("url", "a URL", archive.url));
+        let url = from.join(&archive.url).ok();
+        let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
+            return Err(contradicts("url", "an https URL", archive.url));
         };
         let place = Place {
             access: self.0.access.clone(),
@@ -166,9 +165,11 @@ impl NetworkMirror {
             let hash = text.parse::<PackageHash>();
             hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
         }
-        let zip = match hashes.iter().find_map(PackageHash::zip_digest) {
-            Some(digest) => place.zip(digest, None).await?,
-            None => place.spooled(&hashes).await?,
+        let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
+        // Of several any may be the right one, as clients have it.
+        let zip = match Vec::from_iter(digests).as_slice() {
+            [digest] => place.zip(*digest, None).await?,
+            _ => place.spooled(&hashes).await?,
         };
         Ok((platform, zip))
     }

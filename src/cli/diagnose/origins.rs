@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use tfoci::blob;
 use tfoci::credentials::tokens;
 use tfoci::error::printable;
 use tfoci::source;
@@ -10,10 +11,13 @@ use super::reach;
 
 /// What to do where a source does not give a package.
 pub(super) fn of_package(error: &(dyn Error + 'static)) -> Option<String> {
-    match error.downcast_ref() {
-        Some(error) => reach::host(error),
-        None => at_source(error.downcast_ref()?),
+    if let Some(error) = error.downcast_ref() {
+        return reach::host(error);
     }
+    if error.is::<blob::Error>() {
+        return Some("nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages".to_owned());
+    }
+    at_source(error.downcast_ref()?)
 }
 
 pub(super) fn at_source(error: &source::Error) -> Option<String> {
@@ -42,6 +46,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         }
         source::Error::NoProvider { .. } => {
             "the full address counts: the same name on another host is another provider. A private one may need a token".to_owned()
+        }
+        source::Error::Unpacked { .. } => {
+            "mirror it from its origin: lock files pin the hashes of authors' zips".to_owned()
         }
         source::Error::ContentType { .. } => {
             "a page in place of JSON often means that something between here and the server wants a login".to_owned()

@@ -51,6 +51,15 @@ pub fn renames(from: &'static str, to: &'static str) -> Fault {
     })
 }
 
+/// A member of an object in the JSON object has another name.
+pub fn renames_in(within: &'static str, from: &'static str, to: &'static str) -> Fault {
+    json(move |document| {
+        let object = document[within].as_object_mut().unwrap();
+        let value = object.remove(from).unwrap();
+        object.insert(to.to_owned(), value);
+    })
+}
+
 /// Before the key that is good there is one that nobody can read.
 pub fn broken_first_key() -> Fault {
     json(|document| {

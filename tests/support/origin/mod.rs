@@ -166,6 +166,16 @@ impl Origin {
         release.package(platform).unwrap().bytes.clone()
     }
 
+    /// Whether these are the SHA-256 of a zip of a provider.
+    pub fn has_zip(&self, provider: &str, sha256: &str) -> bool {
+        let service = self.service();
+        let releases = service.provider(provider).into_iter();
+        let mut zips = releases
+            .flat_map(|provider| &provider.releases)
+            .flat_map(Release::packages);
+        zips.any(|package| package.sha256() == sha256)
+    }
+
     /// How many requests of each kind there were, and of none: `1 discovery, 1 versions`.
     pub fn counters(&self) -> String {
         let seen = self.seen();

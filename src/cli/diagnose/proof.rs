@@ -1,0 +1,50 @@
+//! What to do where the proof of a release is not believed.
+
+use tfoci::trust;
+
+pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
+    let text = match error {
+        trust::Error::NoKey => {
+            "nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing".to_owned()
+        }
+        trust::Error::NoSignature => {
+            format!("nothing was written. To go without a signature, `--allow-unsigned {address}`")
+        }
+        trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
+        trust::Error::Refused(refusal) => format!("nothing was written. {}", refused(&refusal.reason)?),
+        trust::Error::Mismatch { .. } => "nothing was written. Build the release again, and sign after the last change".to_owned(),
+        trust::Error::NotLocked { .. } => {
+            "nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
+        }
+        trust::Error::NoZipLocked => {
+            "`tofu providers lock` adds the hashes of zips for all platforms".to_owned()
+        }
+        trust::Error::NoLine { .. } => "nothing was written. Only what the signed document lists is pushed".to_owned(),
+        trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn refused(reason: &trust::Reason) -> Option<&'static str> {
+    Some(match reason {
+        trust::Reason::Malformed => "`gpg --detach-sign FILE` makes one",
+        trust::Reason::Armoured => "Sign without `--armor`, or convert it with `gpg --dearmor`",
+        trust::Reason::Altered { .. } => {
+            "The document was changed after it was signed, or the signature is another document's"
+        }
+        trust::Reason::OtherKey { .. } | trust::Reason::NotPinned { .. } => {
+            "If the author has changed keys, name the new one with `--key FILE`"
+        }
+        trust::Reason::WeakDocument { .. } => {
+            "Sign with `--digest-algo SHA256`; `weak = \"warn\"` in a trust file lets it pass"
+        }
+        trust::Reason::Expired { .. } => "`expired = \"warn\"` in the trust file lets it pass",
+        trust::Reason::Revoked { .. } | trust::Reason::NotForSigning { .. } => {
+            "The release needs a signature by a key that is in use"
+        }
+        trust::Reason::Long { .. }
+        | trust::Reason::Kind { .. }
+        | trust::Reason::UnsupportedKey { .. } => return None,
+    })
+}

@@ -1,0 +1,110 @@
+//! What is told on the way, and whose fault a failure is.
+
+use super::Journey;
+use super::wish::Choice;
+use crate::blob::BlobSource;
+use crate::event::{Event, Subject};
+use crate::outcome::{Failure, Problem, Published};
+use crate::platform::Platform;
+use crate::publish::Destination;
+use crate::release::Release;
+use crate::source::Source;
+use crate::store::{self, WriteStore};
+
+impl<S: Source, D: WriteStore> Journey<'_, S, D> {
+    /// A list of versions may name platforms for which there is nothing when it comes to it.
+    pub(super) fn tell_what_is_not_given(
+        &self,
+        release: &Release<S::Package>,
+        wanted: Option<&[Platform]>,
+    ) {
+        let is_given = |wanted: &&Platform| {
+            let mut packages = release.packages.iter();
+            packages.any(|package| package.platform == **wanted)
+        };
+        for platform in wanted
+            .unwrap_or_default()
+            .iter()
+            .filter(|one| !is_given(one))
+        {
+            self.reporter.report(Event::Warning {
+                subject: Subject::version(&release.provider, &release.version),
+                message: format!("there is no package for {platform}"),
+            });
+        }
+    }
+
+    pub(super) fn tell_what_is_absent(&self, chosen: &[Choice]) {
+        for Choice { offer, absent, .. } in chosen {
+            for platform in absent {
+                self.reporter.report(Event::Warning {
+                    subject: Subject::version(&self.task.provider, offer.version.version()),
+                    message: format!("there is no package for {platform}"),
+                });
+            }
+        }
+    }
+
+    /// Tells what a run would do with each package.
+    pub(super) fn tell_plan(&self, published: &Published) {
+        for package in &published.packages {
+            let version = Subject::version(&published.provider, &published.version);
+            let subject = version.platform(&package.platform);
+            self.reporter
+                .report(match (package.size, &published.authentication) {
+                    (Some(size), Some(authentication)) => Event::Finished {
+                        subject,
+                        size,
+                        transfer: package.status,
+                        authentication: authentication.clone(),
+                    },
+                    _ => Event::Settled { subject },
+                });
+        }
+    }
+
+    /// A failure on the side that it happened on.
+    pub(super) fn unpublished(&self, problem: Problem, release: &Release<S::Package>) -> Failure {
+        let subject = Subject::version(&release.provider, &release.version);
+        match of_package(problem, release) {
+            problem @ Problem::Package { .. } => {
+                let place = self.source.name(&self.task.provider);
+                problem.of(subject, &place)
+            }
+            problem => self.stored(problem, subject),
+        }
+    }
+
+    /// A failure on the store's side.
+    pub(super) fn stored(&self, problem: Problem, subject: Subject) -> Failure {
+        let Destination { store, repository } = &self.task.destination;
+        problem.of(subject, &store.name(repository))
+    }
+}
+
+/// Bytes of a package that are not those that were promised are its source's fault: the store only notices.
+fn of_package<L: BlobSource>(problem: Problem, release: &Release<L>) -> Problem {
+    match problem {
+        Problem::Store(store::Error::Blob {
+            what,
+            digest,
+            source,
+        }) => {
+            let mut packages = release.packages.iter();
+            let package = packages.find(|package| package.expected.digest == digest);
+            match package.filter(|_| source.fault().is_some()) {
+                Some(package) => Problem::Package {
+                    platform: package.platform.clone(),
+                    category: source.category(),
+                    source: Box::new(source),
+                },
+                None => Problem::Store(store::Error::Blob {
+                    what,
+                    digest,
+                    source,
+                }),
+            }
+        }
+        problem => problem,
+    }
+}

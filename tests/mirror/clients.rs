@@ -1,0 +1,92 @@
+use std::collections::BTreeSet;
+use std::fs;
+
+use tfoci::platform::Platform;
+
+use super::stage::Stage;
+use crate::clients::{has, run};
+use crate::support::origin::Provider;
+
+/// A stage of `acme/demo` for this machine and another, and a project that needs it.
+fn stage() -> Stage {
+    let here = Platform::current().to_string();
+    let platforms = [here.as_str(), "plan9_mips"];
+    let provider = Provider::demo(&platforms).version("1.1.0", &platforms);
+    let mut stage = Stage::of([provider]);
+    let required = "terraform {\n  required_providers {\n    demo = { source = \"[ORIGIN]/acme/demo\" }\n  }\n}\n";
+    stage.scene.write("project/main.tf", stage.named(required));
+    let ca = stage.scene.path("ca.pem").display().to_string();
+    stage.scene = stage.scene.env("SSL_CERT_FILE", &ca);
+    stage
+}
+
+/// The hashes of a scheme in a text.
+fn hashes(text: &str, scheme: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| c.is_whitespace() || "\",=@".contains(c) && c != '=');
+    let words = words.filter(|word| word.starts_with(scheme));
+    words.map(str::to_owned).collect()
+}
+
+fn mirrored(stage: &Stage) -> BTreeSet<String> {
+    let installed = crate::support::judge::installs(&stage.scene.path("store"));
+    let hashes = installed.iter().filter_map(|line| line.rsplit(' ').next());
+    hashes.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_init_locks_is_what_was_mirrored() {
+    for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
+        let stage = stage();
+        stage
+            .demo("-q")
+            .says(0, "")
+            .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.1.0"]);
+        let project = stage.scene.path("project");
+        run(
+            &stage.scene,
+            &project,
+            client,
+            ["init", "-input=false", "-no-color"],
+        )
+        .succeeds();
+        let lock = fs::read_to_string(project.join(".terraform.lock.hcl")).unwrap();
+        assert!(lock.contains("version = \"1.1.0\""), "{lock}");
+        // The document names the manifest too, and clients lock its hash with those of the zips.
+        let locked = hashes(&lock, "zh:");
+        assert!(locked.is_superset(&mirrored(&stage)), "{lock}");
+        stage.mirror("--from-lock project -q").says(0, "");
+    }
+}
+
+#[test]
+fn what_clients_mirror_is_what_was_mirrored() {
+    for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
+        let stage = stage();
+        stage.demo("-q").says(0, "");
+        let here = format!("-platform={}", Platform::current());
+        let arguments = [
+            "providers",
+            "mirror",
+            &here,
+            "-platform=plan9_mips",
+            "../mirror",
+        ];
+        run(
+            &stage.scene,
+            &stage.scene.path("project"),
+            client,
+            arguments,
+        )
+        .succeeds();
+        let folder = stage.scene.path(stage.named("mirror/[ORIGIN]/acme/demo"));
+        let zips = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let zips = zips.filter(|path| path.extension().is_some_and(|end| end == "zip"));
+        let theirs: BTreeSet<String> = zips
+            .map(|path| format!("zh:{}", crate::support::judge::sha256(&path)))
+            .collect();
+        assert_eq!(theirs, mirrored(&stage), "{client}");
+        assert_eq!(theirs.len(), 2);
+    }
+}

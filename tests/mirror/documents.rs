@@ -1,0 +1,320 @@
+use serde_json::json;
+
+use super::stage::{Stage, folder};
+use super::{LINUX, demo};
+use crate::support::origin::lie::{self, Form};
+use crate::support::origin::{Fault, Provider, SECRET, Setup, asks};
+use crate::support::release::{Mistake, ReleaseFolder};
+
+const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
+
+/// An origin of `acme/demo` that says something else to one sort of requests.
+pub fn told(sort: &'static str, fault: Fault) -> Stage {
+    let stage = Stage::of([demo()]);
+    stage.origin.always(asks(sort), fault);
+    stage
+}
+
+/// Nothing arrives, with this error.
+#[track_caller]
+pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
+    let stage = told(sort, fault);
+    stage.demo("").says(code, says).gives(&[]);
+    assert!(stage.installs().is_empty());
+}
+
+/// Everything arrives.
+#[track_caller]
+pub fn arrives(stage: &Stage) {
+    stage
+        .demo("-q")
+        .says(0, "")
+        .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
+    assert_eq!(stage.installs(), ARRIVED);
+}
+
+#[test]
+fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
+    let stage = Stage::of([Provider::new("acme/demo").version("0.50", &[LINUX])]);
+    stage
+        .demo("")
+        .says(
+            0,
+            "
+  Verified [ORIGIN]/acme/demo 0.50.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 0.50.0 linux_amd64   403 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (403 B copied) in [TIME]
+",
+        )
+        .gives(&["oci-layout:store/[ORIGIN]/acme/demo:0.50.0"]);
+    assert_eq!(
+        stage
+            .origin
+            .count(asks("download acme/demo 0.50 linux_amd64")),
+        1
+    );
+    assert_eq!(stage.installs(), ["acme/demo 0.50.0 linux_amd64"]);
+    stage.demo("").says(
+        0,
+        "
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+}
+
+#[test]
+fn build_metadata_is_kept() {
+    let stage = Stage::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
+    stage
+        .demo("")
+        .says(
+            0,
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0+ent   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0+ent linux_amd64   418 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (418 B copied) in [TIME]
+",
+        )
+        .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0_ent"]);
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
+}
+
+#[test]
+fn file_names_may_have_a_v_but_no_other_version() {
+    arrives(&Stage::release(folder().v_in_names()));
+    let other = folder().named("terraform-provider-demo_1.0.1_linux_amd64.zip");
+    Stage::release(other).demo("").says(
+        3,
+        "
+error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected terraform-provider-demo_1.0.0_linux_amd64.zip
+  received terraform-provider-demo_1.0.1_linux_amd64.zip
+
+hint: nothing was written. The package may be another version's: its author has to publish it again
+",
+    );
+    let other = folder().named("demo.zip");
+    Stage::release(other).demo("").says(
+        3,
+        "
+error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected terraform-provider-demo_1.0.0_linux_amd64.zip
+  received demo.zip
+
+hint: nothing was written. The package may be another version's: its author has to publish it again
+",
+    );
+}
+
+#[test]
+fn two_platforms_may_have_one_zip() {
+    let zip = folder().build().zips.remove(0).1.bytes;
+    let stage = Stage::release(
+        ReleaseFolder::new("demo", "1.0.0")
+            .zip(LINUX, &zip)
+            .zip("linux_arm64", &zip),
+    );
+    stage.demo("--jobs 1").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+   Present [ORIGIN]/acme/demo 1.0.0 linux_arm64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied, 1 already present) in [TIME]
+",
+    );
+    assert_eq!(
+        stage.installs(),
+        ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.0.0 linux_arm64"]
+    );
+    assert_eq!(stage.origin.count(asks("package")), 1);
+}
+
+#[test]
+fn documents_are_judged_by_their_form_as_clients_do() {
+    for form in [
+        Form::Crlf,
+        Form::BlankLine,
+        Form::UpperCaseHex,
+        Form::OneWord,
+        Form::MoreFiles,
+        Form::NoLastNewline,
+    ] {
+        arrives(&Stage::release(
+            folder().document(move |text| form.of(text)),
+        ));
+    }
+    for (form, says) in [(Form::Starred, "
+error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: nothing was written. Clients refuse this release, too: its author has to publish it again
+"), (Form::UpperCaseNames, "
+error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: nothing was written. Clients refuse this release, too: its author has to publish it again
+")] {
+        let stage = Stage::release(folder().document(move |text| form.of(text)));
+        stage.demo("").says(3, says);
+        assert!(stage.installs().is_empty());
+    }
+    Stage::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
+error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: nothing was written. Clients refuse this release, too: its author has to publish it again
+");
+}
+
+#[test]
+fn metadata_that_contradicts_is_refused() {
+    refused("download", lie::says("shasum", "0".repeat(64)), 3, "
+error: the package metadata has another hash of the package than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected 0000000000000000000000000000000000000000000000000000000000000000
+  received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec, h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+    refused("download", lie::says("shasum", "x"), 3, "
+error: the package metadata has another shasum than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected 64 hex digits
+  received x
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+    refused("download", lie::says("os", "beos"), 3, "
+error: the package metadata has another platform than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected linux_amd64
+  received beos_amd64
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+    refused(
+        "download",
+        lie::says("filename", "../x.zip"),
+        3,
+        "
+error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected terraform-provider-demo_1.0.0_linux_amd64.zip
+  received ../x.zip
+
+hint: nothing was written. The package may be another version's: its author has to publish it again
+",
+    );
+    refused("download", lie::lacks("filename"), 1, "
+error: the package metadata cannot be understood for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+  missing field `filename` at line 1 column 1660
+");
+    refused("download", lie::renames_in("packages", "linux_amd64", "plan9_mips"), 3, "
+error: the package metadata has another list of packages than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected linux_amd64
+  received plan9_mips
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+    refused("download", lie::renames_in("packages", "linux_amd64", "linux"), 1, "
+error: the package metadata names a platform that is none for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+  `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
+");
+    refused("download", lie::says("packages/linux_amd64/package_size", 0), 3, "
+error: the package metadata has another package size than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected more than 0
+  received 0
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+    refused("download", lie::says("packages/linux_amd64/package_size", -1), 1, "
+error: the package metadata cannot be understood for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+  invalid value: integer `-1`, expected u64 at line 1 column 384
+");
+    refused("download", lie::says("packages/linux_amd64/hashes", json!(["zh:00"])), 3, "
+error: the package metadata has another hash of the package than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected 4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+  received zh:00
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+    refused("download", lie::says("protocols", json!(["x"])), 3, "
+error: the package metadata has another protocol than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected such as 6.0
+  received x
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+}
+
+#[test]
+fn sizes_that_are_wrong_show_when_the_package_comes() {
+    refused("download", lie::says("packages/linux_amd64/package_size", 1), 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  there are more bytes than expected
+    expected 1 bytes
+    received more
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    refused("download", lie::says("packages/linux_amd64/package_size", 1 << 20), 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  there are fewer bytes than expected
+    expected 1048576 bytes
+    received 406 bytes
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+}
+
+#[test]
+fn urls_are_relative_and_of_the_web() {
+    arrives(&told(
+        "download",
+        lie::json(|document| {
+            for field in ["download_url", "shasums_url", "shasums_signature_url"] {
+                let url = document[field].as_str().unwrap().to_owned();
+                let (_, path) = url.split_once("/files/").unwrap();
+                document[field] = format!("/files/{path}").into();
+            }
+        }),
+    ));
+    refused("download", lie::says("download_url", "ftp://example.com/x.zip"), 3, "
+error: the package metadata has another download_url than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  expected an https URL
+  received ftp://example.com/x.zip
+  from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
+");
+    refused("download", lie::says("download_url", ""), 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  there are more bytes than expected
+    expected 406 bytes
+    received more
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    refused(
+        "download",
+        lie::says("download_url", "http://127.0.0.1:1/x.zip"),
+        1,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  refusing to use http
+    received http://127.0.0.1:1/x.zip
+
+hint: to speak to it without TLS, `--plain-http 127.0.0.1:1`
+",
+    );
+}
+
+#[test]
+fn what_is_secret_in_urls_is_sent_and_never_shown() {
+    let stage = Stage::new(Setup::new([demo()]).signed_urls().start());
+    stage.demo("-vv").hides(SECRET);
+    assert_eq!(stage.installs(), ARRIVED);
+    let stage = Stage::new(Setup::new([demo()]).signed_urls().start());
+    stage.origin.always(asks("package"), Fault::status(404));
+    stage.demo("").says(1, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  the request for the package failed
+    from https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip?…
+    answered 404: it went wrong
+
+hint: the source lists a package that is not there: its owner has to publish it again
+").hides(SECRET);
+}

@@ -1,0 +1,233 @@
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::support::origin::{Fault, Origin, Provider, asks, lie};
+
+const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
+
+/// Mirrors past a fault of the first request for the package.
+#[track_caller]
+fn survives(fault: Fault, packages: usize) -> Stage {
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(1, asks("package"), fault);
+    stage.demo("-q").says(0, "");
+    assert_eq!(stage.installs(), ARRIVED);
+    assert_eq!(stage.origin.count(asks("package")), packages);
+    stage
+}
+
+/// Nothing arrives where the package always meets a fault.
+#[track_caller]
+fn fails(fault: Fault, code: i32, says: &str) -> Stage {
+    let stage = Stage::of([demo()]);
+    stage.origin.always(asks("package"), fault);
+    stage.demo("").says(code, says).gives(&[]);
+    assert!(stage.installs().is_empty());
+    stage
+}
+
+/// What lies below says how, in the words of the system.
+const UNREACHABLE: &str = "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
+  …";
+
+fn zip(origin: &Origin) -> bytes::Bytes {
+    origin.zip("acme/demo", "1.0.0", LINUX)
+}
+
+#[test]
+fn a_download_that_is_cut_goes_on_where_it_was() {
+    let stage = survives(Fault::cut_body(100), 2);
+    let seen = stage.origin.seen();
+    assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
+    fails(Fault::cut_body(0), 1, UNREACHABLE);
+}
+
+#[test]
+fn servers_without_ranges_send_it_all_again() {
+    type Spoil = fn(&[u8]) -> Fault;
+    let faults: [(Spoil, usize); 3] = [
+        (|whole| Fault::range_ignored(whole), 2),
+        (|whole| Fault::range_elsewhere(whole), 3),
+        (|_| Fault::range_refused(), 3),
+    ];
+    for (fault, packages) in faults {
+        let stage = Stage::of([demo()]);
+        stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+        stage
+            .origin
+            .fault(2, asks("package"), fault(&zip(&stage.origin)));
+        stage.demo("-q").says(0, "");
+        assert_eq!(stage.installs(), ARRIVED);
+        assert_eq!(stage.origin.count(asks("package")), packages);
+    }
+}
+
+#[test]
+fn a_package_that_is_another_when_it_goes_on_is_refused() {
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let other = vec![0; zip(&stage.origin).len() - 100];
+    stage.origin.fault(2, asks("package"), Fault::body(other));
+    stage.demo("").says(3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  the bytes do not match their digest
+    expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+    received sha256:071b9bb6c5f8df9a978555db46f332fa6997a05cef9ade96906a27edd5a17cbe
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    assert!(stage.installs().is_empty());
+}
+
+#[test]
+fn a_storm_passes() {
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(1, asks("package"), Fault::status(503));
+    stage.origin.fault(1, asks("versions"), Fault::Reset);
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ARRIVED);
+}
+
+#[test]
+fn connections_that_end_are_tried_again() {
+    survives(Fault::Reset, 2);
+    fails(Fault::Reset, 1, UNREACHABLE);
+}
+
+#[test]
+fn bytes_that_are_not_right_are_refused() {
+    fails(Fault::wrong_bytes(), 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  the bytes do not match their digest
+    expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+    received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    fails(Fault::shorter_body(), 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  there are fewer bytes than expected
+    expected 406 bytes
+    received 405 bytes
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    fails(Fault::longer_body(), 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  there are more bytes than expected
+    expected 406 bytes
+    received more
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    fails(Fault::body("<html>log in</html>"), 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  there are more bytes than expected
+    expected 406 bytes
+    received more
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+}
+
+#[test]
+fn right_bytes_that_come_in_other_ways_arrive() {
+    survives(Fault::chunked(), 1);
+    survives(Fault::RedirectElsewhere, 2);
+    fails(Fault::RedirectLoop, 1, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  there are more than 10 redirects
+    last https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
+");
+}
+
+#[test]
+fn a_package_of_unknown_length_is_kept_until_it_is_known() {
+    let unsaid = || {
+        let stage = Stage::of([demo()]);
+        stage.origin.always(
+            asks("download"),
+            lie::says("packages", serde_json::Value::Null),
+        );
+        stage
+    };
+    let stage = unsaid();
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ARRIVED);
+    let stage = unsaid();
+    stage.origin.always(asks("package"), Fault::chunked());
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ARRIVED);
+    let stage = unsaid();
+    stage.origin.always(asks("package"), Fault::wrong_bytes());
+    stage.demo("").says(3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  the bytes do not match their digest
+    expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+    received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    assert!(stage.installs().is_empty());
+}
+
+#[test]
+fn a_package_that_fails_leaves_the_version_as_it_was() {
+    let stage = Stage::of([Provider::demo(&["darwin_arm64", LINUX])]);
+    stage.demo("--platform linux_amd64 -q").says(0, "");
+    let before = stage.installs();
+    stage.origin.always(asks("package"), Fault::wrong_bytes());
+    stage.demo("").says(3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 darwin_arm64 in [ORIGIN]
+  the bytes do not match their digest
+    expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+    received sha256:9a04b5167303d03a1af68b46144b5da2d253d994d6e989b863f8fb03b26af79a
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+");
+    assert_eq!(stage.installs(), before);
+}
+
+#[test]
+fn a_stall_ends_where_a_time_is_set() {
+    let mut stage = Stage::of([demo()]);
+    stage.scene = stage.scene.env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
+    stage.origin.always(asks("document"), Fault::stall_body(10));
+    stage.demo("").says(1, "
+error: no complete answer within 1 seconds for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
+
+hint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow
+");
+    assert!(stage.installs().is_empty());
+}

@@ -1,0 +1,398 @@
+use std::fs;
+
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::support::judge;
+use crate::support::layout_of_registry::export;
+use crate::support::origin::{Fault, Provider, asks};
+use crate::support::registry::Registry;
+use crate::support::release::ReleaseFolder;
+
+const DARWIN: &str = "darwin_arm64";
+
+/// `acme/demo` with several releases, one of them for later.
+fn versions() -> Provider {
+    ["0.9.0", "1.0.0", "1.1.0", "1.2.0-rc.1"]
+        .into_iter()
+        .fold(Provider::new("acme/demo"), |provider, version| {
+            provider.version(version, &[LINUX])
+        })
+}
+
+#[test]
+fn a_provider_arrives_and_is_there() {
+    let stage = Stage::of([demo()]);
+    stage
+        .demo("")
+        .says(
+            0,
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        )
+        .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
+    assert_eq!(
+        stage.origin.counters(),
+        "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+
+    stage.origin.forget();
+    let before = stage.tree();
+    stage
+        .demo("")
+        .says(
+            0,
+            "
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+        )
+        .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
+    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
+    assert_eq!(stage.tree(), before);
+}
+
+#[test]
+fn a_platform_that_is_new_costs_one_package() {
+    let stage = Stage::of([Provider::demo(&[DARWIN, LINUX])]);
+    stage.demo("--platform linux_amd64").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    stage.origin.forget();
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
+",
+    );
+    assert_eq!(
+        stage.origin.counters(),
+        "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
+    );
+    assert_eq!(stage.origin.count(asks("package * * darwin_arm64")), 1);
+    assert_eq!(
+        stage.installs(),
+        [
+            "acme/demo 1.0.0 darwin_arm64",
+            "acme/demo 1.0.0 linux_amd64"
+        ]
+    );
+}
+
+#[test]
+fn what_is_there_is_compared_on_demand() {
+    let stage = Stage::of([demo()]);
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    stage.origin.forget();
+    let before = stage.tree();
+    stage.demo("--recheck").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+    assert_eq!(
+        stage.origin.counters(),
+        "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
+    );
+    assert_eq!(stage.tree(), before);
+}
+
+#[test]
+fn a_dry_run_tells_the_plan_and_writes_nothing() {
+    let stage = Stage::of([
+        Provider::demo(&[DARWIN, LINUX]),
+        Provider::new("acme/other").version("2.0.0", &[LINUX]),
+    ]);
+    let all = "[ORIGIN]/acme/demo [ORIGIN]/acme/other --jobs 1";
+    stage.mirror(&format!("{all} --dry-run")).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/other 2.0.0   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/other 2.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
+",
+    );
+    assert_eq!(stage.origin.count(asks("package")), 0);
+    assert!(!stage.scene.path("store").exists());
+
+    stage
+        .mirror("[ORIGIN]/acme/demo --platform linux_amd64 --jobs 1")
+        .says(
+            0,
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        );
+    let before = stage.tree();
+    stage.mirror(&format!("{all} --dry-run")).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/other 2.0.0   signed [ACME ID] (origin)
+   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64
+Would copy [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/other 2.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+Would mirror 2 versions, 2 packages (816 B to copy, 1 already present) in [TIME]
+",
+    );
+    assert_eq!(stage.tree(), before);
+}
+
+#[test]
+fn one_that_fails_does_not_stop_the_others() {
+    let stage = Stage::of(Provider::many(3, 1, &[LINUX]));
+    stage
+        .origin
+        .always(asks("versions acme/p1"), Fault::status(404));
+    stage
+        .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
+        .says(1, "
+  Verified [ORIGIN]/acme/p0 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/p2 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/p0 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/p2 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
+error: nothing is published for [ORIGIN]/acme/p1 in [ORIGIN]
+
+hint: the full address counts: the same name on another host is another provider. A private one may need a token
+  Mirrored 2 versions, 2 packages (800 B copied) in [TIME]
+    Failed 1 of 3: [ORIGIN]/acme/p1
+");
+    assert_eq!(
+        stage.installs(),
+        ["acme/p0 1.0.0 linux_amd64", "acme/p2 1.0.0 linux_amd64"]
+    );
+}
+
+#[test]
+fn what_is_untrusted_counts_more_than_what_is_absent() {
+    let stage = Stage::of(Provider::many(3, 1, &[LINUX]));
+    stage
+        .origin
+        .always(asks("versions acme/p0"), Fault::status(404));
+    stage
+        .origin
+        .always(asks("document acme/p1"), Fault::wrong_bytes());
+    stage
+        .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
+        .says(3, "
+  Verified [ORIGIN]/acme/p2 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/p2 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
+error: nothing is published for [ORIGIN]/acme/p0 in [ORIGIN]
+
+hint: the full address counts: the same name on another host is another provider. A private one may need a token
+error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/p1 1.0.0 in [ORIGIN]
+  key [ACME]
+
+hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+  Mirrored 1 version, 1 package (400 B copied) in [TIME]
+    Failed 2 of 3: [ORIGIN]/acme/p0, [ORIGIN]/acme/p1 1.0.0
+");
+    assert_eq!(stage.installs(), ["acme/p2 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn constraints_say_which_versions() {
+    for (wanted, versions) in [
+        ("", &["1.1.0"][..]),
+        ("@1.0.0", &["1.0.0"]),
+        ("@>=0.9,!=1.0.0", &["0.9.0", "1.1.0"]),
+        ("@>=0.1 --newest 2", &["1.0.0", "1.1.0"]),
+        ("@>=1.0 --prereleases", &["1.0.0", "1.1.0", "1.2.0-rc.1"]),
+        (" --prereleases", &["1.2.0-rc.1"]),
+        (" --prereleases --newest 2", &["1.1.0", "1.2.0-rc.1"]),
+        ("@1.2.0-rc.1", &["1.2.0-rc.1"]),
+    ] {
+        let stage = Stage::of([self::versions()]);
+        let names: Vec<String> = versions
+            .iter()
+            .rev()
+            .map(|version| format!("oci-layout:store/[ORIGIN]/acme/demo:{version}"))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        stage
+            .mirror(&format!("[ORIGIN]/acme/demo{wanted}"))
+            .gives(&names);
+        assert_eq!(stage.installs().len(), versions.len(), "{wanted}");
+    }
+}
+
+#[test]
+fn what_nothing_fulfils_says_what_there_is() {
+    let stage = Stage::of([versions()]);
+    stage.mirror("[ORIGIN]/acme/demo@>=2.0").says(
+        1,
+        "
+error: no version matches `>= 2.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+  has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
+
+hint: pre-releases are chosen by name, or with `--prereleases`
+",
+    );
+    stage.mirror("[ORIGIN]/acme/none").says(1, "
+error: nothing is published for [ORIGIN]/acme/none in [ORIGIN]
+
+hint: the full address counts: the same name on another host is another provider. A private one may need a token
+");
+}
+
+#[test]
+fn platforms_that_are_not_there_are_told() {
+    let stage = Stage::of([demo()]);
+    stage
+        .demo("--platform linux_amd64 --platform plan9_mips")
+        .says(
+            0,
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        );
+    stage.demo("--platform plan9_mips").says(
+        1,
+        "
+   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
+error: none of the wanted packages is published for [ORIGIN]/acme/demo in [ORIGIN]
+  expected plan9_mips
+",
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn what_an_origin_wants_to_be_read_is_shown() {
+    let stage = Stage::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+   Warning [ORIGIN]/acme/demo: Use �[31macme/newer�from now on.
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+}
+
+/// The requests for a repository, as `METHOD KIND`, without their places.
+fn asked(registry: &Registry) -> Vec<String> {
+    let seen = registry.seen();
+    let words = |path: &str| {
+        ["tags/list", "blobs/uploads", "blobs", "manifests"]
+            .into_iter()
+            .find(|kind| path.contains(&format!("/{kind}")))
+            .unwrap_or("v2")
+            .to_owned()
+    };
+    seen.iter()
+        .map(|seen| format!("{} {}", seen.method, words(&seen.path)))
+        .collect()
+}
+
+#[test]
+fn a_registry_takes_it_and_is_asked_little_again() {
+    let stage = Stage::of([demo()]);
+    let registry = Registry::plain();
+    let to = format!(
+        "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0}",
+        registry.host()
+    );
+    stage.run(&to).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    let tags: Vec<String> = registry
+        .tags("acme/demo")
+        .into_iter()
+        .map(|(tag, _)| tag)
+        .collect();
+    assert!(tags.contains(&"1.0.0".to_owned()), "{tags:?}");
+    let layout = stage.scene.path("store/exported/acme/demo");
+    export(&registry, "acme/demo", &layout);
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+
+    registry.forget();
+    stage.origin.forget();
+    stage.run(&to).says(
+        0,
+        "
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
+    assert_eq!(asked(&registry), ["GET tags/list", "GET manifests"]);
+}
+
+#[test]
+fn a_release_that_was_made_again_is_refused() {
+    let stage = Stage::of([demo()]);
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    let before = stage.tree();
+    let again = ReleaseFolder::new("demo", "1.0.0")
+        .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"another")])
+        .platform(DARWIN);
+    stage
+        .origin
+        .publish(Provider::new("acme/demo").release(again));
+    stage.demo("--platform linux_amd64").says(
+        0,
+        "
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+    stage.demo("--recheck").says(3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: another zip is there for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in oci-layout:store/[ORIGIN]/acme/demo
+  expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
+  received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
+
+hint: nothing was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again
+");
+    assert_eq!(stage.tree(), before);
+    fs::remove_dir_all(stage.scene.path("store")).unwrap();
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   167 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 2 packages (574 B copied) in [TIME]
+",
+    );
+    assert_eq!(judge::installs(&stage.scene.path("store")).len(), 2);
+}

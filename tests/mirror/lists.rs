@@ -1,0 +1,182 @@
+use serde_json::json;
+
+use super::documents::{arrives, refused, told};
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::support::origin::{Door, Fault, asks, at, lie};
+
+#[test]
+fn discovery_follows_its_rules() {
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(
+        1,
+        at(Door::Front, asks("discovery")),
+        Fault::RedirectElsewhere,
+    );
+    arrives(&stage);
+    arrives(&told(
+        "discovery",
+        lie::says("providers.v1", "../v1/providers/"),
+    ));
+    arrives(&told(
+        "discovery",
+        Fault::with("content-type", "Application/JSON; charset=utf-8"),
+    ));
+    refused(
+        "discovery",
+        Fault::with("content-type", "text/html"),
+        1,
+        "
+error: the service discovery document is not JSON for [ORIGIN]/acme/demo in [ORIGIN]
+  expected the content type application/json
+  received text/html
+  from https://[ORIGIN]/.well-known/terraform.json
+
+hint: a page in place of JSON often means that something between here and the server wants a login
+",
+    );
+    refused(
+        "discovery",
+        Fault::without("content-type"),
+        1,
+        "
+error: the service discovery document is not JSON for [ORIGIN]/acme/demo in [ORIGIN]
+  expected the content type application/json
+  received none
+  from https://[ORIGIN]/.well-known/terraform.json
+
+hint: a page in place of JSON often means that something between here and the server wants a login
+",
+    );
+    refused(
+        "discovery",
+        lie::padded(2 << 20),
+        1,
+        "
+error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
+  expected at most 1048576 bytes
+  from https://[ORIGIN]/.well-known/terraform.json
+",
+    );
+    refused(
+        "discovery",
+        lie::lacks("providers.v1"),
+        1,
+        "
+error: [ORIGIN] does not offer a provider registry for [ORIGIN]/acme/demo in [ORIGIN]
+
+hint: if the registry is on another host, a `host` block in the CLI configuration names it
+",
+    );
+    refused(
+        "discovery",
+        lie::renames("providers.v1", "providers.v2"),
+        1,
+        "
+error: [ORIGIN] does not offer a provider registry for [ORIGIN]/acme/demo in [ORIGIN]
+  expected providers.v1
+  received providers.v2
+
+hint: if the registry is on another host, a `host` block in the CLI configuration names it
+",
+    );
+    refused(
+        "discovery",
+        lie::says("providers.v1", "https://a:b@localhost/"),
+        3,
+        r#"
+error: the service discovery document has another providers.v1 than expected for [ORIGIN]/acme/demo in [ORIGIN]
+  expected a URL without a user's name
+  received "https://a:b@localhost/"
+  from https://[ORIGIN]/.well-known/terraform.json
+"#,
+    );
+    refused("discovery", lie::says("providers.v1", "/v1/providers"), 1, "
+error: nothing is published for [ORIGIN]/acme/demo in [ORIGIN]
+
+hint: the full address counts: the same name on another host is another provider. A private one may need a token
+");
+    refused(
+        "discovery",
+        Fault::body("{"),
+        1,
+        "
+error: the service discovery document cannot be understood for [ORIGIN]/acme/demo in [ORIGIN]
+  from https://[ORIGIN]/.well-known/terraform.json
+  EOF while parsing an object at line 1 column 1
+",
+    );
+    refused(
+        "discovery",
+        Fault::RedirectLoop,
+        1,
+        "
+error: there are more than 10 redirects for [ORIGIN]/acme/demo in [ORIGIN]
+  last https://[ORIGIN]/.well-known/terraform.json
+",
+    );
+}
+
+#[test]
+fn a_list_of_versions_is_taken_as_a_whole() {
+    let stage = Stage::of([demo().version("one", &[])]);
+    stage.demo("").says(
+        1,
+        "
+error: the list of versions has one that is none for [ORIGIN]/acme/demo in [ORIGIN]
+  from https://[ORIGIN]/v1/providers/acme/demo/versions
+  `one` is not a version: its form is unknown
+    expected MAJOR.MINOR.PATCH, optionally with -PRE and +META
+",
+    );
+    refused(
+        "versions",
+        lie::says("versions", json!([])),
+        1,
+        "
+error: there is no stable version for [ORIGIN]/acme/demo in [ORIGIN]
+  has none
+
+hint: the source knows the provider, and lists no version of it
+",
+    );
+    refused(
+        "versions",
+        Fault::body("<html>"),
+        1,
+        "
+error: the list of versions cannot be understood for [ORIGIN]/acme/demo in [ORIGIN]
+  from https://[ORIGIN]/v1/providers/acme/demo/versions
+  expected value at line 1 column 1
+",
+    );
+    refused(
+        "versions",
+        lie::says("versions/0/platforms/0/os", "a b"),
+        1,
+        "
+error: the list of versions names a platform that is none for [ORIGIN]/acme/demo in [ORIGIN]
+  from https://[ORIGIN]/v1/providers/acme/demo/versions
+  `a b_amd64` is not a platform: expected OS_ARCH, such as `linux_amd64`
+",
+    );
+    refused(
+        "versions",
+        lie::padded(9 << 20),
+        1,
+        "
+error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
+  expected at most 8388608 bytes
+  from https://[ORIGIN]/v1/providers/acme/demo/versions
+",
+    );
+    arrives(&told(
+        "versions",
+        lie::says("versions/0/platforms", json!(null)),
+    ));
+}
+
+#[test]
+fn a_version_that_is_listed_twice_is_one() {
+    arrives(&Stage::of([demo().version("1.0.0", &[LINUX])]));
+}

@@ -1,0 +1,252 @@
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::support::origin::{Origin, Provider, asks};
+use crate::support::release::sha256;
+
+const DARWIN: &str = "darwin_arm64";
+
+fn versions() -> Provider {
+    ["1.0.0", "1.1.0", "2.0.0"]
+        .into_iter()
+        .fold(Provider::new("acme/demo"), |provider, version| {
+            provider.version(version, &[DARWIN, LINUX])
+        })
+}
+
+fn zh(origin: &Origin, version: &str, platform: &str) -> String {
+    format!("zh:{}", sha256(&origin.zip("acme/demo", version, platform)))
+}
+
+/// Writes a lock file with one entry.
+fn lock(stage: &Stage, path: &str, address: &str, version: &str, hashes: &[String]) {
+    let hashes: String = hashes
+        .iter()
+        .map(|hash| format!("    \"{hash}\",\n"))
+        .collect();
+    let address = stage.named(address);
+    stage.scene.write(
+        path,
+        format!(
+            "provider \"{address}\" {{\n  version = \"{version}\"\n  hashes = [\n{hashes}  ]\n}}\n"
+        ),
+    );
+}
+
+const NAME: &str = ".terraform.lock.hcl";
+
+#[test]
+fn exactly_what_is_locked_arrives() {
+    let stage = Stage::of([versions()]);
+    for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
+        let hashes = [DARWIN, LINUX].map(|platform| zh(&stage.origin, version, platform));
+        lock(
+            &stage,
+            &format!("{directory}/{NAME}"),
+            "[ORIGIN]/acme/demo",
+            version,
+            &hashes,
+        );
+    }
+    stage
+        .mirror(&format!("--from-lock a --from-lock b/{NAME} --jobs 1"))
+        .says(
+            0,
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock)
+  Verified [ORIGIN]/acme/demo 1.1.0   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.1.0 darwin_arm64   407 B   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [ACME ID] (lock)
+  Mirrored 2 versions, 4 packages (1.59 KiB copied) in [TIME]
+",
+        );
+    assert_eq!(
+        stage.installs(),
+        [
+            "acme/demo 1.0.0 darwin_arm64",
+            "acme/demo 1.0.0 linux_amd64",
+            "acme/demo 1.1.0 darwin_arm64",
+            "acme/demo 1.1.0 linux_amd64",
+        ]
+    );
+    stage.origin.forget();
+    stage.mirror("--from-lock a --from-lock b").says(
+        0,
+        "
+  Mirrored nothing: 4 packages already present, in [TIME]
+",
+    );
+    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
+}
+
+#[test]
+fn what_is_not_locked_is_refused() {
+    let stage = Stage::of([versions()]);
+    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
+    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    stage.mirror("--from-lock . --jobs 1").says(3, "
+error: the package for darwin_arm64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+
+hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+");
+    assert_eq!(stage.origin.count(asks("package")), 0);
+    assert!(stage.installs().is_empty());
+    stage.mirror("--from-lock . --platform linux_amd64").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn what_is_there_is_held_to_the_lock_too() {
+    let stage = Stage::of([demo()]);
+    stage.demo("-q").says(0, "");
+    let hashes = [format!("zh:{}", "0".repeat(64))];
+    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    stage.mirror("--from-lock .").says(3, "
+error: the package for linux_amd64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in oci-layout:store/[ORIGIN]/acme/demo
+  received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+
+hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+");
+}
+
+#[test]
+fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
+    let stage = Stage::of([demo()]);
+    let hashes = ["h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".to_owned()];
+    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    stage.mirror("--from-lock .").says(
+        3,
+        "
+error: the lock file has no zh: hash of this version for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: `tofu providers lock` adds the hashes of zips for all platforms
+",
+    );
+    assert!(stage.installs().is_empty());
+}
+
+#[test]
+fn a_version_that_is_locked_and_gone_says_so() {
+    let stage = Stage::of([demo()]);
+    let hashes = [format!("zh:{}", "0".repeat(64))];
+    lock(&stage, NAME, "[ORIGIN]/acme/demo", "3.0.0", &hashes);
+    stage.mirror("--from-lock .").says(
+        1,
+        "
+error: no version matches `3.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+  has 1.0.0
+
+hint: pre-releases are chosen by name, or with `--prereleases`
+",
+    );
+    stage.mirror("--from-lock none").says(
+        1,
+        "
+error: cannot read none
+  No such file or directory (os error 2)
+",
+    );
+    stage.scene.write("bad.hcl", "provider {");
+    stage.mirror("--from-lock bad.hcl").says(
+        2,
+        "
+error: bad.hcl is not a lock file
+  not valid HCL: `{` is not closed
+    at line 1
+",
+    );
+}
+
+#[test]
+fn a_lock_vouches_for_a_mirror() {
+    let stage = Stage::of([demo()]);
+    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
+    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    let url = stage.origin.mirror_url();
+    stage
+        .mirror(&format!("--from-lock . --from network-mirror:{url}"))
+        .says(
+            0,
+            "
+  Verified example.com/acme/demo 1.0.0   unverified (lock)
+    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified (lock)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn a_configuration_says_what_is_required_of_all_its_modules() {
+    let stage = Stage::of([versions()]);
+    let required = |constraint: &str| {
+        stage.named(&format!(
+            "terraform {{\n  required_providers {{\n    demo = {{\n      source = \"[ORIGIN]/acme/demo\"\n      version = \"{constraint}\"\n    }}\n  }}\n}}\n"
+        ))
+    };
+    stage.scene.write(
+        "root/main.tf",
+        required(">= 1.0") + "module \"part\" {\n  source = \"./part\"\n}\n",
+    );
+    stage.scene.write("root/part/main.tf", required("< 2.0"));
+    stage
+        .mirror("--from-config root --platform linux_amd64")
+        .says(
+            0,
+            "
+  Verified [ORIGIN]/acme/demo 1.1.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        );
+    assert_eq!(stage.installs(), ["acme/demo 1.1.0 linux_amd64"]);
+    stage.scene.write("root/part/main.tf", required("< 1.0"));
+    stage.mirror("--from-config root").says(
+        1,
+        "
+error: no version matches `>= 1.0.0, < 1.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+  has 2.0.0, 1.1.0, 1.0.0
+
+hint: pre-releases are chosen by name, or with `--prereleases`
+",
+    );
+    stage.mirror("--from-config none").says(
+        1,
+        "
+error: cannot read none
+  No such file or directory (os error 2)
+",
+    );
+    stage.scene.write("root/part/main.tf", "terraform {");
+    stage.mirror("--from-config root").says(
+        1,
+        "
+error: the module in root/part cannot be read
+  not valid HCL: `{` is not closed
+    in main.tf, line 1
+",
+    );
+    stage.scene.write(
+        "root/main.tf",
+        "module \"far\" {\n  source = \"git::https://example.com/x\"\n}\n".to_owned()
+            + &required("~> 1.0"),
+    );
+    stage.mirror("--from-config root --jobs 1").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.1.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0 darwin_arm64   407 B   signed [ACME ID] (origin)
+   Warning root: the module git::https://example.com/x is not on this disk
+  Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
+",
+    );
+}

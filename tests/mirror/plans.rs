@@ -1,0 +1,247 @@
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::support::origin::Provider;
+use crate::support::signer::Signer;
+
+const DARWIN: &str = "darwin_arm64";
+
+fn two() -> [Provider; 2] {
+    let other = ["1.0.0", "1.1.0", "2.0.0-rc.1"]
+        .into_iter()
+        .fold(Provider::new("acme/other"), |provider, version| {
+            provider.version(version, &[DARWIN, LINUX])
+        });
+    [Provider::demo(&[DARWIN, LINUX]), other]
+}
+
+#[test]
+fn a_file_says_all_of_it() {
+    let stage = Stage::of(two());
+    let text = r#"
+trust = "../trust.toml"
+to = ["oci-layout:store"]
+platforms = ["linux_amd64"]
+newest = 1
+
+[[provider]]
+address = "[ORIGIN]/acme/demo"
+platforms = ["darwin_arm64", "linux_amd64"]
+
+[[provider]]
+address = "[ORIGIN]/acme/other"
+constraints = ">= 1.0"
+newest = 2
+prereleases = true
+
+[[provider]]
+address = "[ORIGIN]/acme/other"
+constraints = "1.0.0"
+platforms = ["darwin_arm64"]
+"#;
+    stage.scene.write("plans/mirror.toml", stage.named(text));
+    let fingerprint = Signer::acme().fingerprint();
+    stage.scene.write(
+        "trust.toml",
+        stage.named(&format!(
+            "[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nkeys = [\"{fingerprint}\"]\n"
+        )),
+    );
+    stage
+        .run("--file plans/mirror.toml --jobs 1 -q")
+        .says(0, "");
+    assert_eq!(
+        stage.installs(),
+        [
+            "acme/demo 1.0.0 darwin_arm64",
+            "acme/demo 1.0.0 linux_amd64",
+            "acme/other 1.0.0 darwin_arm64",
+            "acme/other 1.1.0 linux_amd64",
+            "acme/other 2.0.0-rc.1 linux_amd64",
+        ]
+    );
+}
+
+#[test]
+fn two_destinations_get_the_same() {
+    let stage = Stage::of([demo()]);
+    let text = "to = [\"oci-layout:store/a\", \"oci-layout:store/b\"]\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\n";
+    stage.scene.write("mirror.toml", stage.named(text));
+    stage.run("--file mirror.toml -q").says(0, "").gives(&[
+        "oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0",
+        "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
+    ]);
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"; 2]);
+    // What the command line says counts more.
+    stage
+        .run("--file mirror.toml --to oci-layout:store/c -q")
+        .gives(&["oci-layout:store/c/[ORIGIN]/acme/demo:1.0.0"]);
+}
+
+#[test]
+fn files_that_are_wrong_say_where() {
+    for (text, says) in [
+        ("", "
+error: mirror.toml is not a mirror file
+  the file names no provider
+    expected a table [[provider]] for each
+
+hint: the README shows a mirror file, under Mirror
+"),
+        ("provider = 1", "
+error: mirror.toml is not a mirror file
+  the text is not that of a mirror file
+  TOML parse error at line 1, column 12
+    |
+  1 | provider = 1
+    |            ^
+  invalid type: integer `1`, expected a sequence
+
+hint: the README shows a mirror file, under Mirror
+"),
+        ("[[provider]]\naddress = \"acme/demo\"\nplatform = []\n", "
+error: mirror.toml is not a mirror file
+  the text is not that of a mirror file
+  TOML parse error at line 3, column 1
+    |
+  3 | platform = []
+    | ^^^^^^^^
+  unknown field `platform`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
+
+hint: the README shows a mirror file, under Mirror
+"),
+        ("[[provider]]\naddress = \"acme/demo\"\n", "
+error: mirror.toml is not a mirror file
+  the table of `acme/demo` cannot be understood
+  `acme/demo` names no host
+    expected HOSTNAME/NAMESPACE/TYPE
+
+hint: the README shows a mirror file, under Mirror
+"),
+        ("[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \"1 to 2\"\n", "
+error: mirror.toml is not a mirror file
+  the table of `a.example/b/c` cannot be understood
+  `1 to 2` is not a version constraint: a comma is missing
+    expected `>= 1.2.0, < 2.0.0`
+
+hint: the README shows a mirror file, under Mirror
+"),
+        ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = [\"linux\"]\n", "
+error: mirror.toml is not a mirror file
+  the table of `a.example/b/c` cannot be understood
+  `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
+
+hint: the README shows a mirror file, under Mirror
+"),
+        ("[[provider]]\naddress = \"a.example/b/c\"\nnewest = 0\n", "
+error: mirror.toml is not a mirror file
+  the text is not that of a mirror file
+  TOML parse error at line 3, column 10
+    |
+  3 | newest = 0
+    |          ^
+  invalid value: integer `0`, expected a nonzero usize
+
+hint: the README shows a mirror file, under Mirror
+"),
+        ("[[provider]]\naddress = \"a.example/b/c\"\n", "
+error: nothing says where to mirror a.example/b/c
+
+hint: name the store with `--to STORE`, or with `to` in the mirror file
+"),
+        ("trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n", "
+error: cannot read none.toml
+  No such file or directory (os error 2)
+"),
+    ] {
+        let stage = Stage::of([]);
+        stage.scene.write("mirror.toml", text);
+        let code = if says == "
+error: cannot read none.toml
+  No such file or directory (os error 2)
+" { 1 } else { 2 };
+        stage.run("--file mirror.toml").says(code, says);
+    }
+    Stage::of([])
+        .run("--file none.toml --to oci-layout:x")
+        .says(
+            1,
+            "
+error: cannot read none.toml
+  No such file or directory (os error 2)
+",
+        );
+}
+
+#[test]
+fn options_say_what_they_want() {
+    let stage = Stage::of([demo()]);
+    stage.run("[ORIGIN]/acme/demo").says(
+        2,
+        "
+error: nothing says where to mirror [ORIGIN]/acme/demo
+
+hint: name the store with `--to STORE`, or with `to` in the mirror file
+",
+    );
+    stage.run("--to oci-layout:store").says(
+        2,
+        "
+error: the following required arguments were not provided:
+  <ADDR[@CONSTRAINTS]>...
+
+Usage: tfoci mirror --ca-file <FILE> --to <STORE> <ADDR[@CONSTRAINTS]>...
+
+For more information, try '--help'.
+",
+    );
+    stage.demo("--shard 3/2").says(2, "
+error: invalid value '3/2' for '--shard <I/N>': expected I/N, such as 1/4, where I counts from 1 to N
+
+For more information, try '--help'.
+");
+    stage.demo("--newest 0").says(
+        2,
+        "
+error: invalid value '0' for '--newest <N>': 0 is not in 1..=4294967295
+
+For more information, try '--help'.
+",
+    );
+    stage.demo("--platform linux").says(2, "
+error: invalid value 'linux' for '--platform <OS_ARCH>': `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
+
+For more information, try '--help'.
+");
+}
+
+#[test]
+fn shards_share_all_of_it() {
+    let stage = Stage::of(Provider::many(5, 1, &[LINUX]));
+    let all: String = (0..5).map(|n| format!("[ORIGIN]/acme/p{n} ")).collect();
+    let mut counts = Vec::new();
+    for shard in 1..=3 {
+        stage
+            .mirror(&format!("{all} --shard {shard}/3 -q"))
+            .says(0, "");
+        counts.push(stage.installs().len());
+    }
+    assert_eq!(counts, [2, 4, 5]);
+    stage.mirror(&format!("{all} --dry-run")).says(
+        0,
+        "
+   Present [ORIGIN]/acme/p0 1.0.0 linux_amd64
+   Present [ORIGIN]/acme/p1 1.0.0 linux_amd64
+   Present [ORIGIN]/acme/p2 1.0.0 linux_amd64
+   Present [ORIGIN]/acme/p3 1.0.0 linux_amd64
+   Present [ORIGIN]/acme/p4 1.0.0 linux_amd64
+  Mirrored nothing: 5 packages already present, in [TIME]
+",
+    );
+    let stage = Stage::of([demo()]);
+    stage.demo("--shard 2/2").says(
+        0,
+        "
+  Mirrored nothing in [TIME]
+",
+    );
+}

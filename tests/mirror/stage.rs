@@ -1,0 +1,157 @@
+use std::collections::BTreeMap;
+
+use super::scene;
+use crate::support::author::steady;
+use crate::support::judge;
+use crate::support::origin::{Origin, Provider, Release};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::{Run, Scene};
+
+/// An origin, and somebody who mirrors it into the layouts in `store`.
+pub struct Stage {
+    pub scene: Scene,
+    pub origin: Origin,
+}
+
+/// What a run printed, the same each time.
+#[derive(Debug)]
+pub struct Told(Run);
+
+impl Stage {
+    pub fn new(origin: Origin) -> Self {
+        let scene = scene(&origin);
+        Self { scene, origin }
+    }
+
+    pub fn of(providers: impl IntoIterator<Item = Provider>) -> Self {
+        Self::new(Origin::of(providers))
+    }
+
+    /// Of `acme/demo` with nothing but this release.
+    pub fn release(release: impl Into<Release>) -> Self {
+        Self::of([Provider::new("acme/demo").release(release)])
+    }
+
+    /// Runs `tfoci mirror … --to oci-layout:store`; `[ORIGIN]` in arguments stands for the origin.
+    pub fn mirror(&self, arguments: &str) -> Told {
+        self.run(&format!("{arguments} --to oci-layout:store"))
+    }
+
+    /// Mirrors `acme/demo`.
+    pub fn demo(&self, more: &str) -> Told {
+        self.mirror(&format!("[ORIGIN]/acme/demo {more}"))
+    }
+
+    /// Runs `tfoci mirror …`.
+    pub fn run(&self, arguments: &str) -> Told {
+        let arguments = self.named(arguments);
+        let known = ["mirror", "--ca-file", "ca.pem"];
+        let all = known.into_iter().chain(arguments.split_whitespace());
+        Told(self.steady(self.scene.tfoci(all)))
+    }
+
+    /// A text with the origin's host in the place of `[ORIGIN]`.
+    pub fn named(&self, text: &str) -> String {
+        text.replace("[ORIGIN]", self.origin.host())
+    }
+
+    /// Hosts have another port each time, and times and keys are others.
+    fn steady(&self, run: Run) -> Run {
+        let doors = self.origin.doors();
+        let mut run = steady(run);
+        for text in [&mut run.stdout, &mut run.stderr] {
+            for (door, name) in [
+                (&doors.front, "ORIGIN"),
+                (&doors.elsewhere, "ELSEWHERE"),
+                (&doors.plain, "PLAIN"),
+            ] {
+                let (_, host) = door.split_once("://").unwrap();
+                // In layouts, directories have no colon.
+                for host in [host, &host.replace(':', "_")] {
+                    *text = text.replace(host, &format!("[{name}]"));
+                }
+            }
+        }
+        run.stderr = in_order(&run.stderr);
+        let lines = run.stdout.lines();
+        run.stdout = lines
+            .map(|line| match line.split_once("@sha256:") {
+                Some((reference, _)) => format!("{reference}\n"),
+                None => format!("{line}\n"),
+            })
+            .collect();
+        run
+    }
+
+    /// What the independent client installs from the store, `acme/demo 1.0.0 linux_amd64`; each zip is one of the origin's.
+    #[track_caller]
+    pub fn installs(&self) -> Vec<String> {
+        let store = self.scene.path("store");
+        if !store.exists() {
+            return Vec::new();
+        }
+        let found = judge::installs(&store).into_iter().map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let parts: Vec<&str> = words[0].rsplit('/').collect();
+            let provider = format!("{}/{}", parts[1], parts[0]);
+            let zh = words[3].strip_prefix("zh:").unwrap();
+            assert!(self.origin.has_zip(&provider, zh), "{line}");
+            format!("{provider} {} {}", words[1], words[2])
+        });
+        found.collect()
+    }
+
+    /// Everything in the store.
+    pub fn tree(&self) -> BTreeMap<String, String> {
+        judge::tree(&self.scene.path("store"))
+    }
+}
+
+impl Told {
+    /// Asserts the exit code, and all that was said; `…` at the end stands for whatever follows.
+    #[track_caller]
+    pub fn says(self, code: i32, expected: &str) -> Self {
+        let Self(run) = self;
+        if let Some(beginning) = expected.strip_suffix('…') {
+            assert!(run.stderr.starts_with(beginning), "{}", run.stderr);
+            return Self(run.exits(code));
+        }
+        Self(run.exits(code).says(expected))
+    }
+
+    /// Asserts that nothing that was printed holds a secret.
+    #[track_caller]
+    pub fn hides(self, secret: &str) -> Self {
+        for text in [&self.0.stdout, &self.0.stderr] {
+            assert!(!text.contains(secret), "{text}");
+        }
+        self
+    }
+
+    /// Asserts the references that were printed.
+    #[track_caller]
+    pub fn gives(self, expected: &[&str]) -> Self {
+        let lines: Vec<&str> = self.0.stdout.lines().collect();
+        assert_eq!(lines, expected, "{}", self.0.stderr);
+        self
+    }
+}
+
+/// What goes on side by side is told in any order: here it comes first, sorted.
+fn in_order(text: &str) -> String {
+    let verbs = ["Verified ", "Copied ", "Present ", "Would copy "];
+    let rank = |line: &str| {
+        let mut verbs = verbs.iter();
+        verbs.position(|verb| line.trim_start().starts_with(verb))
+    };
+    let news = |line: &&str| rank(line).is_some();
+    let (mut news, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(news);
+    news.sort_by_key(|line| (rank(line), *line));
+    let lines = news.into_iter().chain(rest);
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// `demo` 1.0.0 for Linux.
+pub fn folder() -> ReleaseFolder {
+    ReleaseFolder::new("demo", "1.0.0").platform(super::LINUX)
+}

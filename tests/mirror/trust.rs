@@ -1,0 +1,376 @@
+use serde_json::json;
+
+use super::stage::{Stage, folder};
+use super::{LINUX, demo};
+use crate::support::origin::{Provider, Release, asks, lie};
+use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::signer::Signer;
+
+/// Mirrors this release, which is refused.
+#[track_caller]
+fn refused(release: impl Into<Release>, more: &str, code: i32, says: &str) {
+    let stage = Stage::release(release);
+    stage.demo(more).says(code, says).gives(&[]);
+    assert_eq!(stage.origin.count(asks("package")), 0);
+    assert!(stage.installs().is_empty());
+}
+
+#[test]
+fn signatures_that_prove_nothing() {
+    refused(folder().mistake(Mistake::SignatureByStranger), "", 3, "
+error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+");
+    refused(folder().mistake(Mistake::DocumentAltered), "", 3, "
+error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  key [ACME]
+
+hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+");
+    refused(folder().mistake(Mistake::SignatureBroken), "", 3, "
+error: the signature `SHA256SUMS.sig` is no OpenPGP signature that can be read for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+");
+    refused(
+        folder().mistake(Mistake::SignatureArmored),
+        "",
+        3,
+        "
+error: the signature `SHA256SUMS.sig` is armoured for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected binary, the only form that clients accept
+  received text
+
+hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+",
+    );
+    refused(
+        folder().mistake(Mistake::SignatureMissing),
+        "",
+        1,
+        r#"
+error: the request for the signature failed for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS.sig
+  answered 404: {"errors":["Not Found"]}
+
+hint: nothing was written. The registry names a file that is not there, so clients cannot install this version either
+"#,
+    );
+    refused(
+        folder().mistake(Mistake::DocumentMissing),
+        "",
+        1,
+        r#"
+error: the request for the checksum document failed for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
+  answered 404: {"errors":["Not Found"]}
+
+hint: nothing was written. The registry names a file that is not there, so clients cannot install this version either
+"#,
+    );
+}
+
+#[test]
+fn keys_that_prove_nothing() {
+    refused(
+        Release::of_testdata("revoked"),
+        "",
+        3,
+        "
+error: the signature `SHA256SUMS.sig` is by a revoked key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  key E56B60758C6D6E7630CD2A9F21FA22C0E0E7ABE9
+
+hint: nothing was written. The author has to sign the release with a key that is in use
+",
+    );
+    refused(
+        Release::of_testdata("sha1-document"),
+        "",
+        3,
+        r#"
+error: the signature `SHA256SUMS.sig` uses SHA-1 over the checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  key AFBDC290915FD6D0FED06B7A92E65CC74F07AFA5
+
+hint: nothing was written. `weak = "warn"` in a trust file lets it pass
+"#,
+    );
+    refused(Release::of_testdata("certify-only"), "", 3, "
+error: the signature `SHA256SUMS.sig` is by a key that may not sign for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  key FDEE2F0A451E7D74E0D369FADFDBF2335ABA5761
+
+hint: nothing was written. The author has to sign the release with a key that is in use
+");
+}
+
+#[test]
+fn a_key_that_has_expired_since_is_good_for_what_it_signed() {
+    let stage = Stage::release(folder().signed_by(Signer::expired_since()));
+    stage.demo("-q").says(0, "");
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn a_key_that_was_expired_is_refused_where_somebody_says_so() {
+    let stage = Stage::release(Release::of_testdata("expired-before"));
+    stage.scene.write(
+        "trust.toml",
+        stage.named("[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nexpired = \"refuse\"\n"),
+    );
+    stage.demo("--trust trust.toml").says(3, r#"
+error: the signature `SHA256SUMS.sig` was made after its key had expired for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  key FB115E33801559B027AA1233AE4169F062F4082A
+
+hint: nothing was written. `expired = "warn"` in the trust file lets it pass
+"#);
+    assert!(stage.installs().is_empty());
+    stage.demo("--jobs 1 --platform linux_amd64").says(0, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed AE4169F062F4082A (origin) expired-key
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   11 B   signed AE4169F062F4082A (origin) expired-key
+  Mirrored 1 version, 1 package (11 B copied) in [TIME]
+");
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn the_key_that_signed_may_be_any_of_them() {
+    let both = [Signer::stranger(), Signer::acme()];
+    let stage = Stage::release(Release::from(folder()).signers(&both));
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    let stage = Stage::of([demo()]);
+    stage
+        .origin
+        .always(asks("download"), lie::broken_first_key());
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin) skipped-key
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin) skipped-key
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn a_release_without_a_key_needs_a_word() {
+    refused(Release::from(folder()).keys(&[]), "", 3, "
+error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: nothing was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+");
+    refused(
+        Release::from(folder()).keys(&[]),
+        "--allow-unsigned other/*",
+        3,
+        "
+error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: nothing was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+",
+    );
+    let stage = Stage::release(Release::from(folder()).keys(&[]));
+    let pattern = stage.named("--allow-unsigned [ORIGIN]/acme/*");
+    stage.demo(&pattern).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   checksum
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   checksum
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    stage.demo(&pattern).says(
+        0,
+        "
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+    assert_eq!(stage.origin.count(asks("package")), 1);
+}
+
+#[test]
+fn a_release_without_a_signature_needs_a_word() {
+    let stage = Stage::of([demo()]);
+    for fields in ["shasums_signature_url", "signing_keys"] {
+        stage
+            .origin
+            .always(asks("download"), lie::says(fields, json!(null)));
+    }
+    stage.demo("").says(3, "
+error: the checksum document is not signed for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+
+hint: nothing was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+");
+    stage.demo("--allow-unsigned [ORIGIN]/acme/demo").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   checksum
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   checksum
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn a_wrong_signature_is_wrong_whatever_is_allowed() {
+    let release = folder().mistake(Mistake::SignatureByStranger);
+    let stage = Stage::release(release);
+    stage.demo("--allow-unsigned [ORIGIN]/acme/*").says(3, "
+error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+");
+    assert!(stage.installs().is_empty());
+}
+
+/// A second release, by somebody else.
+fn rotated(stage: &Stage) {
+    let next = ReleaseFolder::new("demo", "1.1.0")
+        .platform(LINUX)
+        .signed_by(Signer::stranger());
+    stage.origin.publish(demo().release(next));
+}
+
+#[test]
+fn keys_that_are_new_are_pinned_and_others_refused() {
+    let stage = Stage::of([demo()]);
+    let pinning = "--trust trust.toml --pin-new";
+    stage.demo(&format!("{pinning} --dry-run")).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+Would mirror 1 version, 1 package (406 B to copy) in [TIME]
+",
+    );
+    assert!(!stage.scene.path("trust.toml").exists());
+    stage.demo(pinning).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    let text = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
+    assert!(text.contains(&Signer::acme().fingerprint()), "{text}");
+
+    rotated(&stage);
+    let before = stage.tree();
+    stage.demo(pinning).says(3, "
+error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing was written. If the author has changed keys, pin the new one too, in the trust file or with `--key FILE`
+");
+    stage.demo("--trust trust.toml").says(3, "
+error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing was written. If the author has changed keys, pin the new one too, in the trust file or with `--key FILE`
+");
+    assert_eq!(stage.tree(), before);
+    let after = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
+    assert_eq!(after, text);
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.1.0   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [STRANGER ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+}
+
+#[test]
+fn keys_are_pinned_into_a_file_that_somebody_names() {
+    let stage = Stage::of([demo()]);
+    stage.demo("--pin-new").says(
+        2,
+        "
+error: there is no trust file into which new keys could be written
+
+hint: name it with `--trust FILE`: it is created if it does not exist
+",
+    );
+}
+
+#[test]
+fn a_key_of_the_users_own_counts_more() {
+    let stage = Stage::of([demo()]);
+    stage
+        .scene
+        .write("acme.asc", Signer::acme().public_armored());
+    stage
+        .scene
+        .write("stranger.asc", Signer::stranger().public_armored());
+    stage.demo("--key stranger.asc").says(3, "
+error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected [STRANGER]
+  received [ACME]
+
+hint: nothing was written. If the author has changed keys, pin the new one too, in the trust file or with `--key FILE`
+");
+    stage.demo("--key acme.asc").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (pinned)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+#[test]
+fn a_version_of_which_one_release_is_bad_leaves_the_others() {
+    let bad = ReleaseFolder::new("demo", "1.1.0")
+        .platform(LINUX)
+        .mistake(Mistake::SignatureByStranger);
+    let provider = demo().release(bad).version("1.2.0", &[LINUX]);
+    let stage = Stage::of([provider]);
+    stage.mirror("[ORIGIN]/acme/demo@>=1.0 -q").says(3, "
+error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+");
+    assert_eq!(
+        stage.installs(),
+        ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.2.0 linux_amd64"]
+    );
+}
+
+#[test]
+fn a_provider_may_be_in_the_care_of_several() {
+    let other = Provider::new("acme/other").release(
+        ReleaseFolder::new("other", "1.0.0")
+            .platform(LINUX)
+            .signed_by(Signer::stranger()),
+    );
+    let stage = Stage::of([demo(), other]);
+    stage
+        .mirror("[ORIGIN]/acme/demo [ORIGIN]/acme/other --trust trust.toml --pin-new --jobs 1 -q")
+        .says(0, "");
+    let text = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
+    for signer in [Signer::acme(), Signer::stranger()] {
+        assert!(text.contains(&signer.fingerprint()), "{text}");
+    }
+}
