@@ -16,11 +16,14 @@ const PLATFORMS: [&str; 4] = [
     "windows_amd64",
 ];
 
+/// How long noise is before it comes again.
+const NOISE: usize = 256 << 10;
+
 fn number(name: &str) -> u64 {
     std::env::var(name).unwrap().parse().unwrap()
 }
 
-/// Bytes that nothing makes smaller.
+/// Bytes that nothing makes smaller: they come again, but farther away than a zip looks back.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let words = std::iter::repeat_with(|| {
@@ -30,7 +33,10 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
         state ^= state << 17;
         state.to_le_bytes()
     });
-    words.take(length / 8).flatten().collect()
+    let block: Vec<u8> = words.take(NOISE / 8).flatten().collect();
+    let mut bytes = block.repeat(length.div_ceil(NOISE));
+    bytes.truncate(length);
+    bytes
 }
 
 /// `acme/pN` 1.0.0, whose executables have so many bytes.
