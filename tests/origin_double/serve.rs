@@ -86,6 +86,7 @@ fn serve() {
                 origin.latency(|_| true, Duration::from_millis(more));
                 latency = wanted;
             }
+            // Whoever asks reads it from here.
             Err(_) => writeln!(stdout(), "\nrequests {}", origin.seen().len()).unwrap(),
         }
     }
