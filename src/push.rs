@@ -79,7 +79,7 @@ pub async fn push<S: WriteStore>(
         subject: subject.clone(),
         authentication,
     });
-    let published = publish(&verified, destination, options, reporter).await;
+    let published = publish(&verified, destination, None, options, reporter).await;
     let store = destination.store.name(&destination.repository);
     published.map_err(|problem| problem.of(subject, &store))
 }

@@ -23,12 +23,22 @@ mod locks;
 mod plans;
 /// What every refusal of an origin is called, and what to do about it.
 mod refusals;
+/// Many providers: everything arrives, in little memory.
+#[cfg(target_os = "linux")]
+mod scale;
 /// Mirrors of others.
 mod sources;
 /// An origin, somebody who mirrors it, and what became of it.
 mod stage;
+/// Stopped and killed: nothing half done is visible, and nothing is done twice.
+#[cfg(unix)]
+mod stopped;
+/// Somebody who mirrors from an origin into a registry.
+mod team;
 /// Whom to believe.
 mod trust;
+/// How many requests a mirror takes.
+mod wire;
 
 const LINUX: &str = "linux_amd64";
 

@@ -201,7 +201,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             jobs: self.request.jobs,
             now: self.request.belief.now,
         };
-        let published = publish(release, &self.to, &options, self.reporter).await;
+        let published = publish(release, &self.to, None, &options, self.reporter).await;
         let published = published.map_err(|problem| Trouble::on_the_way(problem, Part::Package))?;
         if self.request.dry_run {
             let packages = published.packages.iter();

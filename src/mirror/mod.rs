@@ -25,10 +25,10 @@ use crate::address::ProviderAddr;
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::hash::PackageHash;
-use crate::oci::{PACKAGE, Tag};
+use crate::oci::{PACKAGE, RawManifest, Tag};
 use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
-use crate::publish::{self, Destination, Existing, publish};
+use crate::publish::{self, Destination, Existing, Known, publish};
 use crate::release::Release;
 use crate::source::{self, Source};
 use crate::store::WriteStore;
@@ -105,6 +105,8 @@ enum Prepared<L> {
         release: Box<Verified<Release<L>>>,
         /// What the store has of this version besides.
         beside: Vec<PublishedPackage>,
+        /// The index that it has.
+        index: Option<RawManifest>,
     },
 }
 
@@ -134,7 +136,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             let mut results = Vec::new();
             while let Some(prepared) = receiver.recv().await {
                 results.push(match prepared {
-                    Ok(prepared) => self.carry_out(prepared).await,
+                    Ok(prepared) => self.carry_out(prepared, &tags).await,
                     Err(failure) => Err(failure),
                 });
             }
@@ -239,11 +241,12 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             let mut packages = verified.packages.iter();
             packages.any(|package| package.platform == *platform)
         };
-        let mut beside = stored.map_or_else(Vec::new, |stored| stored.packages());
+        let mut beside = stored.as_ref().map_or_else(Vec::new, Stored::packages);
         beside.retain(|package| !arriving(&package.platform));
         Ok(Prepared::Lacking {
             release: Box::new(verified),
             beside,
+            index: stored.map(|stored| stored.artifact.raw),
         })
     }
 
@@ -329,21 +332,33 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             .try_for_each(|package| trust::among(hashes, &package.platform, package.zh.clone()))
     }
 
-    async fn carry_out(&self, prepared: Prepared<S::Package>) -> Result<Published, Failure> {
+    async fn carry_out(
+        &self,
+        prepared: Prepared<S::Package>,
+        tags: &BTreeSet<String>,
+    ) -> Result<Published, Failure> {
         let Options {
             publish: options, ..
         } = self.options;
-        let (release, beside) = match prepared {
+        let (release, beside, index) = match prepared {
             Prepared::Present(published) => {
                 if options.dry_run {
                     self.tell_plan(&published);
                 }
                 return Ok(*published);
             }
-            Prepared::Lacking { release, beside } => (release, beside),
+            Prepared::Lacking {
+                release,
+                beside,
+                index,
+            } => (release, beside, index),
         };
         let destination = &self.task.destination;
-        let published = publish(&release, destination, options, self.reporter).await;
+        let known = Some(Known {
+            tags,
+            index: index.as_ref(),
+        });
+        let published = publish(&release, destination, known, options, self.reporter).await;
         let mut published = published.map_err(|problem| self.unpublished(problem, &release))?;
         published.packages.extend(beside);
         published

@@ -9,7 +9,7 @@
 //! Lock files pin the digests of zips. A version whose zip changes breaks every one of them, so another zip for a
 //! platform is refused unless `replace` is asked for. More platforms for a version are welcome.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -74,13 +74,24 @@ pub struct Destination<S> {
     pub repository: Repository,
 }
 
-/// Publishes a release.
+/// What is known of a repository to those who have looked already. If it is true no longer by the time that a tag is moved, that
+/// shows, and everything is looked at again.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The names of its tags.
+    pub tags: &'a BTreeSet<String>,
+    /// What the version's tag stands for, where that was read.
+    pub index: Option<&'a RawManifest>,
+}
+
+/// Publishes a release. What is known of the repository is not asked for again.
 ///
 /// # Errors
 /// What is there forbids it, the store fails, or the bytes of a package are not those that were verified. Then no tag was moved.
 pub async fn publish<S: WriteStore, B: BlobSource>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
+    known: Option<Known<'_>>,
     options: &Options,
     told: &Arc<dyn Reporter>,
 ) -> Result<Published, Problem> {
@@ -98,7 +109,8 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
     let mut reporter = Arc::clone(told);
     let mut transfers = Vec::new();
     for attempt in 0..ATTEMPTS {
-        let mut plan = plan::make(release, destination, options).await?;
+        let known = known.filter(|_| attempt == 0);
+        let mut plan = plan::make(release, destination, known, options).await?;
         if options.dry_run {
             let transfers = planned(release, destination, &plan).await?;
             return Ok(report(release, destination, &plan, transfers, true));

@@ -1,10 +1,12 @@
 //! The plan of a publication: what the store lacks, and what it will hold.
 
+use std::borrow::Cow;
+
 use super::evidence::{self, EvidencePlan};
 use super::{
-    Artifact, At, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing, Expected, Index,
-    Options, PACKAGE, Package, Platform, Problem, RawManifest, Release, Tag, Verified, WriteStore,
-    graph, is_sound, manifest,
+    Artifact, At, BTreeSet, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing,
+    Expected, Index, Known, Options, PACKAGE, Package, Platform, Problem, RawManifest, Release,
+    Tag, Verified, WriteStore, graph, is_sound, manifest,
 };
 use crate::store::{self, Move};
 
@@ -74,16 +76,19 @@ pub(super) struct Step {
 pub(super) async fn make<S: WriteStore, B: BlobSource>(
     release: &Verified<Release<B>>,
     destination: &Destination<S>,
+    known: Option<Known<'_>>,
     options: &Options,
 ) -> Result<Plan, Problem> {
     let tag = Tag::of_version(&release.version)?;
-    let Destination { store, repository } = destination;
-    let tags = store.tags(repository).await?.unwrap_or_default();
+    let tags = tags(destination, known).await?;
     let Found {
         stored,
         was,
         damage,
-    } = find(destination, &tag, &tags).await?;
+    } = match known.and_then(|known| known.index) {
+        Some(index) => Found::read(index.clone()),
+        None => find(destination, &tag, &tags).await?,
+    };
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
@@ -108,8 +113,8 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
-    let has_evidence = tags.contains(&Tag::of_evidence(&release.version)?.to_string());
-    let is_settled = store.keeps_whole() && !changed && has_evidence && !replaces;
+    let has_evidence = tags.contains(Tag::of_evidence(&release.version)?.as_str());
+    let is_settled = destination.store.keeps_whole() && !changed && has_evidence && !replaces;
     let evidence = match is_settled {
         true => EvidencePlan::kept(Tag::of_evidence(&release.version)?, None),
         false => {
@@ -130,6 +135,18 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     })
 }
 
+/// The names of a repository's tags.
+async fn tags<'a, S: WriteStore>(
+    Destination { store, repository }: &Destination<S>,
+    known: Option<Known<'a>>,
+) -> Result<Cow<'a, BTreeSet<String>>, Problem> {
+    if let Some(Known { tags, .. }) = known {
+        return Ok(Cow::Borrowed(tags));
+    }
+    let tags = store.tags(repository).await?.unwrap_or_default();
+    Ok(Cow::Owned(tags.into_iter().collect()))
+}
+
 fn is_evidence(name: &str) -> bool {
     Tag::parse(name).is_ok_and(|tag| tag.is_evidence())
 }
@@ -142,25 +159,32 @@ struct Found {
     damage: Option<store::Error>,
 }
 
+impl Found {
+    fn read(stored: RawManifest) -> Self {
+        Self {
+            was: Some(stored.expected.digest),
+            stored: Some(stored),
+            damage: None,
+        }
+    }
+}
+
 async fn find<S: WriteStore>(
     destination: &Destination<S>,
     tag: &Tag,
-    tags: &[String],
+    tags: &BTreeSet<String>,
 ) -> Result<Found, Problem> {
     let Destination { store, repository } = destination;
-    if !tags.iter().any(|name| name == tag.as_str()) {
-        return Ok(Found {
-            stored: None,
-            was: None,
-            damage: None,
-        });
+    let nothing = Found {
+        stored: None,
+        was: None,
+        damage: None,
+    };
+    if !tags.contains(tag.as_str()) {
+        return Ok(nothing);
     }
     Ok(match store.manifest(repository, At::Tag(tag)).await {
-        Ok(stored) => Found {
-            was: stored.as_ref().map(|raw| raw.expected.digest),
-            stored,
-            damage: None,
-        },
+        Ok(stored) => stored.map_or(nothing, Found::read),
         Err(error) if !error.is_damage() => return Err(error.into()),
         Err(error) => Found {
             stored: None,

@@ -15,6 +15,7 @@ pub mod known;
 mod ladder;
 mod manifests;
 mod objection;
+mod seen;
 mod session;
 mod tags;
 mod upload;
@@ -150,6 +151,8 @@ impl WriteStore for Registry {
     ) -> Result<Put, Error> {
         let digest = blob.expected().digest;
         let (host, name) = self.locate(repository).await?;
+        let flight = host.flight(digest);
+        let _turn = flight.lock().await;
         if host.knows(&digest, name) == Some(true) {
             return Ok(Put::Present);
         }

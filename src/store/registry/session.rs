@@ -1,6 +1,5 @@
 //! Sessions: one repository of a registry, spoken to with the credential that is meant for it.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::{Method, StatusCode};
@@ -8,6 +7,7 @@ use url::Url;
 
 use super::auth::{self, Auth, Scope};
 use super::known::Known;
+use super::seen::{Flight, Flights, Seen};
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
@@ -23,17 +23,7 @@ const TURNS: u32 = 3;
 pub(super) struct Host {
     pub(super) scheme: auth::Learnt,
     pub(super) seen: Arc<Mutex<Seen>>,
-}
-
-/// What was learnt of a registry in this run.
-#[derive(Default)]
-pub(super) struct Seen {
-    /// In which repositories blobs are: there they need not be looked for, and from there they can be mounted.
-    pub(super) blobs: HashMap<Digest, BTreeSet<String>>,
-    /// Repositories that had no tag, in which nothing needs to be looked for.
-    pub(super) empty: BTreeSet<String>,
-    /// The length of chunks that got through, where one piece did not.
-    pub(super) chunk: Option<usize>,
+    pub(super) flights: Arc<Flights>,
 }
 
 /// One repository of a registry, with the credential that is meant for it.
@@ -41,7 +31,8 @@ pub(super) struct Session {
     pub(super) known: Known,
     pub(super) base: Url,
     pub(super) auth: Auth,
-    pub(super) seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Seen>>,
+    flights: Arc<Flights>,
 }
 
 impl Registry {
@@ -64,6 +55,7 @@ impl Registry {
             base,
             auth,
             seen: shared.seen,
+            flights: shared.flights,
         };
         let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
             url: host.base.clone().into(),
@@ -101,7 +93,11 @@ impl Registry {
         let found = self.credentials.find(host, name).await;
         self.tell(host, found.as_ref().ok().and_then(Option::as_ref));
         let credential = found?;
-        let Host { scheme, seen } = self
+        let Host {
+            scheme,
+            seen,
+            flights,
+        } = self
             .hosts
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -114,6 +110,7 @@ impl Registry {
             base,
             auth,
             seen,
+            flights,
         });
         sessions.insert(text.to_owned(), Arc::clone(&session));
         Ok((session, name))
@@ -206,21 +203,18 @@ impl Session {
     }
 
     pub(super) fn remember(&self, digest: Digest, name: &str) {
-        self.seen()
-            .blobs
-            .entry(digest)
-            .or_default()
-            .insert(name.to_owned());
+        self.seen().blobs.note(digest, name);
+    }
+
+    /// The right to send a blob, which nobody else has while it is locked.
+    pub(super) fn flight(&self, digest: Digest) -> Arc<Flight> {
+        self.flights.of(digest)
     }
 
     /// Whether a repository has a blob, as far as that is known without asking.
     pub(super) fn knows(&self, digest: &Digest, name: &str) -> Option<bool> {
         let seen = self.seen();
-        let is_there = seen
-            .blobs
-            .get(digest)
-            .is_some_and(|names| names.contains(name));
-        if is_there {
+        if seen.blobs.has(digest, name) {
             Some(true)
         } else {
             seen.empty.contains(name).then_some(false)
@@ -230,11 +224,7 @@ impl Session {
     /// Another repository that has a blob.
     pub(super) fn elsewhere(&self, digest: &Digest, name: &str) -> Option<String> {
         let seen = self.seen();
-        seen.blobs
-            .get(digest)?
-            .iter()
-            .find(|other| *other != name)
-            .cloned()
+        seen.blobs.other(digest, name).map(str::to_owned)
     }
 
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {

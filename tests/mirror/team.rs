@@ -1,0 +1,160 @@
+//! Somebody who mirrors from an origin into a registry.
+
+use std::process::{Command, Stdio};
+
+use crate::support::origin::{Origin, Provider};
+use crate::support::registry::content::{Repository, parts};
+use crate::support::registry::{Fault, Registry, Seen};
+use crate::support::scene::{Run, Scene};
+
+/// The repositories of the team, for templates.
+const TEMPLATE: &str = "mirror/{namespace}/{type}";
+
+/// An origin, a registry, and a file that says what to mirror from the one into the other.
+pub struct Team {
+    pub origin: Origin,
+    pub registry: Registry,
+    scene: Scene,
+    names: Vec<String>,
+}
+
+impl Team {
+    /// Wants every version of these providers.
+    pub fn of(providers: Vec<Provider>) -> Self {
+        let names = providers.iter().map(|provider| provider.address.clone());
+        let names: Vec<String> = names.collect();
+        let origin = Origin::of(providers);
+        let (registry, scene) = (Registry::plain(), Scene::new());
+        origin.write_ca(&scene);
+        let wishes = names.iter().map(|name| {
+            let address = origin.address(name);
+            format!("[[provider]]\naddress = \"{address}\"\nconstraints = \">= 0\"\n")
+        });
+        scene.write("mirror.toml", wishes.collect::<String>());
+        Self {
+            origin,
+            registry,
+            scene,
+            names,
+        }
+    }
+
+    /// The command, with further arguments.
+    pub fn command(&self, more: &[&str]) -> Command {
+        let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        command.args(self.arguments(more));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Mirrors.
+    pub fn mirror(&self, more: &[&str]) -> Run {
+        self.scene.tfoci(self.arguments(more))
+    }
+
+    fn arguments(&self, more: &[&str]) -> Vec<String> {
+        let host = self.registry.host();
+        let to = format!("{host}/{TEMPLATE}");
+        let known = [
+            "mirror",
+            "--file",
+            "mirror.toml",
+            "--to",
+            &to,
+            "--plain-http",
+            host,
+            "--ca-file",
+            "ca.pem",
+        ];
+        let all = known.iter().chain(more);
+        all.map(|text| (*text).to_owned()).collect()
+    }
+
+    /// What the repository of a provider holds.
+    pub fn held(&self, provider: &str) -> Repository {
+        let name = format!("mirror/{provider}");
+        self.registry
+            .repository(&name, |repository| repository.clone())
+    }
+
+    /// The tags of all repositories, with their digests.
+    pub fn tags(&self) -> Vec<(String, String)> {
+        let tags = self.names.iter().flat_map(|name| {
+            let tags = self.held(name).tags;
+            tags.into_iter()
+                .map(move |(tag, digest)| (format!("{name}:{tag}"), digest))
+        });
+        let mut tags: Vec<_> = tags.collect();
+        tags.sort();
+        tags
+    }
+
+    /// Everything that a tag leads to is there, and no version is without its evidence.
+    #[track_caller]
+    pub fn assert_whole(&self) {
+        for name in &self.names {
+            let held = self.held(name);
+            for (tag, digest) in &held.tags {
+                assert_complete(&held, digest);
+                let has = |tag: &str| held.tags.iter().any(|(other, _)| other == tag);
+                assert!(
+                    tag.starts_with("evidence-") || has(&format!("evidence-{tag}")),
+                    "{name}:{tag}"
+                );
+            }
+        }
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget(&self) {
+        self.origin.forget();
+        self.registry.forget();
+    }
+
+    /// How many requests of each kind the registry got: `1 GET tags, 2 PUT manifests`.
+    pub fn stored(&self) -> String {
+        let seen = self.registry.seen();
+        let kinds: Vec<String> = seen.iter().map(kind).collect();
+        let mut different = kinds.clone();
+        different.sort();
+        different.dedup();
+        let count = |kind: &String| {
+            let count = kinds.iter().filter(|other| *other == kind).count();
+            format!("{count} {kind}")
+        };
+        different.iter().map(count).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Everything below a manifest.
+#[track_caller]
+fn assert_complete(held: &Repository, digest: &str) {
+    let manifest = held.manifests.get(digest);
+    let manifest = manifest.unwrap_or_else(|| panic!("{digest} is missing"));
+    let (blobs, children) = parts(&serde_json::from_slice(&manifest.bytes).unwrap());
+    for blob in blobs {
+        assert!(held.blobs.contains_key(&blob), "{blob} is missing");
+    }
+    for child in children {
+        assert_complete(held, &child);
+    }
+}
+
+/// What a request is about, whichever repository it goes to.
+fn kind(seen: &Seen) -> String {
+    let kinds = ["tags", "uploads", "blobs", "manifests"];
+    let found = kinds
+        .iter()
+        .find(|kind| seen.path.contains(&format!("/{kind}/")));
+    let mount = if seen.parameter("mount").is_some() {
+        " (mount)"
+    } else {
+        ""
+    };
+    format!("{} {}{mount}", seen.method, found.unwrap_or(&"other"))
+}
+
+/// Before the answer to a request, something else happens.
+pub fn meanwhile(happens: impl Fn() + Send + Sync + 'static) -> Fault {
+    Fault::after(happens)
+}

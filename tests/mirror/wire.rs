@@ -1,0 +1,98 @@
+//! How many requests a mirror takes.
+
+use super::team::Team;
+use crate::support::origin::{Provider, Release};
+use crate::support::release::ReleaseFolder;
+
+const PLATFORMS: [&str; 4] = [
+    "darwin_arm64",
+    "linux_amd64",
+    "linux_arm64",
+    "windows_amd64",
+];
+
+#[test]
+fn nothing_to_do() {
+    let team = Team::of(Provider::many(2, 3, &PLATFORMS));
+    team.mirror(&[]).succeeds();
+    team.forget();
+    let run = team.mirror(&[]).succeeds();
+    assert!(
+        run.stdout.lines().all(|line| line.contains("present")),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(team.origin.counters(), "1 discovery, 2 versions");
+    assert_eq!(team.stored(), "6 GET manifests, 2 GET tags");
+}
+
+#[test]
+fn one_more_platform() {
+    let team = Team::of(vec![Provider::demo(&PLATFORMS)]);
+    let some = PLATFORMS[1..]
+        .iter()
+        .flat_map(|platform| ["--platform", platform]);
+    team.mirror(&some.collect::<Vec<_>>()).succeeds();
+    team.forget();
+    team.mirror(&[]).succeeds();
+    assert_eq!(
+        team.origin.counters(),
+        "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
+    );
+    assert_eq!(
+        team.stored(),
+        "3 GET blobs, 2 GET manifests, 1 GET tags, 2 HEAD blobs, 2 HEAD manifests, 1 POST uploads, 2 PUT manifests, 1 PUT uploads"
+    );
+    team.assert_whole();
+}
+
+#[test]
+fn into_an_empty_repository() {
+    let team = Team::of(Provider::many(1, 1, &PLATFORMS));
+    team.mirror(&[]).succeeds();
+    assert_eq!(
+        team.origin.counters(),
+        "1 discovery, 1 versions, 4 download, 1 document, 1 signature, 4 package"
+    );
+    // Four packages, the config, and three documents of evidence.
+    assert_eq!(
+        team.stored(),
+        "1 GET tags, 3 HEAD manifests, 8 POST uploads, 6 PUT manifests, 8 PUT uploads"
+    );
+}
+
+/// What several versions and providers have in common is sent once: mounted elsewhere, and not mentioned again.
+#[test]
+fn into_many_empty_repositories() {
+    let team = Team::of(Provider::many(3, 2, &PLATFORMS));
+    team.mirror(&[]).succeeds();
+    assert_eq!(
+        team.origin.counters(),
+        "1 discovery, 3 versions, 24 download, 6 document, 6 signature, 24 package"
+    );
+    // Of six versions 24 packages, 6 documents and 6 signatures; the config and the keys.
+    assert_eq!(
+        team.stored(),
+        "3 GET tags, 18 HEAD manifests, 38 POST uploads, 4 POST uploads (mount), 36 PUT manifests, 38 PUT uploads"
+    );
+    team.assert_whole();
+}
+
+#[test]
+fn the_proof_is_fetched_once_although_nobody_says_which_platforms_there_are() {
+    let release = |version| {
+        ReleaseFolder::new("demo", version)
+            .platform(PLATFORMS[0])
+            .platform(PLATFORMS[1])
+    };
+    let quiet = Release::from(release("1.0.0"))
+        .without_platforms()
+        .without_packages();
+    let team = Team::of(vec![Provider::new("acme/demo").release(quiet)]);
+    team.mirror(&[]).succeeds();
+    // Each size is asked for.
+    assert_eq!(
+        team.origin.counters(),
+        "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 4 package"
+    );
+}
