@@ -96,7 +96,7 @@ fn the_newcomers_path_exists() {
 #[test]
 fn the_trust_file_is_one() {
     let scene = clone();
-    scene.write("trust.toml", blocks("toml").swap_remove(0));
+    scene.write("trust.toml", blocks("toml").swap_remove(1));
     scene.write(
         "keys/acme.asc",
         fs::read("testdata/release/acme.asc").unwrap(),
@@ -104,6 +104,19 @@ fn the_trust_file_is_one() {
     let arguments = "push testdata/release --provider example.com/acme/demo --trust trust.toml --to oci-layout:mirror";
     let run = scene.tfoci(arguments.split(' ')).succeeds();
     assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
+}
+
+#[test]
+fn the_mirror_file_is_one() {
+    let scene = clone()
+        .env("HTTPS_PROXY", "http://127.0.0.1:1")
+        .env("TF_REGISTRY_DISCOVERY_RETRY", "0")
+        .env("REGISTRY_AUTH_FILE", "none.json");
+    scene.write("mirror.toml", blocks("toml").swap_remove(0));
+    let run = scene.tfoci(["mirror", "--file", "mirror.toml", "--pin-new"]);
+    // It is understood, and there is no network.
+    let run = run.exits(1);
+    assert!(run.stderr.contains("cannot reach"), "{}", run.stderr);
 }
 
 #[test]

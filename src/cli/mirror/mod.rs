@@ -33,7 +33,7 @@ use super::summary::{MIRRORED, report};
 const EXAMPLES: &str = "\
 Examples:
   tfoci mirror hashicorp/random --to oci-layout:mirror
-  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --platform linux_amd64 --to 'ghcr.io/acme/{namespace}/{type}'";
+  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --to 'ghcr.io/acme/{namespace}/{type}'";
 
 /// Mirror providers from the registries that publish them into a store
 ///
@@ -45,7 +45,9 @@ pub(super) struct Arguments {
     /// The providers, each with the versions that are wanted
     #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock", "from_config"])]
     providers: Vec<String>,
-    /// The store: oci-layout:DIR, or a registry's repository template; may be repeated
+    /// The store: oci-layout:DIR, or a registry's repository template
+    ///
+    /// May be repeated.
     #[arg(long, value_name = "STORE")]
     to: Vec<String>,
     /// In place of the origin, network-mirror:URL or filesystem-mirror:DIR
@@ -57,22 +59,26 @@ pub(super) struct Arguments {
     /// Only this platform, such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
-    /// Mirror exactly what this lock file has; a directory stands for the one in it; may be repeated
+    /// Mirror exactly what this lock file has
+    ///
+    /// A directory stands for the one in it. May be repeated.
     #[arg(long, value_name = "FILE")]
     from_lock: Vec<PathBuf>,
-    /// Mirror what this configuration requires, the newest that all of its modules admit; may be repeated
-    #[arg(long, value_name = "DIR")]
+    /// Mirror what this configuration requires
+    ///
+    /// Of each provider the newest version that all of its modules admit. May be repeated.
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     from_config: Vec<PathBuf>,
     /// At most this many versions of each provider, the newest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     newest: Option<u32>,
     /// Take pre-releases too
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     prereleases: bool,
     /// Compare what the store has with what the origin has now
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     recheck: bool,
-    /// Only the I-th of N equal parts of all providers, for jobs that run side by side
+    /// Only the I-th of N equal parts, for jobs that run side by side
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
     /// Verify everything and print the plan, but write nothing
@@ -83,7 +89,9 @@ pub(super) struct Arguments {
     /// Write keys that are seen for the first time into the trust file
     #[arg(long, help_heading = "Trust")]
     pin_new: bool,
-    /// Accept releases without signature or key, recorded as `checksum`; may be repeated
+    /// Accept releases without signature or key
+    ///
+    /// They are recorded as `checksum`, and what comes from mirrors as `unverified`. May be repeated.
     #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
     allow_unsigned: Vec<String>,
 }
