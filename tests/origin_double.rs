@@ -15,6 +15,9 @@ mod lies;
 /// What the protocols say, and who is let in.
 mod protocols;
 
+/// As a program of its own.
+mod serve;
+
 /// What goes wrong on the way.
 mod wire;
 

@@ -27,6 +27,7 @@ mod wire;
 
 use std::ffi::OsString;
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -63,6 +64,9 @@ Exit codes:
 /// How long work that cannot be stopped at once, such as inflating, may hold up the exit.
 const LAST_ORDERS: Duration = Duration::from_secs(5);
 
+/// More threads make nothing faster that waits for disks and networks.
+const MOST_THREADS: usize = 4;
+
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
 #[derive(Parser)]
 #[command(name = "tfoci", version, propagate_version = true, after_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), max_term_width = 100)]
@@ -85,6 +89,18 @@ enum Command {
     Install(install::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
+}
+
+impl Command {
+    /// How many threads work on it. Each costs memory, since what was read on one is let go on another (measured: 4 MiB of a copy), so
+    /// those that only pass on what the network gives get by with one.
+    fn threads(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        match self {
+            Self::Mirror(_) | Self::Copy(_) => 1,
+            _ => cores.min(MOST_THREADS),
+        }
+    }
 }
 
 /// `tfoci push` as a program of its own, for release automation.
@@ -130,6 +146,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let printer = globals.printer();
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(command.threads())
         .enable_all()
         .build();
     let ended = match runtime {

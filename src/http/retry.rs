@@ -61,12 +61,6 @@ impl Http {
     }
 }
 
-/// Waits before something is tried again that others got in the way of, the longer the more often that happened.
-pub async fn stand_back(attempt: u32) {
-    let pause = pauses(ATTEMPTS).nth(attempt as usize).unwrap_or_default();
-    tokio::time::sleep(pause).await;
-}
-
 /// How long the server wants to be left alone; `None` if it does not.
 pub fn wish(answer: &Answer) -> Option<Duration> {
     let is_failing = matches!(answer.status().as_u16(), 408 | 500 | 502 | 503 | 504);

@@ -12,6 +12,7 @@
 //! While the packages of one version flow, the next one's proof is fetched. What fails for one version fails for that version
 //! only.
 
+mod stored;
 mod telling;
 mod wish;
 
@@ -23,19 +24,19 @@ use tokio::sync::mpsc;
 
 use crate::address::ProviderAddr;
 use crate::error::printable;
-use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::event::{Event, Reporter, Subject};
 use crate::hash::PackageHash;
-use crate::oci::{PACKAGE, RawManifest, Tag};
+use crate::oci::{RawManifest, Tag};
 use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
-use crate::publish::{self, Destination, Existing, Known, publish};
+use crate::publish::{self, Destination, Known, publish};
 use crate::release::Release;
 use crate::source::{self, Source};
 use crate::store::WriteStore;
-use crate::store::graph::{self, Artifact};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
+use stored::Stored;
 use wish::Choice;
 pub use wish::Wish;
 
@@ -108,13 +109,6 @@ enum Prepared<L> {
         /// The index that it has.
         index: Option<RawManifest>,
     },
-}
-
-/// What the store has of a version.
-struct Stored {
-    artifact: Artifact,
-    platforms: BTreeSet<Platform>,
-    has_evidence: bool,
 }
 
 impl<S: Source, D: WriteStore> Journey<'_, S, D> {
@@ -269,40 +263,6 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         trust::verify(release, &rule, now)?.locked(hashes)
     }
 
-    /// What the store has of a version; nothing where everything is to be compared, and where it cannot be read: then it is for
-    /// [`publish`] to say what that means.
-    async fn look(
-        &self,
-        version: &Version,
-        tags: &BTreeSet<String>,
-    ) -> Result<Option<Stored>, Problem> {
-        let Destination { store, repository } = &self.task.destination;
-        let tag = Tag::of_version(version)?;
-        let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
-        if everything || !tags.contains(tag.as_str()) {
-            return Ok(None);
-        }
-        let artifact = match graph::artifact(store, repository, &tag).await {
-            Ok(artifact) => artifact,
-            Err(error) if error.is_damage() => None,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(artifact) = artifact else {
-            return Ok(None);
-        };
-        let Ok(platforms) = artifact.index.platforms() else {
-            return Ok(None);
-        };
-        Ok(Some(Stored {
-            platforms: platforms
-                .into_iter()
-                .map(|(platform, _)| platform)
-                .collect(),
-            has_evidence: tags.contains(Tag::of_evidence(version)?.as_str()),
-            artifact,
-        }))
-    }
-
     fn present(&self, version: &Version, stored: &Stored) -> Published {
         let Destination { store, repository } = &self.task.destination;
         let digest = stored.artifact.raw.expected.digest;
@@ -368,23 +328,5 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             self.tell_plan(&published);
         }
         Ok(published)
-    }
-}
-
-impl Stored {
-    /// Its packages, as far as the index tells.
-    fn packages(&self) -> Vec<PublishedPackage> {
-        let entries = self.artifact.index.platforms().unwrap_or_default();
-        let packages = entries.into_iter().map(|(platform, entry)| {
-            let hint = entry.annotations.get(PACKAGE);
-            let digest = hint.and_then(|text| text.parse().ok());
-            PublishedPackage {
-                platform,
-                status: Transfer::Present,
-                size: None,
-                zh: digest.and_then(|digest| PackageHash::of_zip(&digest)),
-            }
-        });
-        packages.collect()
     }
 }

@@ -45,11 +45,12 @@ fn a_download_that_is_cut_goes_on_where_it_was() {
 
 #[test]
 fn servers_without_ranges_send_it_all_again() {
-    let ignored = |whole: &[u8]| Fault::range_ignored(whole);
-    let elsewhere = |whole: &[u8]| Fault::range_elsewhere(whole);
-    let refused = |_: &[u8]| Fault::range_refused();
-    let faults: [(&dyn Fn(&[u8]) -> Fault, usize); 3] =
-        [(&ignored, 2), (&elsewhere, 3), (&refused, 3)];
+    type Spoil = fn(&[u8]) -> Fault;
+    let faults: [(Spoil, usize); 3] = [
+        (|whole| Fault::range_ignored(whole), 2),
+        (|whole| Fault::range_elsewhere(whole), 3),
+        (|_| Fault::range_refused(), 3),
+    ];
     for (fault, packages) in faults {
         let stage = Stage::of([demo()]);
         stage.origin.fault(1, asks("package"), Fault::cut_body(100));

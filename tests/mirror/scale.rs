@@ -1,1 +1,103 @@
+//! Many providers: everything arrives, in little memory.
 
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::team::Team;
+use crate::support::origin::Provider;
+use crate::support::registry::{Fault, Seen};
+
+const PLATFORMS: [&str; 4] = [
+    "darwin_arm64",
+    "linux_amd64",
+    "linux_arm64",
+    "windows_amd64",
+];
+/// What is measured, and the most that it may be, in KiB: any journey has 28 MiB (DESIGN 7). The executable takes 25 of them for itself
+/// in a development build, and less than 12 in a release: there only what was allocated counts.
+const LIMIT: (&str, u64) = match cfg!(debug_assertions) {
+    true => ("RssAnon:", 16 << 10),
+    false => ("VmHWM:", 28 << 10),
+};
+
+/// How much memory a run took at most, in KiB, as far as was seen whenever it was done with a version.
+#[derive(Clone, Default)]
+struct Peak {
+    process: Arc<AtomicU32>,
+    most: Arc<AtomicU64>,
+}
+
+impl Peak {
+    /// Looks whenever a manifest was read, or a tag looked at.
+    fn of(team: &Team) -> Self {
+        let peak = Self::default();
+        let looking = peak.clone();
+        let is_last = |seen: &Seen| seen.method != "PUT" && seen.path.contains("/manifests/");
+        team.registry
+            .always(is_last, Fault::after(move || looking.look()));
+        peak
+    }
+
+    fn look(&self) {
+        let path = format!("/proc/{}/status", self.process.load(Ordering::SeqCst));
+        let status = fs::read_to_string(path).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(LIMIT.0));
+        let size = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        self.most.fetch_max(size.unwrap_or(0), Ordering::SeqCst);
+    }
+
+    /// Mirrors.
+    fn run(&self, team: &Team) -> u64 {
+        self.most.store(0, Ordering::SeqCst);
+        let mut command = team.command(&[]);
+        let run = command.spawn().unwrap();
+        self.process.store(run.id(), Ordering::SeqCst);
+        let output = run.wait_with_output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        self.most.load(Ordering::SeqCst)
+    }
+}
+
+/// So many providers with so many versions each, twice.
+fn nightly(providers: usize, versions: usize) {
+    let team = Team::of(Provider::many(providers, versions, &PLATFORMS));
+    let peak = Peak::of(&team);
+    let first = peak.run(&team);
+    team.assert_whole();
+    let tags = team.tags();
+    assert_eq!(tags.len(), 2 * providers * versions);
+    team.forget();
+    let second = peak.run(&team);
+    assert_eq!(team.tags(), tags);
+    let expected = format!("1 discovery, {providers} versions");
+    assert_eq!(team.origin.counters(), expected);
+    let indexes = providers * versions;
+    assert_eq!(
+        team.stored(),
+        format!("{indexes} GET manifests, {providers} GET tags")
+    );
+    let (what, most) = LIMIT;
+    for peak in [first, second] {
+        assert!(
+            (1..=most).contains(&peak),
+            "{what} {peak} KiB, expected at most {most}"
+        );
+    }
+}
+
+/// As many requests at once as ever, and fewer of them than in a night.
+#[test]
+fn some_providers() {
+    nightly(40, 4);
+}
+
+#[test]
+#[ignore = "takes minutes in a development build"]
+fn two_hundred_providers() {
+    nightly(200, 10);
+}

@@ -1,1 +1,135 @@
+//! Stopped and killed: nothing half done is visible, and the next run does only what is left.
 
+use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::team::Team;
+use crate::support::origin::Provider;
+use crate::support::registry::{Fault, Seen};
+
+const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
+/// At how many points of a run a signal comes.
+const POINTS: usize = 8;
+
+/// Sends a signal once a request that writes was done, before its answer. Nothing that comes after it is answered.
+#[derive(Clone, Default)]
+struct Trap(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// How many writes pass before; `None` while it is not set.
+    passing: Option<usize>,
+    has_snapped: bool,
+    victim: Option<u32>,
+}
+
+impl Trap {
+    fn lay(team: &Team, signal: &'static str) -> Self {
+        let trap = Self::default();
+        let (snapping, sending, after) = (trap.clone(), trap.clone(), trap.clone());
+        let hit = Fault::after(move || sending.send(signal));
+        team.registry.always(move |seen| snapping.snaps(seen), hit);
+        let late = move |_: &Seen| after.state().has_snapped;
+        team.registry.always(late, Fault::Stall);
+        trap
+    }
+
+    fn snaps(&self, seen: &Seen) -> bool {
+        let mut state = self.state();
+        let Some(passing) = state.passing.filter(|_| is_write(seen)) else {
+            return false;
+        };
+        state.passing = passing.checked_sub(1);
+        state.has_snapped = passing == 0;
+        state.has_snapped
+    }
+
+    fn send(&self, signal: &str) {
+        let victim = self.state().victim.unwrap().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &victim]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Runs a mirror into the trap.
+    fn catch(&self, team: &Team, passing: usize) -> (ExitStatus, String) {
+        // Nothing that arrives is judged before it is known who gets the signal.
+        let mut state = self.state();
+        let victim: Child = team.command(&["--jobs", "2"]).spawn().unwrap();
+        state.victim = Some(victim.id());
+        state.passing = Some(passing);
+        drop(state);
+        let ended = victim.wait_with_output().unwrap();
+        *self.state() = State::default();
+        (ended.status, String::from_utf8(ended.stderr).unwrap())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+}
+
+fn is_write(seen: &Seen) -> bool {
+    seen.method == "PUT"
+}
+
+/// The versions of which all is there: `acme/p0 1.0.0`.
+fn finished(team: &Team) -> BTreeSet<String> {
+    let tags = team.tags().into_iter().map(|(tag, _)| tag);
+    let versions = tags.filter(|tag| !tag.contains(":evidence-"));
+    versions.map(|tag| tag.replace(':', " ")).collect()
+}
+
+/// The zips in repositories that have tags; in others nothing is looked for.
+fn zips(team: &Team) -> BTreeSet<String> {
+    let held = ["acme/p0", "acme/p1"].map(|name| team.held(name));
+    let held = held.iter().filter(|held| !held.tags.is_empty());
+    let blobs = held.flat_map(|held| &held.blobs);
+    let zips = blobs.filter(|(_, bytes)| bytes.starts_with(b"PK"));
+    zips.map(|(digest, _)| digest.clone()).collect()
+}
+
+/// Signals at points from the first write to the last; `stops` judges how the run ended.
+fn at_many_points(signal: &'static str, stops: impl Fn(ExitStatus, &str)) {
+    let team = Team::of(Provider::many(2, 2, &PLATFORMS));
+    team.mirror(&[]).succeeds();
+    let (whole, writes) = (team.tags(), team.registry.count(is_write));
+    let trap = Trap::lay(&team, signal);
+    for point in 0..POINTS {
+        team.clear();
+        let (status, stderr) = trap.catch(&team, point * (writes - 1) / (POINTS - 1));
+        stops(status, &stderr);
+        team.assert_whole();
+        let (finished, zips) = (finished(&team), zips(&team));
+        team.forget();
+        team.mirror(&[]).succeeds();
+        assert_eq!(team.tags(), whole, "{point}");
+        for asked in team.origin.transcript() {
+            let repeats = |version: &String| asked.contains(&format!("{version} "));
+            assert!(!finished.iter().any(repeats), "{point}: {asked}");
+        }
+        let repeats = |seen: &Seen| {
+            seen.parameter("digest")
+                .is_some_and(|zip| zips.contains(zip))
+        };
+        assert_eq!(
+            team.registry.count(|seen| is_write(seen) && repeats(seen)),
+            0,
+            "{point}"
+        );
+    }
+}
+
+#[test]
+fn interrupted() {
+    at_many_points("INT", |status, stderr| {
+        assert_eq!(status.code(), Some(130), "{stderr}");
+        assert!(stderr.ends_with("error: interrupted\n"), "{stderr}");
+    });
+}
+
+#[test]
+fn killed() {
+    at_many_points("KILL", |status, _| assert_eq!(status.signal(), Some(9)));
+}

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::origin::{Origin, Provider};
 use crate::support::registry::content::{Repository, parts};
-use crate::support::registry::{Fault, Registry, Seen};
+use crate::support::registry::{Registry, Seen};
 use crate::support::scene::{Run, Scene};
 
 /// The repositories of the team, for templates.
@@ -105,6 +105,15 @@ impl Team {
         }
     }
 
+    /// Empties every repository.
+    pub fn clear(&self) {
+        for name in &self.names {
+            let name = format!("mirror/{name}");
+            self.registry
+                .repository(&name, |repository| *repository = Repository::default());
+        }
+    }
+
     /// Forgets the requests so far.
     pub fn forget(&self) {
         self.origin.forget();
@@ -152,9 +161,4 @@ fn kind(seen: &Seen) -> String {
         ""
     };
     format!("{} {}{mount}", seen.method, found.unwrap_or(&"other"))
-}
-
-/// Before the answer to a request, something else happens.
-pub fn meanwhile(happens: impl Fn() + Send + Sync + 'static) -> Fault {
-    Fault::after(happens)
 }

@@ -16,12 +16,7 @@ fn nothing_to_do() {
     let team = Team::of(Provider::many(2, 3, &PLATFORMS));
     team.mirror(&[]).succeeds();
     team.forget();
-    let run = team.mirror(&[]).succeeds();
-    assert!(
-        run.stdout.lines().all(|line| line.contains("present")),
-        "{}",
-        run.stdout
-    );
+    team.mirror(&[]).succeeds();
     assert_eq!(team.origin.counters(), "1 discovery, 2 versions");
     assert_eq!(team.stored(), "6 GET manifests, 2 GET tags");
 }
@@ -57,7 +52,7 @@ fn into_an_empty_repository() {
     // Four packages, the config, and three documents of evidence.
     assert_eq!(
         team.stored(),
-        "1 GET tags, 3 HEAD manifests, 8 POST uploads, 6 PUT manifests, 8 PUT uploads"
+        "1 GET tags, 3 HEAD manifests, 8 POST uploads (mount), 6 PUT manifests, 8 PUT uploads"
     );
 }
 
@@ -73,7 +68,7 @@ fn into_many_empty_repositories() {
     // Of six versions 24 packages, 6 documents and 6 signatures; the config and the keys.
     assert_eq!(
         team.stored(),
-        "3 GET tags, 18 HEAD manifests, 38 POST uploads, 4 POST uploads (mount), 36 PUT manifests, 38 PUT uploads"
+        "3 GET tags, 18 HEAD manifests, 42 POST uploads (mount), 36 PUT manifests, 38 PUT uploads"
     );
     team.assert_whole();
 }

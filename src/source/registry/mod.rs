@@ -6,9 +6,10 @@
 //! An origin is asked with its own spelling of a version. Which platform a package is for is what the origin says, and never what its
 //! file name looks like; the file name is only the key to its line in the checksum document.
 
+mod listing;
 mod metadata;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
@@ -21,15 +22,15 @@ use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::renewal::Renewal;
-use super::wire::{ListedVersion, VersionList};
-use super::{Offer, Offers, Source, Zip, discovery};
+use super::wire::VersionList;
+use super::{Offers, Source, Zip, discovery};
 use crate::address::{Hostname, ProviderAddr};
 use crate::digest::Digest;
 use crate::http::{Answer, Request};
 use crate::platform::Platform;
 use crate::release::{self, Package, Release};
-use crate::trust::{Checksums, Subject};
 use crate::version::SpelledVersion;
+use listing::{listed, offers};
 use metadata::{Asked, Metadata};
 
 /// The longest list of versions, and the longest package metadata. Real ones have half a megabyte, and ten kilobytes.
@@ -223,44 +224,43 @@ impl Origin {
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Result<(Vec<Metadata>, Vec<Platform>), Error> {
+    ) -> Result<Discovered, Error> {
         for platform in LIKELY.iter().filter_map(|text| text.parse().ok()) {
             let Some(first) = self.metadata(provider, version, &platform).await? else {
                 continue;
             };
             let mut others = first.packages.clone();
-            if others.is_empty() {
+            let mut checksums = None;
+            if others.is_empty()
+                && let Some(url) = &first.checksums
+            {
                 let service = self.service(provider.hostname()).await?;
-                others = self.listed(provider, version, &first, &service).await?;
+                let what = Document::Checksums;
+                let document = self.document(what, url, &service.named, LARGEST_CHECKSUMS);
+                let document = document.await?;
+                others = listed(provider, version, &document);
+                checksums = Some(document);
             }
             others.retain(|other| *other != platform);
-            return Ok((vec![first], others));
+            return Ok(Discovered {
+                found: vec![first],
+                others,
+                checksums,
+            });
         }
-        Ok((Vec::new(), Vec::new()))
+        Ok(Discovered::default())
     }
+}
 
-    /// The platforms for which the checksum document has zips. It is not verified yet: what it lists in vain is not found.
-    async fn listed(
-        &self,
-        provider: &ProviderAddr,
-        version: &SpelledVersion,
-        metadata: &Metadata,
-        service: &Service,
-    ) -> Result<Vec<Platform>, Error> {
-        let Some(url) = &metadata.checksums else {
-            return Ok(Vec::new());
-        };
-        let document = self.document(Document::Checksums, url, &service.named, LARGEST_CHECKSUMS);
-        let checksums = Checksums::parse(&document.await?.bytes).ok();
-        let subject = Subject {
-            provider,
-            version: version.version(),
-        };
-        let names = checksums.iter().flat_map(|checksums| checksums.lines());
-        Ok(names
-            .filter_map(|(name, _)| subject.platform_of(name))
-            .collect())
-    }
+/// What an origin says of a version of which it does not list the platforms.
+#[derive(Default)]
+struct Discovered {
+    /// The packages that were asked about.
+    found: Vec<Metadata>,
+    /// For which other platforms there are packages.
+    others: Vec<Platform>,
+    /// The checksum document, where it had to be read for that.
+    checksums: Option<release::Document>,
 }
 
 impl Source for Origin {
@@ -293,9 +293,10 @@ impl Source for Origin {
         provider: &ProviderAddr,
         version: &SpelledVersion,
     ) -> Result<Vec<Platform>, Error> {
-        let (found, mut platforms) = self.discover(provider, version).await?;
-        platforms.extend(found.into_iter().map(|metadata| metadata.platform));
-        Ok(platforms)
+        let discovered = self.discover(provider, version).await?;
+        let found = discovered.found.into_iter();
+        let platforms = found.map(|metadata| metadata.platform);
+        Ok(platforms.chain(discovered.others).collect())
     }
 
     async fn release(
@@ -304,8 +305,15 @@ impl Source for Origin {
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
     ) -> Result<Release<Zip>, Error> {
-        let (mut found, others) = match platforms {
-            Some(platforms) => (Vec::new(), platforms.to_vec()),
+        let Discovered {
+            mut found,
+            others,
+            checksums,
+        } = match platforms {
+            Some(platforms) => Discovered {
+                others: platforms.to_vec(),
+                ..Discovered::default()
+            },
             None => self.discover(provider, version).await?,
         };
         found.extend(self.every(provider, version, others.clone()).await?);
@@ -324,11 +332,14 @@ impl Source for Origin {
             }
             None => Ok(None),
         };
-        let (checksums, signature) = futures_util::future::try_join(
-            document(Document::Checksums, &first.checksums, LARGEST_CHECKSUMS),
-            document(Document::Signature, &first.signature, LARGEST_SIGNATURE),
-        )
-        .await?;
+        let checksums = async {
+            match checksums {
+                Some(read) => Ok(Some(read)),
+                None => document(Document::Checksums, &first.checksums, LARGEST_CHECKSUMS).await,
+            }
+        };
+        let signature = document(Document::Signature, &first.signature, LARGEST_SIGNATURE);
+        let (checksums, signature) = futures_util::future::try_join(checksums, signature).await?;
         let (protocols, keys) = (first.protocols.clone(), first.keys.clone());
         Ok(Release {
             provider: provider.clone(),
@@ -355,37 +366,4 @@ impl Service {
         }
         url
     }
-}
-
-/// The versions of a list, ascending. A version that is listed twice has the platforms of both, under its first spelling.
-fn offers(listed: Vec<ListedVersion>, url: &Url) -> Result<Vec<Offer>, Error> {
-    let mut offers: BTreeMap<_, Offer> = BTreeMap::new();
-    for ListedVersion { version, platforms } in listed {
-        let version: SpelledVersion = version.parse().map_err(|source| Error::Version {
-            url: url.clone().into(),
-            source,
-        })?;
-        let read = platforms.map(|all| {
-            let read = all.iter().map(|one| Platform::new(&one.os, &one.arch));
-            read.collect::<Result<Vec<_>, _>>()
-        });
-        let platforms = read.transpose().map_err(|source| Error::Platform {
-            what: Document::Versions,
-            url: url.clone().into(),
-            source,
-        })?;
-        let offer = offers
-            .entry(version.version().clone())
-            .or_insert_with(|| Offer {
-                version,
-                platforms: None,
-            });
-        if let Some(more) = platforms {
-            let all = offer.platforms.get_or_insert_default();
-            all.extend(more);
-            all.sort();
-            all.dedup();
-        }
-    }
-    Ok(offers.into_values().collect())
 }

@@ -158,6 +158,8 @@ impl WriteStore for Registry {
         }
         let near = neighbour(repository, blob.kept()).map(str::to_owned);
         let from = near.or_else(|| host.elsewhere(&digest, name));
+        // What a run brought that was stopped before its first tag is found at no cost: by mounting it from where it is.
+        let from = from.or_else(|| host.may_have_all(name).then(|| name.to_owned()));
         let upload = Upload {
             registry: self,
             host: &host,
@@ -166,8 +168,12 @@ impl WriteStore for Registry {
             blob,
             from: from.as_deref(),
         };
-        let put = upload.run().await?;
-        if let Some(from) = from {
+        let mut put = upload.run().await?;
+        if from.as_deref() == Some(name) {
+            if put == Put::Mounted {
+                put = Put::Present;
+            }
+        } else if let Some(from) = from {
             let shared = put == Put::Mounted;
             self.http.report(Event::Mounting {
                 digest,

@@ -15,6 +15,8 @@ const MOST_PLACES: usize = 4096;
 pub(super) struct Seen {
     /// Where blobs are: there they need not be looked for, and from there they can be mounted.
     pub(super) blobs: Places,
+    /// Whether the registry has refused to mount a blob from the repository that it was for.
+    pub(super) refuses_mounts: bool,
     /// Repositories that had no tag, in which nothing needs to be looked for.
     pub(super) empty: BTreeSet<String>,
     /// The length of chunks that got through, where one piece did not.

@@ -227,6 +227,12 @@ impl Session {
         seen.blobs.other(digest, name).map(str::to_owned)
     }
 
+    /// Whether blobs of a repository that has no tag may be looked for by mounting them from itself.
+    pub(super) fn may_have_all(&self, name: &str) -> bool {
+        let seen = self.seen();
+        seen.empty.contains(name) && !seen.refuses_mounts
+    }
+
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
         let path = format!("v2/{name}/{rest}");
         self.base.join(&path).map_err(|_| {

@@ -138,9 +138,14 @@ impl<B: BlobSource> Upload<'_, B> {
     /// Opens an upload; `None` if the registry mounted the blob instead.
     async fn begin(&self) -> Result<Option<Begun>, Error> {
         if let Some(from) = self.from {
+            let is_itself = from == self.name;
             match self.post(Some(from)).await {
+                // Who may not read the other repository may still write to this one.
+                Err(Error::Unauthorized { .. }) if !is_itself => {}
                 // Who may not mount may still upload.
-                Err(Error::Unauthorized { .. } | Error::Registry { .. }) => {}
+                Err(Error::Registry { .. } | Error::NoRepository { .. }) => {
+                    self.host.seen().refuses_mounts |= is_itself;
+                }
                 begun => return begun,
             }
         }
@@ -155,7 +160,9 @@ impl<B: BlobSource> Upload<'_, B> {
             url.query_pairs_mut()
                 .append_pair("mount", &digest)
                 .append_pair("from", from);
-            scope = scope.and_pull(from);
+            if from != self.name {
+                scope = scope.and_pull(from);
+            }
         }
         let request = || {
             self.host

@@ -1,0 +1,217 @@
+#!/usr/bin/env bash
+# Measures `tfoci mirror` from an origin into a registry against `terraform providers mirror` and oras with the same bytes.
+set -euo pipefail
+
+usage() {
+    cat <<'TEXT'
+Usage: benches/mirror.sh [ROUNDS]
+
+Mirrors 25 providers with 4 packages of 0.5 MB, from an origin that answers after 0, 20 and 100 ms, and a provider with 4 packages
+of 150 MB after 20 ms, into docker-registry over TLS: with `terraform providers mirror` and, if it is on PATH, oras as its users
+do; with tfoci into a registry that is empty; with nothing to do; and once more after it was killed half way. Medians of all
+rounds are printed, and their ratios to the peers'. ROUNDS is 3 unless given.
+
+The origin is the one of the tests, as a process of its own (tests/origin_double/serve.rs), in a development build. Its zips are
+made in memory: 3 GiB. The temporary directory (TMPDIR) needs 3 GiB too; it is removed in the end.
+
+Environment:
+  TFOCI    the executable [default: target/release/tfoci, built first]
+  JOBS     packages at once [default: 4]
+  LATENCY  the latencies, ascending [default: 0 20 100]
+
+Needs bash, cargo, coreutils, docker-registry, openssl, terraform, GNU time (Debian: docker-registry, openssl, time).
+TEXT
+}
+
+case ${1-} in
+-h | --help) usage && exit ;;
+'' | [1-9]*) rounds=${1:-3} ;;
+*) usage >&2 && exit 2 ;;
+esac
+for tool in cargo docker-registry openssl terraform /usr/bin/time; do
+    command -v "$tool" >/dev/null || { echo "needs $tool" >&2 && exit 1; }
+done
+peers=terraform
+! command -v oras >/dev/null || peers='terraform and oras'
+cd -- "$(dirname -- "$0")/.."
+if [[ -z ${TFOCI-} ]]; then
+    cargo build --release --quiet
+    TFOCI=$PWD/target/release/tfoci
+fi
+tests=$(cargo test --quiet --test tests --no-run --message-format json | sed -n 's/.*"executable":"\([^"]*\/tests-[^"]*\)".*/\1/p' | tail -n1)
+jobs=${JOBS:-4}
+read -ra latencies <<<"${LATENCY:-0 20 100}"
+platforms=(darwin_arm64 linux_amd64 linux_arm64 windows_amd64)
+
+work=$(mktemp -d)
+registry='' port='' origin=''
+cleanup() {
+    [[ -z $registry ]] || kill "$registry" 2>/dev/null || true
+    stop_origin
+    rm -rf -- "$work"
+}
+trap cleanup EXIT
+cd -- "$work"
+mkdir home samples project
+export HOME=$work/home
+
+# An authority, and a certificate for the loopback address.
+make_certificates() {
+    local new=(openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -batch)
+    "${new[@]}" -x509 -subj /CN=benchmark -keyout ca.key -out ca.crt 2>/dev/null
+    "${new[@]}" -subj /CN=localhost -keyout server.key -out server.csr 2>/dev/null
+    openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt \
+        -extfile <(echo subjectAltName=IP:127.0.0.1) 2>/dev/null
+}
+
+# Starts an origin of COUNT providers with packages of SIZE bytes, and writes what the peers and tfoci shall mirror.
+start_origin() {
+    local count=$1 size=$2 number host
+    stop_origin
+    rm -f origin.host
+    coproc ORIGIN { ORIGIN_PROVIDERS=$count ORIGIN_SIZE=$size ORIGIN_DIR=$work exec "$tests" origin_double::serve::serve --exact --ignored --nocapture; }
+    origin=$ORIGIN_PID to_origin=${ORIGIN[1]} from_origin=${ORIGIN[0]}
+    until [[ -s origin.host ]]; do
+        kill -0 "$origin" || exit 1
+        sleep 0.1
+    done
+    host=$(<origin.host)
+    cat ca.crt origin.pem >both.pem
+    export SSL_CERT_FILE=$work/both.pem
+    names=()
+    {
+        echo 'terraform {' && echo '  required_providers {'
+        for ((number = 0; number < count; number++)); do
+            names+=("$host/acme/p$number")
+            echo "    p$number = { source = \"$host/acme/p$number\" }"
+        done
+        echo '  }' && echo '}'
+    } >project/main.tf
+}
+
+stop_origin() {
+    [[ -z $origin ]] || { kill "$origin" && wait "$origin"; } 2>/dev/null || true
+    origin=''
+}
+
+# What the origin is told: how long to wait from now on. It forgets its requests.
+tell_origin() { echo "$1" >&"$to_origin"; }
+
+asked() {
+    local word count=0
+    echo >&"$to_origin"
+    while read -r word count <&"$from_origin" && [[ $word != requests ]]; do :; done
+    echo "$count"
+}
+
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# Starts a registry with nothing in it.
+start_registry() {
+    [[ -z $registry ]] || { kill "$registry" && wait "$registry" 2>/dev/null || true; }
+    rm -rf -- "$work/registry"
+    until port=$((20000 + RANDOM % 20000)) && ! listens "$port"; do :; done
+    cat >registry.yaml <<YAML
+version: 0.1
+log: {level: error}
+storage: {filesystem: {rootdirectory: $work/registry}}
+http:
+  addr: 127.0.0.1:$port
+  secret: benchmark
+  tls: {certificate: $work/server.crt, key: $work/server.key}
+YAML
+    docker-registry serve registry.yaml >registry.log 2>registry.err &
+    registry=$!
+    until listens "$port"; do
+        kill -0 "$registry" 2>/dev/null || { cat registry.err >&2 && exit 1; }
+        sleep 0.02
+    done
+}
+
+stored() { grep -c '"[A-Z]* /v2/' registry.log || true; }
+
+# Notes wall and CPU seconds, peak KiB, and the requests to the origin and to the registry, of a command under a name.
+measure() {
+    local row=$1 log=$work/samples/log latency=$2 before
+    shift 2
+    sync
+    tell_origin "$latency"
+    before=$(stored)
+    /usr/bin/time -o samples/time -f '%e %U %S %M' -- "$@" >"$log" 2>&1 || { cat "$log" >&2 && exit 1; }
+    sleep 0.2
+    echo "$(tail -n1 samples/time) $(asked) $(($(stored) - before))" >>"samples/$row"
+}
+
+# What users do today: a filesystem mirror, whose zips oras brings into the registry.
+peers_recipe() {
+    local platform zip name tags options=()
+    for platform in $platforms_list; do options+=("-platform=$platform"); done
+    rm -rf mirror layout
+    terraform -chdir=project providers mirror "${options[@]}" ../mirror
+    command -v oras >/dev/null || return 0
+    for name in mirror/*/acme/*; do
+        tags=()
+        for platform in $platforms_list; do
+            zip=$(echo "$name"/*_"$platform".zip)
+            (cd "$name" && oras push --oci-layout "$OLDPWD/layout:$platform" --artifact-platform "${platform/_//}" \
+                --artifact-type application/vnd.opentofu.provider-target "${zip##*/}:archive/zip")
+            tags+=("$platform")
+        done
+        oras manifest index create --oci-layout layout:1.0.0 --artifact-type application/vnd.opentofu.provider "${tags[@]}"
+        oras cp --from-oci-layout layout:1.0.0 "$1/mirror/acme/${name##*/}:1.0.0"
+        rm -rf layout
+    done
+}
+export -f peers_recipe
+export platforms_list="${platforms[*]}"
+
+round() {
+    local name=$1 latency=$2 run victim half
+    start_registry
+    measure "peers-$name" "$latency" bash -euc 'peers_recipe "$0"' "127.0.0.1:$port"
+    start_registry
+    run=("$TFOCI" mirror "${names[@]}" --to "127.0.0.1:$port/mirror/{namespace}/{type}" --jobs "$jobs")
+    measure "first-$name" "$latency" "${run[@]}"
+    half=$(tail -n1 "samples/first-$name" | awk '{ print $1 / 2 }')
+    measure "again-$name" "$latency" "${run[@]}"
+    start_registry
+    run=("$TFOCI" mirror "${names[@]}" --to "127.0.0.1:$port/mirror/{namespace}/{type}" --jobs "$jobs")
+    "${run[@]}" >/dev/null 2>&1 &
+    victim=$!
+    sleep "$half"
+    kill -KILL "$victim" 2>/dev/null || true
+    wait "$victim" 2>/dev/null || true
+    measure "rest-$name" "$latency" "${run[@]}"
+}
+
+median() {
+    sort -g | awk '{ all[NR] = $1 } END { print NR % 2 ? all[(NR + 1) / 2] : (all[NR / 2] + all[NR / 2 + 1]) / 2 }'
+}
+
+# Medians of one row: wall seconds, CPU seconds, peak MiB, requests to the origin and to the registry, shortest wall.
+medians() {
+    echo "$(cut -d' ' -f1 "samples/$1" | median) $(awk '{ print $2 + $3 }' "samples/$1" | median)" \
+        "$(awk '{ print $4 / 1024 }' "samples/$1" | median) $(cut -d' ' -f5 "samples/$1" | median)" \
+        "$(cut -d' ' -f6 "samples/$1" | median) $(cut -d' ' -f1 "samples/$1" | sort -g | head -n1)"
+}
+
+# The rows of one name under a title, with the ratio of each wall to the peers'.
+table() {
+    local name=$1 row
+    printf '\n%-34s %8s %8s %8s %8s %9s %9s %9s\n' "$2" 'wall s' 'least s' ratio 'CPU s' 'peak MiB' origin registry
+    for row in peers first again rest; do
+        echo "$row $(medians "peers-$name") $(medians "$row-$name")" | awk -v peers="$peers" '
+            BEGIN { text["peers"] = peers; text["first"] = "mirror"; text["again"] = "mirror, nothing to do"; text["rest"] = "mirror, killed half way before" }
+            { printf "%-34s %8.2f %8.2f %8.3f %8.2f %9.1f %9d %9d\n", text[$1], $8, $13, $8 / $2, $9, $10, $11, $12 }'
+    done
+}
+
+make_certificates
+start_origin 25 500000
+for latency in "${latencies[@]}"; do
+    for _ in $(seq "$rounds"); do round "small-$latency" "$latency"; done
+    table "small-$latency" "25 x 4 of 0.5 MB, $latency ms, $jobs jobs"
+done
+start_origin 1 150000000
+for _ in $(seq "$rounds"); do round large 20; done
+table large "4 of 150 MB, 20 ms, $jobs jobs"

@@ -1,0 +1,93 @@
+//! The double as a program of its own, for benches/mirror.sh.
+
+use std::fs;
+use std::io::{Write as _, stdin, stdout};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::support::origin::{Origin, Provider};
+use crate::support::release::ReleaseFolder;
+use crate::support::tls::Authority;
+
+const PLATFORMS: [&str; 4] = [
+    "darwin_arm64",
+    "linux_amd64",
+    "linux_arm64",
+    "windows_amd64",
+];
+
+/// How long noise is before it comes again.
+const NOISE: usize = 256 << 10;
+
+fn number(name: &str) -> u64 {
+    std::env::var(name).unwrap().parse().unwrap()
+}
+
+/// Bytes that nothing makes smaller: they come again, but farther away than a zip looks back.
+fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let words = std::iter::repeat_with(|| {
+        // Xorshift: each bit depends on all of those before.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    let block: Vec<u8> = words.take(NOISE / 8).flatten().collect();
+    let mut bytes = block.repeat(length.div_ceil(NOISE));
+    bytes.truncate(length);
+    bytes
+}
+
+/// `acme/pN` 1.0.0, whose executables have so many bytes.
+fn provider(number: u64, size: usize) -> Provider {
+    let name = format!("p{number}");
+    let folder = (1..).zip(PLATFORMS).fold(
+        ReleaseFolder::new(&name, "1.0.0"),
+        |folder, (place, platform)| {
+            let suffix = if platform.starts_with("windows") {
+                ".exe"
+            } else {
+                ""
+            };
+            let executable = format!("terraform-provider-{name}_v1.0.0{suffix}");
+            folder.package(platform, &[(&executable, &noise(number * 8 + place, size))])
+        },
+    );
+    Provider::new(&format!("acme/{name}")).release(folder)
+}
+
+/// Serves `ORIGIN_PROVIDERS` providers with four packages of `ORIGIN_SIZE` bytes each, until stdin ends. A line there sets how many
+/// milliseconds every request waits, and forgets the requests so far; an empty one has their number printed. The directory
+/// `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, and the host, `origin.host`.
+#[test]
+#[ignore = "serves until stdin ends"]
+fn serve() {
+    let size = usize::try_from(number("ORIGIN_SIZE")).unwrap();
+    let providers: Vec<_> = (0..number("ORIGIN_PROVIDERS"))
+        .map(|number| provider(number, size))
+        .collect();
+    for release in providers.iter().flat_map(|provider| &provider.releases) {
+        // Nobody shall wait for them to be built.
+        assert_eq!(release.packages().len(), PLATFORMS.len());
+    }
+    let origin = Origin::of(providers);
+    let directory = PathBuf::from(std::env::var_os("ORIGIN_DIR").unwrap());
+    fs::write(directory.join("origin.pem"), &Authority::shared().pem).unwrap();
+    let mut latency = 0;
+    fs::write(directory.join("origin.host"), origin.host()).unwrap();
+    for line in stdin().lines() {
+        let line = line.unwrap();
+        match line.parse::<u64>() {
+            Ok(wanted) => {
+                origin.forget();
+                // Delays add up, and none is taken back.
+                let more = wanted.checked_sub(latency).expect("latency only grows");
+                origin.latency(|_| true, Duration::from_millis(more));
+                latency = wanted;
+            }
+            // Whoever asks reads it from here.
+            Err(_) => writeln!(stdout(), "\nrequests {}", origin.seen().len()).unwrap(),
+        }
+    }
+}
