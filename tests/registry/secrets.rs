@@ -72,7 +72,8 @@ fn run_all(user: &User, name: &str) -> String {
     let store = format!("{host}/{}", user.name);
     let provider = "registry.example.net/acme/demo";
     let one = format!("{provider}@1.0.0");
-    let commands: [&[&str]; 7] = [
+    let other = format!("{host}/{}-copy", user.name);
+    let commands: [&[&str]; 9] = [
         &[
             "login",
             host,
@@ -114,6 +115,15 @@ fn run_all(user: &User, name: &str) -> String {
             "--platform",
             "all",
         ],
+        &[
+            "copy",
+            provider,
+            "--from",
+            &store,
+            "--to",
+            "oci-layout:copied",
+        ],
+        &["copy", provider, "--from", &store, "--to", &other],
         &["logout", host, "--authfile", "own.json"],
     ];
     let mut said = String::new();
@@ -169,6 +179,7 @@ fn where_everything_goes_well() {
         assert!(said.contains("?…: 200"), "{said}");
         assert!(said.contains("\"status\": \"present\""), "{said}");
         assert!(user.path("into").is_dir(), "{said}");
+        assert!(user.path("copied/index.json").is_file(), "{said}");
         assert_ne!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
         registry.assert_no_leaks();
     }
