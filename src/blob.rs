@@ -21,10 +21,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use reqwest::StatusCode;
 
 use crate::digest::{Algorithm, Hasher};
 use crate::disk;
+use crate::http::Answer;
 use crate::oci::Repository;
 use crate::release::Expected;
 
@@ -174,8 +176,17 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
     Ok(hold_back(resuming::resuming(blob).await?, blob.expected()))
 }
 
-/// Leaves out the first bytes of a body.
-pub fn skipping(body: Body, count: u64) -> Body {
+/// The body of an answer to a request for all bytes from an offset on. A server that ignores the range sends everything; what came
+/// before is left out.
+pub fn received(answer: Answer, from: u64) -> Body {
+    let skip = match answer.status() {
+        StatusCode::PARTIAL_CONTENT => 0,
+        _ => from,
+    };
+    skipping(Body::new(answer.chunks().map_err(Error::Http)), skip)
+}
+
+fn skipping(body: Body, count: u64) -> Body {
     if count == 0 {
         return body;
     }

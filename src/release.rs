@@ -33,6 +33,22 @@ pub struct Release<L> {
     pub notes: Vec<Note>,
 }
 
+impl<L> Release<L> {
+    /// One of which there is nothing but the packages.
+    pub fn unproven(provider: &ProviderAddr, version: &Version, packages: Vec<Package<L>>) -> Self {
+        Self {
+            provider: provider.clone(),
+            version: version.clone(),
+            protocols: Protocols::default(),
+            checksums: None,
+            signatures: Vec::new(),
+            keys: Vec::new(),
+            packages,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// A file that came along with a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {

@@ -22,7 +22,8 @@ impl Answer {
 
 impl Range {
     fn parse(text: &str) -> Option<Self> {
-        let (span, total) = text.trim().strip_prefix("bytes")?.trim().split_once('/')?;
+        let text = text.trim().strip_prefix("bytes")?.trim();
+        let (span, total) = text.split_once('/').unwrap_or((text, ""));
         let (start, _) = span.split_once('-')?;
         Some(Self {
             start: start.trim().parse().ok()?,
@@ -40,6 +41,7 @@ mod tests {
         let range = |start, total| Some(Range { start, total });
         assert_eq!(Range::parse("bytes 0-0/1234"), range(0, Some(1234)));
         assert_eq!(Range::parse("bytes 7-9/*"), range(7, None));
+        assert_eq!(Range::parse("bytes 7-9"), range(7, None));
         for other in ["", "bytes */10", "bytes 1/2", "items 0-1/2", "bytes x-1/2"] {
             assert_eq!(Range::parse(other), None, "{other}");
         }

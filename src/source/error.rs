@@ -242,6 +242,18 @@ fn content_type(received: Option<&str>) -> String {
 }
 
 impl Error {
+    /// A source that has nothing for any of these platforms.
+    pub(crate) fn no_platform<'a>(
+        place: String,
+        platforms: impl IntoIterator<Item = &'a Platform>,
+    ) -> Self {
+        let platforms = platforms.into_iter().map(Platform::to_string);
+        Self::NoPlatform {
+            place,
+            platforms: platforms.collect(),
+        }
+    }
+
     /// The platform that it is about, where it is about one package.
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {

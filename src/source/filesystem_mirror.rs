@@ -17,7 +17,7 @@ use crate::archive::{Archive, Limits};
 use crate::blob::File;
 use crate::disk;
 use crate::platform::Platform;
-use crate::release::{Package, Protocols, Release};
+use crate::release::{Package, Release};
 use crate::trust::PackageName;
 use crate::version::{SpelledVersion, Version};
 
@@ -163,14 +163,8 @@ impl Source for FilesystemMirror {
                 && platforms.is_none_or(|wanted| wanted.contains(&one.platform))
         });
         if found.is_empty() {
-            return Err(Error::NoPlatform {
-                place: self.name(provider),
-                platforms: platforms
-                    .into_iter()
-                    .flatten()
-                    .map(Platform::to_string)
-                    .collect(),
-            });
+            let wanted = platforms.into_iter().flatten();
+            return Err(Error::no_platform(self.name(provider), wanted));
         }
         let mut packages = Vec::new();
         for one in found {
@@ -184,16 +178,7 @@ impl Source for FilesystemMirror {
                 location,
             });
         }
-        Ok(Release {
-            provider: provider.clone(),
-            version: version.version().clone(),
-            protocols: Protocols::default(),
-            checksums: None,
-            signatures: Vec::new(),
-            keys: Vec::new(),
-            packages,
-            notes: Vec::new(),
-        })
+        Ok(Release::unproven(provider, version.version(), packages))
     }
 
     fn name(&self, _: &ProviderAddr) -> String {

@@ -23,7 +23,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request};
 use crate::platform::Platform;
-use crate::release::{Package, Protocols, Release, canonical_file_name};
+use crate::release::{Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
@@ -246,14 +246,8 @@ impl Source for NetworkMirror {
             archives.retain(|platform, _| wanted.contains(platform));
         }
         if archives.is_empty() {
-            return Err(Error::NoPlatform {
-                place: self.name(provider),
-                platforms: platforms
-                    .into_iter()
-                    .flatten()
-                    .map(Platform::to_string)
-                    .collect(),
-            });
+            let wanted = platforms.into_iter().flatten();
+            return Err(Error::no_platform(self.name(provider), wanted));
         }
         let fetched = archives
             .into_iter()
@@ -268,16 +262,11 @@ impl Source for NetworkMirror {
             expected: zip.promised(),
             location: zip,
         });
-        Ok(Release {
-            provider: provider.clone(),
-            version: version.version().clone(),
-            protocols: Protocols::default(),
-            checksums: None,
-            signatures: Vec::new(),
-            keys: Vec::new(),
-            packages: packages.collect(),
-            notes: Vec::new(),
-        })
+        Ok(Release::unproven(
+            provider,
+            version.version(),
+            packages.collect(),
+        ))
     }
 
     fn name(&self, _: &ProviderAddr) -> String {

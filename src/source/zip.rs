@@ -14,7 +14,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::renewal::{Renewal, is_expired};
 use crate::archive::{Archive, Limits};
-use crate::blob::{self, BlobSource, Body, skipping};
+use crate::blob::{self, BlobSource, Body};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::{self, spool::Spool};
 use crate::hash::PackageHash;
@@ -239,12 +239,6 @@ impl BlobSource for Zip {
                 source: Box::new(error),
             },
         })?;
-        // A server that ignores the range sends everything; what came before is skipped.
-        let skip = match answer.status() {
-            StatusCode::PARTIAL_CONTENT => 0,
-            _ => from,
-        };
-        let body = Body::new(answer.chunks().map_err(blob::Error::Http));
-        Ok(skipping(body, skip))
+        Ok(blob::received(answer, from))
     }
 }

@@ -319,10 +319,7 @@ impl Source for Origin {
         found.extend(self.every(provider, version, others.clone()).await?);
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
-            return Err(Error::NoPlatform {
-                place: self.name(provider),
-                platforms: others.iter().map(Platform::to_string).collect(),
-            });
+            return Err(Error::no_platform(self.name(provider), &others));
         };
         let service = self.service(provider.hostname()).await?;
         let document = async |what, url: &Option<Url>, limit| match url {

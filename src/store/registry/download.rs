@@ -1,7 +1,6 @@
 //! Blobs of a registry, which can be read from any byte.
 
-use futures_util::TryStreamExt as _;
-use reqwest::header::{CONTENT_RANGE, RANGE};
+use reqwest::header::RANGE;
 use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
@@ -42,16 +41,7 @@ impl BlobSource for RegistryBlob {
                 source: Box::new(error),
             },
         })?;
-        // A server that ignores the range sends everything; what came before is skipped.
-        let skip = if answer.status() == StatusCode::PARTIAL_CONTENT {
-            0
-        } else {
-            from
-        };
-        Ok(blob::skipping(
-            Body::new(answer.chunks().map_err(blob::Error::Http)),
-            skip,
-        ))
+        Ok(blob::received(answer, from))
     }
 }
 
@@ -80,8 +70,8 @@ impl RegistryBlob {
             .registry
             .send(&host, &Scope::pull(name), request)
             .await?;
-        let elsewhere =
-            answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(&answer) != Some(from);
+        let elsewhere = answer.status() == StatusCode::PARTIAL_CONTENT
+            && answer.range().map(|range| range.start) != Some(from);
         if from > 0 && (elsewhere || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
             // Not the bytes that were asked for: all of them, then, and not while this answer holds a place.
             drop(answer);
@@ -96,17 +86,4 @@ impl RegistryBlob {
             _ => Err(self.registry.refusal(&host, "blob", answer).await),
         }
     }
-}
-
-/// Where the bytes of a partial answer begin.
-fn begins_at(answer: &Answer) -> Option<u64> {
-    let range = answer.header(CONTENT_RANGE)?;
-    range
-        .trim()
-        .strip_prefix("bytes")?
-        .trim()
-        .split('-')
-        .next()?
-        .parse()
-        .ok()
 }
