@@ -1,6 +1,7 @@
 //! Requests.
 
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -98,6 +99,8 @@ pub struct Request {
     pub(super) secret: Option<Secret>,
     pub(super) payload: Option<Payload>,
     pub(super) wanted: Wanted,
+    /// How long it may take from when it is sent to the last byte of its answer, if that is limited.
+    pub(super) limit: Option<Duration>,
     /// Whether it asks for no more than a token, which is counted apart.
     pub(super) is_for_token: bool,
 }
@@ -113,6 +116,7 @@ impl Request {
             secret: None,
             payload: None,
             wanted: Wanted::Nothing,
+            limit: None,
             is_for_token: false,
         }
     }
@@ -143,6 +147,13 @@ impl Request {
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
         self.wanted = Wanted::Whole(limit);
+        self
+    }
+
+    /// Wants all of the answer within a time. What is spent waiting for a place does not count.
+    #[must_use]
+    pub fn within(mut self, limit: Option<Duration>) -> Self {
+        self.limit = limit;
         self
     }
 
@@ -185,6 +196,7 @@ impl Request {
             secret: self.secret.clone(),
             payload: None,
             wanted: self.wanted,
+            limit: self.limit,
             is_for_token: self.is_for_token,
         }
     }

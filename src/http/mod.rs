@@ -147,7 +147,14 @@ impl Http {
             if count > MOST_REDIRECTS {
                 return Err(Error::Redirects { url: url.into() });
             }
-            next = Some(again.towards(&url, target?));
+            let target = target?;
+            if url.scheme() == "https" && target.scheme() == "http" {
+                return Err(Error::Downgrade {
+                    from: url.into(),
+                    url: target.into(),
+                });
+            }
+            next = Some(again.towards(&url, target));
         }
         Err(Error::Redirects { url: named.into() })
     }
@@ -161,21 +168,32 @@ impl Http {
             None => None,
         };
         let mut entry = journal.begin(&request);
-        let wanted = request.wanted;
-        let response = self.exchange(request, kind, &mut entry).await?;
-        entry.answered(response.status());
-        let answer = Answer::new(Coming {
-            response,
-            entry,
-            stall: settings.timeouts.stall,
-            _place: place,
-        });
-        match wanted {
-            _ if !answer.status().is_success() => Ok(answer.skim(LARGEST_REFUSAL).await),
-            Wanted::Nothing => Ok(answer.skim(LARGEST_REFUSAL).await),
-            Wanted::Whole(limit) => answer.read(limit).await,
-            Wanted::Flow => Ok(answer),
-        }
+        let (wanted, limit, url) = (request.wanted, request.limit, request.url.clone());
+        let answered = async {
+            let response = self.exchange(request, kind, &mut entry).await?;
+            entry.answered(response.status());
+            let answer = Answer::new(Coming {
+                response,
+                entry,
+                stall: settings.timeouts.stall,
+                _place: place,
+            });
+            match wanted {
+                _ if !answer.status().is_success() => Ok(answer.skim(LARGEST_REFUSAL).await),
+                Wanted::Nothing => Ok(answer.skim(LARGEST_REFUSAL).await),
+                Wanted::Whole(limit) => answer.read(limit).await,
+                Wanted::Flow => Ok(answer),
+            }
+        };
+        let Some(limit) = limit else {
+            return answered.await;
+        };
+        let slow = |_| Error::Slow {
+            url: url.into(),
+            limit,
+        };
+        let in_time = tokio::time::timeout(limit, answered).await;
+        in_time.map_err(slow).flatten()
     }
 
     /// Sends a request and waits until its answer begins.

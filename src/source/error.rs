@@ -74,14 +74,6 @@ pub enum Error {
         /// How long it wants to be left alone.
         wish: Option<Duration>,
     },
-    /// A document takes longer than the user allows.
-    #[error("no complete answer within {seconds} seconds\n  from {url}")]
-    Slow {
-        /// Where.
-        url: Shown,
-        /// How long that is.
-        seconds: u64,
-    },
     /// Something else came.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
     ContentType {
@@ -275,7 +267,6 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Http(error) => error.is_passing(),
-            Self::Slow { .. } => true,
             _ => false,
         }
     }
@@ -304,7 +295,7 @@ impl Error {
             }
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
-            Self::Status { .. } | Self::Slow { .. } => Category::Unreachable,
+            Self::Status { .. } => Category::Unreachable,
             Self::ContentType { .. }
             | Self::Json { .. }
             | Self::Version { .. }

@@ -133,16 +133,8 @@ impl Access {
     }
 
     async fn once(&self, kind: Kind, request: Request) -> Result<Answer, Error> {
-        let Some(timeout) = self.patience.timeout.filter(|_| kind == Kind::Document) else {
-            return Ok(self.http.send(request).await?);
-        };
-        let url = request.url().clone();
-        let sent = tokio::time::timeout(timeout, self.http.send(request)).await;
-        let in_time = sent.map_err(|_| Error::Slow {
-            url: url.into(),
-            seconds: timeout.as_secs(),
-        })?;
-        Ok(in_time?)
+        let limit = self.patience.timeout.filter(|_| kind == Kind::Document);
+        Ok(self.http.send(request.within(limit)).await?)
     }
 }
 

@@ -25,9 +25,6 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
         source::Error::Unauthorized { tried, .. } => return introduce(tried),
-        source::Error::Slow { .. } => {
-            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow".to_owned()
-        }
         source::Error::Status { status: 429, wish: Some(_), .. } => {
             "run it again when that time has passed: what is done is not repeated".to_owned()
         }
