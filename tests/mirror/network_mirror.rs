@@ -1,10 +1,8 @@
-use std::fs;
-
 use serde_json::json;
 
 use super::stage::Stage;
 use super::{LINUX, demo};
-use crate::support::origin::{Fault, Origin, Provider, Setup, asks, lie};
+use crate::support::origin::{Fault, Setup, asks, lie};
 use crate::support::release::sha256;
 
 /// Hosts with a port have no place in mirrors, so packages are of another one.
@@ -217,92 +215,4 @@ error: invalid value 'oci-layout:other' for '--from <SOURCE>': expected network-
 
 For more information, try '--help'.
 ");
-}
-
-/// A mirror in `mirror`, with the packages of an origin.
-fn packed(stage: &Stage) {
-    for platform in [LINUX, "darwin_arm64"] {
-        stage.scene.write(
-            format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{platform}.zip"),
-            stage.origin.zip("acme/demo", "1.0.0", platform),
-        );
-    }
-}
-
-fn two() -> Origin {
-    Origin::of([Provider::demo(&[LINUX, "darwin_arm64"])])
-}
-
-#[test]
-fn a_directory_of_packages_is_a_source() {
-    let stage = Stage::new(two());
-    packed(&stage);
-    let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
-    stage.mirror(&from).says(3, "
-error: there is no checksum document for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
-
-hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
-");
-    stage.mirror(&format!("{from} {ALLOW}")).says(
-        0,
-        "
-  Verified example.com/acme/demo 1.0.0   unverified
-    Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
-  Mirrored 1 version, 2 packages (813 B copied) in [TIME]
-",
-    );
-    stage.mirror(&format!("{from} {ALLOW}")).says(
-        0,
-        "
-  Mirrored nothing: 2 packages already present, in [TIME]
-",
-    );
-    assert_eq!(
-        stage.installs(),
-        [
-            "acme/demo 1.0.0 darwin_arm64",
-            "acme/demo 1.0.0 linux_amd64"
-        ]
-    );
-    assert!(stage.origin.seen().is_empty());
-}
-
-#[test]
-fn a_directory_of_what_was_unpacked_is_none() {
-    let stage = Stage::new(two());
-    let path = format!("mirror/{ADDRESS}/1.0.0/{LINUX}/terraform-provider-demo_v1.0.0");
-    stage.scene.write(path, "#!/bin/sh\n");
-    let from = "--from filesystem-mirror:mirror";
-    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
-error: the author's zip cannot be made again from what is unpacked for example.com/acme/demo in filesystem-mirror:mirror
-  received mirror/example.com/acme/demo/1.0.0
-
-hint: mirror it from its origin: lock files pin the hashes of authors' zips
-");
-    stage.mirror(&format!("example.com/acme/none {from} {ALLOW}")).says(1, "
-error: nothing is published for example.com/acme/none in filesystem-mirror:mirror
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-");
-    fs::remove_dir_all(stage.scene.path("mirror")).unwrap();
-    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
-error: nothing is published for example.com/acme/demo in filesystem-mirror:mirror
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-");
-}
-
-#[test]
-fn a_file_that_is_no_package_is_refused() {
-    let stage = Stage::new(two());
-    let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{LINUX}.zip");
-    stage.scene.write(path, "no zip");
-    stage
-        .mirror(&format!("{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"))
-        .says(1, "
-error: the file mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip cannot be used for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
-  not a zip archive
-");
-    assert!(stage.installs().is_empty());
 }
