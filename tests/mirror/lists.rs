@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::documents::{arrives, refused, told};
 use super::stage::Stage;
-use super::{LINUX, demo};
-use crate::support::origin::{Door, Fault, asks, at, lie};
+use super::{LINUX, demo, mirror, said, scene};
+use crate::support::origin::{Door, Fault, Origin, Provider, asks, at, lie};
 
 #[test]
 fn discovery_follows_its_rules() {
@@ -179,4 +179,17 @@ error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
 #[test]
 fn a_version_that_is_listed_twice_is_one() {
     arrives(&Stage::of([demo().version("1.0.0", &[LINUX])]));
+}
+
+#[test]
+fn a_platform_that_is_listed_and_not_there_is_told() {
+    let origin = Origin::of([Provider::demo(&[LINUX, "darwin_arm64"])]);
+    let scene = scene(&origin);
+    origin.always(asks("download * * darwin_arm64"), Fault::status(404));
+    let run = mirror(&scene, &origin, &[]).succeeds();
+    let text = said(&run, &origin);
+    assert!(
+        text.contains("[ORIGIN]/acme/demo 1.0.0: there is no package for darwin_arm64"),
+        "{text}"
+    );
 }
