@@ -1,6 +1,6 @@
 use super::{demo, mirror, said, scene};
 use crate::support::origin::{Door, Fault, Origin, Setup, asks, at};
-use crate::support::scene::{Run, Scene};
+use crate::support::scene::Scene;
 
 /// What is asked for a token where nobody wrote one down.
 mod helper;
@@ -42,15 +42,6 @@ fn introductions(origin: &Origin) -> Vec<String> {
     let mut lines: Vec<String> = lines.collect();
     lines.sort();
     lines
-}
-
-/// Nothing that was printed holds the secret.
-#[track_caller]
-fn keeps(run: Run, secret: &str) -> Run {
-    for text in [&run.stdout, &run.stderr] {
-        assert!(!text.contains(secret), "{text}");
-    }
-    run
 }
 
 #[test]

@@ -1,9 +1,8 @@
 use serde_json::json;
 
-use super::documents::{arrives, refused, told};
-use super::stage::Stage;
-use super::{LINUX, demo, mirror, said, scene};
-use crate::support::origin::{Door, Fault, Origin, Provider, asks, at, lie};
+use super::stage::{Stage, arrives, refused, told};
+use super::{LINUX, demo};
+use crate::support::origin::{Door, Fault, Provider, asks, at, lie};
 
 #[test]
 fn discovery_follows_its_rules() {
@@ -183,13 +182,16 @@ fn a_version_that_is_listed_twice_is_one() {
 
 #[test]
 fn a_platform_that_is_listed_and_not_there_is_told() {
-    let origin = Origin::of([Provider::demo(&[LINUX, "darwin_arm64"])]);
-    let scene = scene(&origin);
-    origin.always(asks("download * * darwin_arm64"), Fault::status(404));
-    let run = mirror(&scene, &origin, &[]).succeeds();
-    let text = said(&run, &origin);
-    assert!(
-        text.contains("[ORIGIN]/acme/demo 1.0.0: there is no package for darwin_arm64"),
-        "{text}"
+    let stage = Stage::of([Provider::demo(&[LINUX, "darwin_arm64"])]);
+    let sort = asks("download * * darwin_arm64");
+    stage.origin.always(sort, Fault::status(404));
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for darwin_arm64
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
     );
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::stage::Stage;
+use super::stage::{ARRIVED, Stage};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Setup, asks, lie};
 use crate::support::release::sha256;
@@ -8,7 +8,6 @@ use crate::support::release::sha256;
 /// Hosts with a port have no place in mirrors, so packages are of another one.
 const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
-const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
 
 fn from(stage: &Stage, more: &str) -> super::stage::Told {
     let url = stage.origin.mirror_url();

@@ -1,7 +1,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{credentials, keeps};
+use super::credentials;
 use crate::mirror::{demo, mirror, said, scene};
 use crate::support::origin::{Origin, Setup};
 use crate::support::scene::Scene;
@@ -41,7 +41,7 @@ fn the_token_helper_is_asked_last_and_once() {
         let scene = scene.env("PATH", &path);
         helper(&scene, directory, answer);
         scene.write(".tofurc", block);
-        let run = keeps(mirror(&scene, &origin, &["-v"]).succeeds(), "sesame");
+        let run = mirror(&scene, &origin, &["-v"]).succeeds().hides("sesame");
         assert!(said(&run, &origin).contains("Using terraform-credentials-vault for [ORIGIN]"));
         let asked = fs::read_to_string(scene.path("asked")).unwrap();
         assert_eq!(asked, format!("--path x y get {}\n", origin.host()));
@@ -80,7 +80,7 @@ fn a_helper_that_fails_matters_only_where_a_token_is_wanted() {
         mirror(&scene, &open, &[]).succeeds();
 
         let closed = Setup::new([demo()]).token("sesame").start();
-        let run = keeps(mirror(&scene, &closed, &[]).exits(1), "sesame");
+        let run = mirror(&scene, &closed, &[]).exits(1).hides("sesame");
         let wanted = format!("\n  tried no token, since none was found for [ORIGIN]\n  {reason}\n");
         let text = said(&run, &closed);
         assert!(text.contains(&wanted), "{text}");

@@ -1,4 +1,4 @@
-use super::{introductions, keeps, with_token};
+use super::{introductions, with_token};
 use crate::mirror::{demo, mirror, said, scene};
 use crate::support::origin::{Door, Fault, Setup, asks, at};
 
@@ -25,7 +25,7 @@ fn packages_get_names_and_passwords_of_their_own_host() {
         "machine 127.0.0.1\n  login robot\n  password hunter2\n",
     );
     let scene = scene.env("NETRC", "mine");
-    let run = keeps(mirror(&scene, &origin, &["-v"]).succeeds(), "hunter2");
+    let run = mirror(&scene, &origin, &["-v"]).succeeds().hides("hunter2");
     assert!(said(&run, &origin).contains("     Using mine (machine 127.0.0.1) for [ELSEWHERE]\n"));
     assert_eq!(
         introductions(&origin),

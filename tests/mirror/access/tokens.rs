@@ -1,4 +1,4 @@
-use super::{credentials, introductions, keeps, variable, with_token};
+use super::{credentials, introductions, variable, with_token};
 use crate::mirror::{LINUX, demo, mirror, said, scene};
 use crate::support::origin::{Door, Fault, Origin, Provider, Setup, asks, at};
 use crate::support::scene::Scene;
@@ -11,7 +11,7 @@ fn the_token_goes_to_the_registry_and_to_nothing_else() {
         .files_at(Door::Front)
         .start();
     let scene = with_token(&origin, "sesame");
-    keeps(mirror(&scene, &origin, &["-vv"]).succeeds(), "sesame");
+    mirror(&scene, &origin, &["-vv"]).succeeds().hides("sesame");
     assert_eq!(
         introductions(&origin),
         [
@@ -79,7 +79,7 @@ fn a_source_that_is_broken_hides_no_other() {
     );
     scene.write(".tofurc", credentials(&origin, "sesame"));
     scene.write(".netrc", "hunter2");
-    let run = keeps(mirror(&scene, &origin, &["-v"]).succeeds(), "hunter2");
+    let run = mirror(&scene, &origin, &["-v"]).succeeds().hides("hunter2");
     let text = said(&run, &origin);
     let lines: Vec<&str> = text
         .lines()
@@ -100,7 +100,7 @@ fn a_source_that_is_broken_hides_no_other() {
 fn a_token_that_is_refused_is_said_to_be_from_somewhere() {
     let origin = Setup::new([demo()]).token("sesame").start();
     let scene = with_token(&origin, "hunter2");
-    let run = keeps(mirror(&scene, &origin, &["-v"]).exits(1), "hunter2");
+    let run = mirror(&scene, &origin, &["-v"]).exits(1).hides("hunter2");
     let text = said(&run, &origin);
     let error = &text[text.find("     Using").unwrap()..];
     assert_eq!(
@@ -138,10 +138,10 @@ fn the_token_of_a_network_mirrors_host_is_for_its_documents() {
         "{text}"
     );
     origin.forget();
-    keeps(
-        with_token(&origin, "sesame").tfoci(arguments).succeeds(),
-        "sesame",
-    );
+    with_token(&origin, "sesame")
+        .tfoci(arguments)
+        .succeeds()
+        .hides("sesame");
     assert_eq!(
         introductions(&origin)
             .into_iter()
