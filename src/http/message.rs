@@ -8,7 +8,7 @@ use reqwest::{Method, RequestBuilder};
 use url::Url;
 
 use super::limits::Use;
-use super::{Error, SMALL};
+use super::{Error, MOST_REDIRECTS, SMALL};
 
 /// A value of the `Authorization` header. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -98,6 +98,8 @@ pub struct Request {
     pub(super) secret: Option<Secret>,
     pub(super) payload: Option<Payload>,
     pub(super) wanted: Wanted,
+    /// How many redirects are followed.
+    pub(super) redirects: usize,
     /// Whether it asks for no more than a token, which is counted apart.
     pub(super) is_for_token: bool,
 }
@@ -113,6 +115,7 @@ impl Request {
             secret: None,
             payload: None,
             wanted: Wanted::Nothing,
+            redirects: MOST_REDIRECTS,
             is_for_token: false,
         }
     }
@@ -143,6 +146,13 @@ impl Request {
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
         self.wanted = Wanted::Whole(limit);
+        self
+    }
+
+    /// Follows at most so many redirects, where that is fewer than usual.
+    #[must_use]
+    pub fn redirects(mut self, most: usize) -> Self {
+        self.redirects = most.min(MOST_REDIRECTS);
         self
     }
 
@@ -185,6 +195,7 @@ impl Request {
             secret: self.secret.clone(),
             payload: None,
             wanted: self.wanted,
+            redirects: self.redirects,
             is_for_token: self.is_for_token,
         }
     }

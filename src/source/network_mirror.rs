@@ -27,6 +27,8 @@ use crate::release::{Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
+/// How many redirects lead to a document at most: what no client can reach is nobody's mirror (contract 6.1).
+const MOST_REDIRECTS: usize = 5;
 /// How many packages of one version are asked about at once.
 const ABREAST: usize = 8;
 
@@ -86,17 +88,39 @@ impl NetworkMirror {
         fetch::successful(what, answer, self.identity().await).await
     }
 
-    /// Asks for one of the mirror's documents about a provider.
+    /// Asks for one of the mirror's documents about a provider: where clients ask, and if nothing is there where their own
+    /// `providers mirror` writes it, which spells hosts in Unicode (contract 6.3).
     async fn ask(&self, provider: &ProviderAddr, file: &str) -> Result<Answer, Error> {
-        let Inner { access, base, .. } = &*self.0;
-        if provider.hostname().as_ascii().contains(':') {
+        let (host, shown) = (
+            provider.hostname().as_ascii(),
+            provider.hostname().to_unicode(),
+        );
+        if host.contains(':') {
             // Clients take such a path for a URL, so no mirror has it (contract 6.1).
             return Err(Error::MirrorPort);
         }
+        let answer = self.ask_below(host, provider, file).await?;
+        if answer.status() != StatusCode::NOT_FOUND || shown == host {
+            return Ok(answer);
+        }
+        let other = self.ask_below(&shown, provider, file).await?;
+        Ok(match other.status() {
+            StatusCode::NOT_FOUND => answer,
+            _ => other,
+        })
+    }
+
+    async fn ask_below(
+        &self,
+        host: &str,
+        provider: &ProviderAddr,
+        file: &str,
+    ) -> Result<Answer, Error> {
+        let Inner { access, base, .. } = &*self.0;
         let mut url = base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend([
-                provider.hostname().as_ascii(),
+                host,
                 provider.namespace(),
                 provider.type_name(),
                 file,
@@ -107,6 +131,7 @@ impl NetworkMirror {
             Request::new(Method::GET, url.clone(), base)
                 .header(ACCEPT, "application/json")
                 .secret(identity.secret.clone(), base)
+                .redirects(MOST_REDIRECTS)
                 .whole(LARGEST_JSON)
         };
         access.send(Kind::Document, request).await

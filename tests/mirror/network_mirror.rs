@@ -1,15 +1,18 @@
 use serde_json::json;
 
-use super::stage::{ARRIVED, Stage};
+use super::stage::{ARRIVED, Stage, Told, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Setup, asks, lie};
 use crate::support::release::sha256;
+
+/// Where documents and packages lie.
+mod urls;
 
 /// Hosts with a port have no place in mirrors, so packages are of another one.
 const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 
-fn from(stage: &Stage, more: &str) -> super::stage::Told {
+fn from(stage: &Stage, more: &str) -> Told {
     let url = stage.origin.mirror_url();
     stage.mirror(&format!("{ADDRESS} --from network-mirror:{url} {more}"))
 }
@@ -17,8 +20,7 @@ fn from(stage: &Stage, more: &str) -> super::stage::Told {
 /// Nothing arrives from a mirror that says something else.
 #[track_caller]
 fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
-    let stage = Stage::of([demo()]);
-    stage.origin.always(asks(sort), fault);
+    let stage = told(sort, fault);
     from(&stage, ALLOW).says(code, says).gives(&[]);
     assert!(stage.installs().is_empty());
 }
