@@ -1,8 +1,9 @@
 //! Network mirrors: other people's copies of packages, over the protocol that clients speak (contract 6).
 //!
 //! A mirror has no signatures, so what comes from it is `unverified`, unless a lock file vouches for it. The hashes that it lists only
-//! hold it to its own word: a package must match one of them. Where `zh` is not among them, the package has to be fetched to know
-//! what it is.
+//! hold it to its own word: a package must match one of them. Where there is one `zh` it must match that one: it names the author's
+//! zip, and another zip of the same content, which clients would take by its `h1`, is not what lock files pin. Where there is none,
+//! or several, the package has to be fetched to know what it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -187,7 +188,7 @@ impl NetworkMirror {
         };
         let mut hashes = Vec::new();
         for text in archive.hashes {
-            let hash = text.parse::<PackageHash>();
+            let hash = PackageHash::claimed(&text);
             hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();

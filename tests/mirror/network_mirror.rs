@@ -2,8 +2,7 @@ use serde_json::json;
 
 use super::stage::{ARRIVED, Stage, Told, told};
 use super::{LINUX, demo};
-use crate::support::origin::{Fault, Setup, asks, lie};
-use crate::support::release::sha256;
+use crate::support::origin::{Fault, Provider, Setup, asks, lie};
 
 /// Where documents and packages lie.
 mod urls;
@@ -93,19 +92,28 @@ fn hashes(says: serde_json::Value) -> Fault {
     lie::says("archives/linux_amd64/hashes", says)
 }
 
+/// The hashes of the package.
+const RIGHT: &str = "zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec";
+const RIGHT_CONTENT: &str = "h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=";
+
 #[test]
 fn one_hash_that_is_right_is_enough() {
-    let stage = Stage::of([demo()]);
-    let right = format!(
-        "zh:{}",
-        sha256(&stage.origin.zip("acme/demo", "1.0.0", LINUX))
-    );
+    // Of a scheme that nobody knows, of another package, and of none at all.
+    for wrong in [
+        "h9:x",
+        "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        "h1:x",
+        "zh:x",
+    ] {
+        for right in [RIGHT, RIGHT_CONTENT] {
+            arrives(&told("mirror-version", hashes(json!([wrong, right]))));
+        }
+    }
     let wrong = format!("zh:{}", "0".repeat(64));
-    stage
-        .origin
-        .always(asks("mirror-version"), hashes(json!([wrong, right])));
-    arrives(&stage);
-    refused("mirror-version", hashes(json!([wrong])), 3, "
+    arrives(&told("mirror-version", hashes(json!([wrong, RIGHT]))));
+    // A zip that its author did not make, although its content is the same.
+    for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
+        refused("mirror-version", self::hashes(hashes), 3, "
   Verified example.com/acme/demo 1.0.0   unverified
 error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
@@ -114,6 +122,7 @@ error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in 
 
 hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 ");
+    }
     refused("mirror-version", hashes(json!(["h9:x"])), 3, "
 error: the package has another hash than expected for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   expected h9:x
@@ -159,9 +168,28 @@ error: the request for the list of packages failed for example.com/acme/demo 1.0
 
 hint: the source lists a package that is not there: its owner has to publish it again
 ");
-    refused("mirror-version", lie::says("archives/linux_amd64", json!(null)), 1, "
+    for nothing in [
+        lie::says("archives/linux_amd64", json!(null)),
+        lie::says("archives", json!({})),
+        lie::lacks("archives"),
+    ] {
+        refused("mirror-version", nothing, 1, "
 error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
 ");
+    }
+    for nothing in [lie::says("versions", json!(null)), lie::lacks("versions")] {
+        refused(
+            "mirror-index",
+            nothing,
+            1,
+            "
+error: there is no stable version for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+  has none
+
+hint: the source knows the provider, and lists no version of it
+",
+        );
+    }
     refused("mirror-version", lie::renames_in("archives", "linux_amd64", "x"), 1, "
 error: the list of packages names a platform that is none for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
@@ -180,21 +208,64 @@ error: the request for the package failed for example.com/acme/demo 1.0.0 linux_
 
 hint: the source lists a package that is not there: its owner has to publish it again
 ");
-    let stage = Stage::of([demo()]);
-    stage.origin.always(
-        asks("mirror-index"),
-        Fault::with("content-type", "application/json; charset=utf-8"),
-    );
-    arrives(&stage);
+}
+
+#[test]
+fn documents_of_mirrors_may_say_more_or_less_than_they_should() {
+    for (sort, says) in [
+        (
+            "mirror-index",
+            Fault::with("content-type", "application/json; charset=utf-8"),
+        ),
+        ("mirror-index", lie::says("versions/latest", json!({}))),
+        ("mirror-index", lie::says("versions/1.0.0", json!(null))),
+        ("mirror-version", lie::lacks("archives/linux_amd64/hashes")),
+        ("mirror-version", hashes(json!(null))),
+    ] {
+        arrives(&told(sort, says));
+    }
+    for sort in ["mirror-index", "mirror-version"] {
+        let trailing = Fault::alter(|answer| {
+            answer.body = [&answer.body[..], b"\n<!-- cached -->"].concat().into();
+        });
+        arrives(&told(sort, trailing));
+    }
+}
+
+/// A mirror of two platforms, of which one is not there after all.
+fn half(absence: Fault) -> Stage {
+    let stage = Stage::of([Provider::demo(&["darwin_arm64", LINUX])]);
+    stage.origin.always(asks("mirror-version"), absence);
+    stage
 }
 
 #[test]
 fn a_mirror_without_the_platform_says_so() {
-    let stage = Stage::of([demo()]);
-    from(&stage, &format!("{ALLOW} --platform plan9_mips")).says(1, "
+    for absence in [
+        lie::says("archives/darwin_arm64", json!(null)),
+        lie::lacks("archives/darwin_arm64"),
+    ] {
+        arrives(&half(absence.clone()));
+        let stage = half(absence.clone());
+        from(&stage, &format!("{ALLOW} --platform darwin_arm64")).says(1, "
 error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
-  expected plan9_mips
+  expected darwin_arm64
 ");
+        assert!(stage.installs().is_empty());
+        from(
+            &half(absence),
+            &format!("{ALLOW} --platform darwin_arm64 --platform {LINUX}"),
+        )
+        .says(
+            0,
+            "
+  Verified example.com/acme/demo 1.0.0   unverified
+    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+   Warning example.com/acme/demo 1.0.0: there is no package for darwin_arm64
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        );
+    }
 }
 
 #[test]
