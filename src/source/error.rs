@@ -148,6 +148,12 @@ pub enum Error {
         /// The directory of a version.
         path: PathBuf,
     },
+    /// A link in a mirror, where there should be a directory.
+    #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", .path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// Text that is no URL of a mirror.
     #[error("`{}` is not the URL of a network mirror\n  expected https://HOST/PATH/", printable(.text))]
     MirrorUrl {
@@ -312,7 +318,7 @@ impl Error {
             Self::Contradiction { .. } => Category::Untrusted,
             Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
             Self::MirrorUrl { .. } => Category::Usage,
-            Self::MirrorPort | Self::Unpacked { .. } => Category::Unsupported,
+            Self::MirrorPort | Self::Unpacked { .. } | Self::Linked { .. } => Category::Unsupported,
         }
     }
 }

@@ -4,6 +4,12 @@ use super::LINUX;
 use super::stage::Stage;
 use crate::support::origin::{Origin, Provider};
 
+/// What may be a link.
+#[cfg(unix)]
+mod links;
+/// How directories and files may be spelled.
+mod names;
+
 const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 
@@ -54,6 +60,46 @@ hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them 
         ]
     );
     assert!(stage.origin.seen().is_empty());
+}
+
+#[test]
+fn what_is_unpacked_counts_only_where_it_is_packed_too() {
+    let stage = Stage::new(two());
+    let unpacked = |version: &str, platform: &str| {
+        let directory = format!("mirror/{ADDRESS}/{version}/{platform}");
+        let path = format!("{directory}/terraform-provider-demo_v{version}");
+        stage.scene.write(path, "#!/bin/sh\n");
+    };
+    packed(&stage);
+    for platform in [LINUX, "darwin_arm64"] {
+        unpacked("1.0.0", platform);
+    }
+    let from = format!("--from filesystem-mirror:mirror --jobs 1 {ALLOW}");
+    stage.mirror(&format!("{ADDRESS} {from}")).says(
+        0,
+        "
+  Verified example.com/acme/demo 1.0.0   unverified
+    Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
+    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+  Mirrored 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    unpacked("1.0.0", "windows_amd64");
+    unpacked("2.0.0", LINUX);
+    unpacked("2.0.0", "darwin_arm64");
+    stage.mirror(&format!("{ADDRESS} {from}")).says(0, "
+   Warning example.com/acme/demo: 1.0.0 is only unpacked for windows_amd64: the author's zip cannot be made again from that
+   Warning example.com/acme/demo: 2.0.0 is only unpacked for darwin_arm64, linux_amd64: the author's zip cannot be made again from that
+  Mirrored nothing: 2 packages already present, in [TIME]
+");
+    stage.mirror(&format!("{ADDRESS}@2.0.0 {from}")).says(1, "
+   Warning example.com/acme/demo: 1.0.0 is only unpacked for windows_amd64: the author's zip cannot be made again from that
+   Warning example.com/acme/demo: 2.0.0 is only unpacked for darwin_arm64, linux_amd64: the author's zip cannot be made again from that
+error: no version matches `2.0.0` for example.com/acme/demo in filesystem-mirror:mirror
+  has 1.0.0
+
+hint: pre-releases are chosen by name, or with `--prereleases`
+");
 }
 
 #[test]
