@@ -155,10 +155,10 @@ pub enum Error {
         path: PathBuf,
     },
     /// Text that is no URL of a mirror.
-    #[error("`{}` is not the URL of a network mirror\n  expected https://HOST/PATH/", printable(.text))]
+    #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
         /// What was given.
-        text: String,
+        text: Shown,
     },
     /// A host with a port, which no network mirror can serve.
     #[error("network mirrors cannot serve a host with a port")]

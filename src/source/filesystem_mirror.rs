@@ -106,12 +106,11 @@ impl FilesystemMirror {
             provider.type_name(),
         );
         let mut level = |above: &[PathBuf], spellings: &[&str], means: &dyn Fn(&str) -> bool| {
-            let found = above
-                .iter()
-                .map(|above| below(above, spellings, means, links));
-            found
-                .collect::<Result<Vec<_>, _>>()
-                .map(|found| found.concat())
+            let mut found = Vec::new();
+            for above in above {
+                found.extend(below(above, spellings, means, links)?);
+            }
+            Ok::<_, disk::Error>(found)
         };
         let is_same = |namespace: &str, name: &str| {
             ProviderAddr::new(host.clone(), namespace, name).is_ok_and(|other| other == *provider)

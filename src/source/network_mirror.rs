@@ -22,7 +22,7 @@ use super::zip::Place;
 use super::{Offer, Offers, Source, Zip};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Request, Shown};
 use crate::platform::Platform;
 use crate::release::{Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
@@ -51,19 +51,18 @@ impl NetworkMirror {
     pub fn new(access: Access, base: &str) -> Result<Self, Error> {
         // Without the slash at the end the last part of the path would be taken for a file, and lost.
         let directory = format!("{}/", base.trim_end_matches('/'));
-        let base = Url::parse(&directory).ok().filter(|url| {
+        let url = Url::parse(&directory).ok().filter(|url| {
             matches!(url.scheme(), "http" | "https")
                 && url.has_host()
                 && url.query().is_none()
                 && url.fragment().is_none()
                 && url.username().is_empty()
+                && url.password().is_none()
         });
-        let base = base.ok_or_else(|| Error::MirrorUrl {
-            text: directory.clone(),
-        })?;
+        let url = url.ok_or_else(|| Error::MirrorUrl { text: base.into() })?;
         Ok(Self(Arc::new(Inner {
             access,
-            base,
+            base: url,
             identity: OnceCell::new(),
         })))
     }
@@ -177,7 +176,8 @@ impl NetworkMirror {
         };
         let url = from.join(&archive.url).ok();
         let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
-            return Err(contradicts("url", "an https URL", archive.url));
+            let received = Shown::from(&*archive.url).to_string();
+            return Err(contradicts("url", "an https URL", received));
         };
         let place = Place {
             access: self.0.access.clone(),
@@ -296,9 +296,6 @@ impl Source for NetworkMirror {
     }
 
     fn name(&self, _: &ProviderAddr) -> String {
-        format!(
-            "network-mirror:{}",
-            crate::http::Shown::from(self.0.base.clone())
-        )
+        format!("network-mirror:{}", Shown::from(self.0.base.clone()))
     }
 }

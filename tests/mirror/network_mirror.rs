@@ -275,7 +275,7 @@ fn urls_of_mirrors_are_checked() {
     run("network-mirror:mirror", ADDRESS).says(
         2,
         "
-error: `mirror/` is not the URL of a network mirror
+error: `mirror` is not the URL of a network mirror
   expected https://HOST/PATH/
 ",
     );
