@@ -50,6 +50,12 @@ fn build_metadata_is_kept() {
         )
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0_ent"]);
     assert_eq!(stage.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
+    // As clients send it: some servers take `%2B` for something else.
+    let seen = stage.origin.seen();
+    let mut targets = seen.iter().map(|seen| &seen.target);
+    assert!(
+        targets.any(|target| target == "/v1/providers/acme/demo/1.0.0+ent/download/linux/amd64")
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::{credentials, introductions, variable, with_token};
-use crate::mirror::{LINUX, demo, mirror, said, scene};
-use crate::support::origin::{Door, Fault, Origin, Provider, Setup, asks, at};
-use crate::support::scene::Scene;
+use crate::mirror::{demo, mirror, said, scene};
+use crate::support::origin::{Door, Fault, Origin, Setup, asks, at};
+use crate::support::scene::{Run, Scene};
 
 #[test]
 fn the_token_goes_to_the_registry_and_to_nothing_else() {
@@ -114,12 +114,10 @@ fn a_token_that_is_refused_is_said_to_be_from_somewhere() {
     );
 }
 
-#[test]
-fn the_token_of_a_network_mirrors_host_is_for_its_documents() {
-    let setup = Setup::new([Provider::demo(&[LINUX])]).mirror_token("sesame");
-    let origin = setup.start();
+/// Mirrors from the network mirror that an origin is, too.
+fn from_network_mirror(scene: &Scene, origin: &Origin) -> Run {
     let from = format!("network-mirror:{}", origin.mirror_url());
-    let arguments = [
+    scene.tfoci([
         "mirror",
         "example.com/acme/demo",
         "--from",
@@ -130,27 +128,53 @@ fn the_token_of_a_network_mirrors_host_is_for_its_documents() {
         "ca.pem",
         "--allow-unsigned",
         "example.com/acme/demo",
-    ];
-    let closed = scene(&origin).tfoci(arguments).exits(1);
+    ])
+}
+
+/// What was said to a network mirror about who it is, where its documents are.
+fn introductions_of_documents(origin: &Origin) -> Vec<String> {
+    let mut lines = introductions(origin);
+    lines.retain(|line| !line.starts_with("package"));
+    lines
+}
+
+#[test]
+fn the_token_of_a_network_mirrors_host_is_for_its_documents() {
+    let origin = Setup::new([demo()]).mirror_token("sesame").start();
+    let closed = from_network_mirror(&scene(&origin), &origin).exits(1);
     let text = said(&closed, &origin);
     assert!(
         text.contains("\n  answered 401\n  tried no token, since none was found for [ORIGIN]\n"),
         "{text}"
     );
     origin.forget();
-    with_token(&origin, "sesame")
-        .tfoci(arguments)
+    from_network_mirror(&with_token(&origin, "sesame"), &origin)
         .succeeds()
         .hides("sesame");
     assert_eq!(
-        introductions(&origin)
-            .into_iter()
-            .filter(|line| !line.starts_with("package"))
-            .collect::<Vec<_>>(),
+        introductions_of_documents(&origin),
         [
             "mirror-index acme/demo: Bearer sesame",
             "mirror-version acme/demo 1.0.0: Bearer sesame",
         ]
     );
     origin.assert_no_leaks();
+}
+
+#[test]
+fn no_redirect_takes_the_token_of_a_network_mirror_along() {
+    let origin = Origin::of([demo()]);
+    for kind in ["mirror-index", "mirror-version"] {
+        origin.always(at(Door::Front, asks(kind)), Fault::RedirectElsewhere);
+    }
+    from_network_mirror(&with_token(&origin, "sesame"), &origin).succeeds();
+    assert_eq!(
+        introductions_of_documents(&origin),
+        [
+            "mirror-index acme/demo elsewhere: nobody",
+            "mirror-index acme/demo: Bearer sesame",
+            "mirror-version acme/demo 1.0.0 elsewhere: nobody",
+            "mirror-version acme/demo 1.0.0: Bearer sesame",
+        ]
+    );
 }

@@ -1,5 +1,5 @@
 use super::{ADDRESS, ALLOW, arrives, from};
-use crate::mirror::stage::{ARRIVED, Stage};
+use crate::mirror::stage::{ARRIVED, Stage, Told};
 use crate::mirror::{LINUX, demo};
 use crate::support::origin::{Door, Fault, Origin, Provider, Seen, asks, at};
 
@@ -111,7 +111,7 @@ fn below(host: &'static str) -> impl Fn(&Seen) -> bool + Send {
 const PUNYCODE: &str = "xn--bcher-kva.example";
 const UNICODE: &str = "b%C3%BCcher.example";
 
-fn from_books(stage: &Stage) -> crate::mirror::stage::Told {
+fn from_books(stage: &Stage) -> Told {
     let url = stage.origin.mirror_url();
     stage.mirror(&format!(
         "bücher.example/acme/demo --from network-mirror:{url} --allow-unsigned bücher.example/acme/demo"
