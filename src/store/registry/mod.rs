@@ -22,7 +22,7 @@ mod upload;
 mod wire;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::{Method, StatusCode};
 use url::Url;
@@ -39,7 +39,7 @@ use crate::release::Expected;
 pub use download::RegistryBlob;
 
 use auth::Scope;
-use session::{Host, Session};
+use session::{Host, Session, Sessions};
 use upload::Upload;
 
 /// A host, and where the credentials for it were found.
@@ -51,7 +51,7 @@ pub struct Registry {
     http: Http,
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
-    sessions: Arc<tokio::sync::Mutex<HashMap<String, Arc<Session>>>>,
+    sessions: Arc<tokio::sync::Mutex<Sessions>>,
     /// Which credentials were told to be chosen.
     told: Arc<Mutex<BTreeSet<Choice>>>,
 }
@@ -109,6 +109,17 @@ impl ReadStore for Registry {
 impl WriteStore for Registry {
     fn keeps_whole(&self) -> bool {
         true
+    }
+
+    fn takes_evidence(&self, repository: &Repository) -> bool {
+        let text = repository.as_str();
+        let host = text.split_once('/').map_or(text, |(host, _)| host);
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let refuses = |host: &Host| {
+            let seen = host.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.refuses_evidence
+        };
+        !hosts.get(host).is_some_and(refuses)
     }
 
     async fn lock(&self, _: &Repository, _: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
