@@ -22,9 +22,9 @@ struct Stage {
 /// Where the origin's token is written down.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
-    InVariable,
-    InBlock,
-    InFile,
+    Variable,
+    Block,
+    File,
 }
 
 impl Stage {
@@ -52,16 +52,16 @@ impl Stage {
         scene.write(".netrc", netrc);
         let host = origin.host();
         let keep = |place| if kept == place { token } else { OTHER };
-        let block = keep(Kept::InBlock);
+        let block = keep(Kept::Block);
         let block = format!("credentials \"{host}\" {{ token = \"{block}\" }}\n");
         scene.write(".tofurc", block);
-        if kept != Kept::InBlock {
-            let entry = serde_json::json!({host: {"token": keep(Kept::InFile)}});
+        if kept != Kept::Block {
+            let entry = serde_json::json!({host: {"token": keep(Kept::File)}});
             let file = serde_json::json!({"credentials": entry});
             scene.write(".terraform.d/credentials.tfrc.json", file.to_string());
         }
         let scene = match kept {
-            Kept::InVariable => scene.env(&format!("TF_TOKEN_{host}"), token),
+            Kept::Variable => scene.env(&format!("TF_TOKEN_{host}"), token),
             _ => scene,
         };
         Self {
@@ -111,12 +111,9 @@ impl Stage {
 #[test]
 fn where_everything_goes_well() {
     for (kept, source) in [
-        (Kept::InVariable, "Using TF_TOKEN_localhost:"),
-        (Kept::InBlock, "Using [TMP]/.tofurc (credentials \""),
-        (
-            Kept::InFile,
-            "Using [TMP]/.terraform.d/credentials.tfrc.json",
-        ),
+        (Kept::Variable, "Using TF_TOKEN_localhost:"),
+        (Kept::Block, "Using [TMP]/.tofurc (credentials \""),
+        (Kept::File, "Using [TMP]/.terraform.d/credentials.tfrc.json"),
     ] {
         let stage = Stage::new(kept, TOKEN);
         for planned in stage.demo(&["--dry-run"]) {
@@ -160,7 +157,7 @@ fn where_everything_goes_well() {
 
 #[test]
 fn where_the_token_is_wrong() {
-    for kept in [Kept::InVariable, Kept::InBlock, Kept::InFile] {
+    for kept in [Kept::Variable, Kept::Block, Kept::File] {
         for run in Stage::new(kept, WRONG).demo(&[]) {
             let run = run.exits(1);
             assert!(
@@ -180,7 +177,7 @@ fn slip(beginning: &str) -> String {
 /// Nothing is mirrored.
 #[track_caller]
 fn fails(sort: &'static str, fault: Fault) {
-    let stage = Stage::new(Kept::InVariable, TOKEN);
+    let stage = Stage::new(Kept::Variable, TOKEN);
     stage.origin.always(asks(sort), fault);
     for run in stage.demo(&[]) {
         assert!(
@@ -235,7 +232,7 @@ fn where_the_registry_fails() {
         Fault::denied(),
         Fault::with("location", format!("https://me:{SLIP}@[/?signature=1")),
     ] {
-        let stage = Stage::new(Kept::InBlock, TOKEN);
+        let stage = Stage::new(Kept::Block, TOKEN);
         stage.registry.always(matching("POST", "/uploads/"), fault);
         for run in stage.demo(&[]) {
             run.exits(1);
@@ -255,7 +252,7 @@ fn where_a_network_mirror_is_the_source() {
         let all = [&allowed[..], &["--from", &from]].concat();
         stage.mirror(&all).map(|run| run.exits(code))
     };
-    let stage = Stage::new(Kept::InVariable, TOKEN);
+    let stage = Stage::new(Kept::Variable, TOKEN);
     let url = stage.origin.mirror_url();
     let [run, _] = from(&stage, &url, 0);
     assert!(
@@ -274,10 +271,10 @@ fn where_a_network_mirror_is_the_source() {
         from(&stage, &url, 2);
     }
     let slip = format!("ftp://robot:{SLIP}@example.com/x?X-Signature={SECRET}");
-    let stage = Stage::new(Kept::InFile, TOKEN);
+    let stage = Stage::new(Kept::File, TOKEN);
     let lie = lie::says("archives/linux_amd64/url", slip);
     stage.origin.always(asks("mirror-version"), lie);
     from(&stage, &stage.origin.mirror_url(), 3);
-    let stage = Stage::new(Kept::InFile, WRONG);
+    let stage = Stage::new(Kept::File, WRONG);
     from(&stage, &stage.origin.mirror_url(), 1);
 }
