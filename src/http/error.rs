@@ -82,13 +82,12 @@ pub enum Error {
         host: String,
     },
     /// Too many redirects.
-    #[error(
-        "there are more than {} redirects\n  last {url}",
-        super::MOST_REDIRECTS
-    )]
+    #[error("there are more than {limit} redirects\n  last {url}")]
     Redirects {
         /// The last URL.
         url: Shown,
+        /// How many are followed.
+        limit: usize,
     },
     /// The server does not answer, or stopped in the middle.
     #[error("{silence} within {} seconds\n  at {url}", .limit.as_secs_f64())]

@@ -9,7 +9,7 @@ use reqwest::{Method, RequestBuilder};
 use url::Url;
 
 use super::limits::Use;
-use super::{Error, SMALL};
+use super::{Error, MOST_REDIRECTS, SMALL};
 
 /// A value of the `Authorization` header. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -101,6 +101,8 @@ pub struct Request {
     pub(super) wanted: Wanted,
     /// How long it may take from when it is sent to the last byte of its answer, if that is limited.
     pub(super) limit: Option<Duration>,
+    /// How many redirects are followed.
+    pub(super) redirects: usize,
     /// Whether it asks for no more than a token, which is counted apart.
     pub(super) is_for_token: bool,
 }
@@ -117,6 +119,7 @@ impl Request {
             payload: None,
             wanted: Wanted::Nothing,
             limit: None,
+            redirects: MOST_REDIRECTS,
             is_for_token: false,
         }
     }
@@ -154,6 +157,13 @@ impl Request {
     #[must_use]
     pub fn within(mut self, limit: Option<Duration>) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// Follows at most so many redirects, where that is fewer than usual.
+    #[must_use]
+    pub fn redirects(mut self, most: usize) -> Self {
+        self.redirects = most.min(MOST_REDIRECTS);
         self
     }
 
@@ -197,6 +207,7 @@ impl Request {
             payload: None,
             wanted: self.wanted,
             limit: self.limit,
+            redirects: self.redirects,
             is_for_token: self.is_for_token,
         }
     }

@@ -140,11 +140,17 @@ pub enum Error {
         /// The directory of a version.
         path: PathBuf,
     },
+    /// A link in a mirror, where there should be a directory.
+    #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", .path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// Text that is no URL of a mirror.
-    #[error("`{}` is not the URL of a network mirror\n  expected https://HOST/PATH/", printable(.text))]
+    #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
         /// What was given.
-        text: String,
+        text: Shown,
     },
     /// A host with a port, which no network mirror can serve.
     #[error("network mirrors cannot serve a host with a port")]
@@ -303,7 +309,7 @@ impl Error {
             Self::Contradiction { .. } => Category::Untrusted,
             Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
             Self::MirrorUrl { .. } => Category::Usage,
-            Self::MirrorPort | Self::Unpacked { .. } => Category::Unsupported,
+            Self::MirrorPort | Self::Unpacked { .. } | Self::Linked { .. } => Category::Unsupported,
         }
     }
 }

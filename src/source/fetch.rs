@@ -177,7 +177,7 @@ pub(super) async fn successful(
     })
 }
 
-/// Reads an answer as JSON of at most `limit` bytes.
+/// Reads an answer of at most `limit` bytes as JSON. What follows the first value is passed over, as clients have it (contract 6.2).
 pub(super) async fn json<T: DeserializeOwned>(
     what: &Document,
     answer: Answer,
@@ -185,7 +185,7 @@ pub(super) async fn json<T: DeserializeOwned>(
 ) -> Result<T, Error> {
     let url = answer.url().clone();
     let body = answer.bytes(limit).await?;
-    serde_json::from_slice(&body).map_err(|source| Error::Json {
+    T::deserialize(&mut serde_json::Deserializer::from_slice(&body)).map_err(|source| Error::Json {
         what: what.clone(),
         url: url.into(),
         source,

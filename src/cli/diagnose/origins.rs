@@ -47,6 +47,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::Unpacked { .. } => {
             "mirror it from its origin: lock files pin the hashes of authors' zips".to_owned()
         }
+        source::Error::Linked { .. } => {
+            "put a directory in the place of the link: only the mirror itself and its zips may be links".to_owned()
+        }
         source::Error::ContentType { .. } => {
             "a page in place of JSON often means that something between here and the server wants a login".to_owned()
         }

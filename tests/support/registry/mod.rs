@@ -117,7 +117,7 @@ impl Registry {
         self.service().access.user()
     }
 
-    /// A file of credentials with the password, if one is asked for.
+    /// The password as docker keeps it, if one is asked for.
     pub fn authfile(&self) -> String {
         let auth = self.user().map(|user| {
             let pair = format!("{user}:{}", access::PASSWORD);
