@@ -78,6 +78,14 @@ pub(super) enum Complaint {
         /// Why.
         source: Box<trust::Error>,
     },
+    /// A mirror file names a trust file that is not there.
+    #[error("there is no trust file {}\n  named by `trust` in {}", .path.display(), .file.display())]
+    NoSuchTrustFile {
+        /// The trust file.
+        path: PathBuf,
+        /// The mirror file.
+        file: PathBuf,
+    },
     /// A mirror file that cannot be read as one.
     #[error("{} is not a mirror file", .path.display())]
     MirrorFile {
@@ -153,6 +161,7 @@ impl Complaint {
             }
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
+            Self::NoSuchTrustFile { .. } => Category::NotFound,
             _ => Category::Usage,
         }
     }
@@ -177,6 +186,7 @@ impl Complaint {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+            Self::NoSuchTrustFile { .. } => Some("`--pin-new` creates it, with the keys that it sees".to_owned()),
             Self::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
             Self::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
             Self::NoDestination { .. } => {
@@ -215,7 +225,7 @@ fn hint(failure: &Failure) -> Option<String> {
             "create the repository, or the project that it belongs to, before the first push".to_owned()
         }
         Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
-            "nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
+            "this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
         Problem::Store(error) | Problem::Unread(error) => return in_store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
@@ -228,13 +238,13 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Evidence { .. } => {
             "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
         }
-        Problem::Weaker { .. } => "nothing was changed. Push the release with its signature and key".to_owned(),
-        Problem::Contended { .. } => "nothing was changed. Run it again".to_owned(),
+        Problem::Weaker { .. } => "nothing of this version was changed. Push the release with its signature and key".to_owned(),
+        Problem::Contended { .. } => "nothing of this version was changed. Run it again".to_owned(),
         Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "nothing was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
         }
-        Problem::Taken { .. } => "nothing was changed. `--existing replace` puts the provider in its place".to_owned(),
+        Problem::Taken { .. } => "nothing of this version was changed. `--existing replace` puts the provider in its place".to_owned(),
         Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
         Problem::NoVersion { available, .. } if available.is_empty() => {
             format!("`tfoci versions {address} --from STORE --all` lists what is tagged instead")
@@ -271,8 +281,8 @@ fn in_store(error: &store::Error) -> Option<String> {
             ..
         } => return reach::host(error),
         store::Error::Credentials(error) => return reach::credentials(error),
-        store::Error::Unauthorized { tried: None, .. } => {
-            "the registry wants credentials, or does not have this repository and hides that"
+        store::Error::Unauthorized { host, tried, .. } => {
+            return Some(reach::stranger(host, tried.is_some()));
         }
         store::Error::IsRepository { .. } => {
             "for the provider that is in it, add `--exact-repository`"
@@ -281,7 +291,7 @@ fn in_store(error: &store::Error) -> Option<String> {
             "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
         }
         store::Error::Unwelcome { .. } => {
-            "nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
+            "nothing of this version was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
         }
         store::Error::Immutable { .. } => {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
@@ -333,7 +343,7 @@ fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
         }
         folder::Error::SamePlatform { .. } => "remove the one that the checksum document does not list".to_owned(),
         folder::Error::ManifestAltered { .. } => {
-            "nothing was written. Build the release again, and sign after the last change".to_owned()
+            "nothing of this version was written. Build the release again, and sign after the last change".to_owned()
         }
         folder::Error::Manifest { .. } | folder::Error::ManifestVersion { .. } | folder::Error::Protocol { .. } => {
             r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#.to_owned()

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use tfoci::authentication::Status;
 use tfoci::event::{Event, Reporter, Subject, Transfer};
 
 use super::printer::{Motion, Printer, Tone};
@@ -84,10 +86,7 @@ impl Progress {
         total.inc_length(size);
         let place = sizes.partition_point(|other| *other <= size);
         sizes.insert(place, size);
-        let name = match &subject.platform {
-            Some(platform) => format!("{} {platform}", subject.provider.type_name()),
-            None => subject.provider.type_name().to_owned(),
-        };
+        let name = name(&subject);
         active.insert(
             subject,
             self.printer.bars.insert(place, styled(size, &name)),
@@ -151,11 +150,13 @@ impl Reporter for Progress {
                 subject,
                 authentication,
             } => {
-                self.printer.line(
-                    Tone::Done,
-                    "Verified",
-                    &format!("{subject}   {authentication}"),
-                );
+                // Nothing was there that could have been verified.
+                let verb = match authentication.status {
+                    Status::Unverified => "Accepted",
+                    _ => "Verified",
+                };
+                self.printer
+                    .line(Tone::Done, verb, &format!("{subject}   {authentication}"));
             }
             Event::Started { subject, size } => self.begin(subject, size),
             Event::Advanced { subject, bytes } => self.advance(&subject, bytes),
@@ -192,11 +193,35 @@ fn verb(transfer: Transfer) -> &'static str {
     }
 }
 
+/// What tells a bar from those beside it. The host and the namespace seldom do.
+fn name(subject: &Subject) -> String {
+    let mut name = subject.provider.type_name().to_owned();
+    if let Some(version) = &subject.version {
+        name += &format!(" {version}");
+    }
+    if let Some(platform) = &subject.platform {
+        name += &format!(" {platform}");
+    }
+    name
+}
+
+/// A line that fits a terminal of so many columns: the name is cut, since a line that wraps leaves rubbish behind.
+fn template(columns: u16) -> &'static str {
+    match columns {
+        96.. => {
+            "{wide_msg} {bar:24} {binary_bytes:>11} of {binary_total_bytes:11} {binary_bytes_per_sec:>13}"
+        }
+        56.. => "{wide_msg} {binary_bytes:>11} of {binary_total_bytes:11}",
+        _ => "{wide_msg} {percent:>3} %",
+    }
+}
+
 fn styled(size: u64, name: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::hidden());
-    let template = "{msg:>24} {bar:24} {binary_bytes:>11} of {binary_total_bytes:11} {binary_bytes_per_sec:>13}";
+    let (_, columns) = Term::stderr().size();
     bar.set_style(
-        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        ProgressStyle::with_template(template(columns))
+            .unwrap_or_else(|_| ProgressStyle::default_bar()),
     );
     bar.set_message(name.to_owned());
     bar

@@ -170,12 +170,14 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             .flat_map(|one| &one.absent)
             .map(Platform::to_string)
             .collect();
+        let newest = chosen.first().and_then(Choice::published);
+        let newest = Vec::from_iter(newest);
         chosen.retain(|choice| !choice.is_empty());
         if chosen.is_empty() {
-            let platforms = wanted.into_iter().collect();
             let problem = source::Error::NoPlatform {
                 place: place.clone(),
-                platforms,
+                platforms: wanted.into_iter().collect(),
+                available: newest,
             };
             return Err(Problem::from(problem).of(subject, &place));
         }

@@ -35,7 +35,7 @@ fn a_directory_of_packages_is_a_source() {
     stage.mirror(&from).says(3, "
 error: there is no checksum document for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
 
-hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
+hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
     stage.mirror(&format!("{from} {ALLOW}")).says(
         0,

@@ -207,7 +207,7 @@ hint: the full address counts: the same name on another host is another provider
 error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/p1 1.0.0 in [ORIGIN]
   key [ACME]
 
-hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
   Mirrored 1 version, 1 package (400 B copied) in [TIME]
     Failed 2 of 3: [ORIGIN]/acme/p0, [ORIGIN]/acme/p1 1.0.0
 ");
@@ -380,7 +380,7 @@ error: another zip is there for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in oci-layo
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
 
-hint: nothing was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again
 ");
     assert_eq!(stage.tree(), before);
     fs::remove_dir_all(stage.scene.path("store")).unwrap();

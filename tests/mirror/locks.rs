@@ -89,7 +89,7 @@ fn what_is_not_locked_is_refused() {
 error: the package for darwin_arm64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
 
-hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
 ");
     assert_eq!(stage.origin.count(asks("package")), 0);
     assert!(stage.installs().is_empty());
@@ -114,7 +114,7 @@ fn what_is_there_is_held_to_the_lock_too() {
 error: the package for linux_amd64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in oci-layout:store/[ORIGIN]/acme/demo
   received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
 
-hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
 ");
 }
 

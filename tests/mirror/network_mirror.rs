@@ -38,7 +38,7 @@ fn a_mirror_proves_nothing() {
     from(&stage, "").says(3, "
 error: there is no checksum document for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
 
-hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
+hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
     from(&stage, ALLOW).says(
         0,
@@ -73,7 +73,7 @@ error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in 
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
 
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 "), (&["h1:"], 1, "
 error: the package cannot be used for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
@@ -120,7 +120,7 @@ error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in 
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
 
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 ");
     }
     refused("mirror-version", hashes(json!(["h9:x"])), 3, "

@@ -190,7 +190,7 @@ error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [OR
     expected {expected}
     received {received}
 
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 "
     )
 }

@@ -13,13 +13,14 @@ use tfoci::version::Version;
 use super::plan::Item;
 use crate::cli::diagnose::Complaint;
 use crate::cli::options::read;
+use crate::cli::printer::{Printer, Tone};
 
 /// What several lock files have together. A version is in several of them often, with other hashes here and there.
 pub(super) struct Locks(BTreeMap<ProviderAddr, BTreeMap<Version, BTreeSet<PackageHash>>>);
 
 impl Locks {
     /// Reads lock files; a directory stands for the one in it.
-    pub(super) fn read(paths: &[PathBuf]) -> Result<Self, Complaint> {
+    pub(super) fn read(paths: &[PathBuf], printer: &Printer) -> Result<Self, Complaint> {
         let mut all = Self(BTreeMap::new());
         for path in paths {
             let path = if path.is_dir() {
@@ -29,9 +30,13 @@ impl Locks {
             };
             let bytes = read(&path)?;
             let file = LockFile::parse(&bytes).map_err(|source| Complaint::LockFile {
-                path,
+                path: path.clone(),
                 source: Box::new(source),
             })?;
+            if file.entries.is_empty() {
+                let text = format!("{} locks no provider", path.display());
+                printer.line(Tone::Warning, "Warning", &text);
+            }
             for (provider, entry) in file.entries {
                 let versions = all.0.entry(provider).or_default();
                 versions

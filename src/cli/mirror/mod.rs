@@ -5,6 +5,7 @@ mod pins;
 mod plan;
 mod shard;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -70,8 +71,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     from_config: Vec<PathBuf>,
     /// At most this many versions of each provider, the newest
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    newest: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = count)]
+    newest: Option<NonZeroUsize>,
     /// Take pre-releases too
     #[arg(long, hide_short_help = true)]
     prereleases: bool,
@@ -96,6 +97,11 @@ pub(super) struct Arguments {
     allow_unsigned: Vec<String>,
 }
 
+fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    let count = text.parse();
+    count.map_err(|_| "expected a whole number from 1")
+}
+
 /// Runs the command.
 pub(super) async fn run(
     arguments: Arguments,
@@ -118,7 +124,7 @@ pub(super) async fn run(
     let reporter: Arc<dyn Reporter> = progress.clone();
     let trust_file = pins::trust_file(&arguments)?;
     let seen = pins::Seen::default();
-    let report = Report::new(MIRRORED, &progress, printer);
+    let report = Report::new(MIRRORED, &progress, printer).planned_if(arguments.dry_run);
     let hear = |result: Result<Published, Failure>| {
         seen.note(&result);
         report.hear(result);
@@ -135,7 +141,8 @@ pub(super) async fn run(
             mirror(tasks, &source, &options, &reporter, &hear).await;
         }
         Some(SourceAddr::FilesystemMirror(directory)) => {
-            let source = FilesystemMirror::new(directory);
+            let source = FilesystemMirror::open(directory);
+            let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
             mirror(tasks, &source, &options, &reporter, &hear).await;
         }
     }
