@@ -6,6 +6,7 @@ mod mirroring;
 mod origins;
 mod proof;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use tfoci::address;
@@ -150,15 +151,29 @@ pub(super) enum Complaint {
     /// A version that was not mirrored, in the same way.
     #[error(transparent)]
     Mirroring(Failure),
+    /// A version that lock files refuse.
+    #[error("{failure}{}", locked_by(.files))]
+    NotLocked {
+        /// What happened.
+        failure: Failure,
+        /// The lock files that have the version.
+        files: BTreeSet<PathBuf>,
+    },
+}
+
+fn locked_by(files: &BTreeSet<PathBuf>) -> String {
+    let line = |file: &PathBuf| format!("\n  locked by {}", file.display());
+    files.iter().map(line).collect()
 }
 
 impl Complaint {
     /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
     pub(super) fn category(&self) -> Category {
         match self {
-            Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
-                failure.category()
-            }
+            Self::Journey(failure)
+            | Self::Publication(failure)
+            | Self::Mirroring(failure)
+            | Self::NotLocked { failure, .. } => failure.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
             Self::NoSuchTrustFile { .. } => Category::NotFound,
@@ -169,9 +184,10 @@ impl Complaint {
     /// What it is about, where that is known.
     pub(super) fn subject(&self) -> Option<&Subject> {
         match self {
-            Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
-                failure.subject.as_ref()
-            }
+            Self::Journey(failure)
+            | Self::Publication(failure)
+            | Self::Mirroring(failure)
+            | Self::NotLocked { failure, .. } => failure.subject.as_ref(),
             _ => None,
         }
     }
@@ -180,7 +196,7 @@ impl Complaint {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Journey(failure) | Self::Publication(failure) => hint(failure),
-            Self::Mirroring(failure) => mirroring::hint(failure).or_else(|| hint(failure)),
+            Self::Mirroring(failure) | Self::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| hint(failure)),
             Self::Credentials(error) => reach::credentials(error),
             Self::NoTerminal => {
                 Some("`--password-stdin` reads it from standard input".to_owned())

@@ -63,8 +63,24 @@ mod tests {
             assert_eq!(read(text).as_deref(), Some(expected), "{text}");
         }
         for text in [
-            "", ":5000", "a:", "a:0", "a:+1", "a:65536", "a:b", "http://a", "a/b", "a@b", "a?b", "a b", "*.a", "::1", "[::1", "[a]",
-            "[::1]5000", "[::1]:",
+            "",
+            ":5000",
+            "a:",
+            "a:0",
+            "a:+1",
+            "a:65536",
+            "a:b",
+            "http://a",
+            "a/b",
+            "a@b",
+            "a?b",
+            "a b",
+            "*.a",
+            "::1",
+            "[::1",
+            "[a]",
+            "[::1]5000",
+            "[::1]:",
         ] {
             assert_eq!(read(text), None, "{text}");
         }

@@ -92,11 +92,17 @@ impl<'a> Report<'a> {
                 heard.published.push(published);
             }
             Err(failure) => {
-                let complaint = (self.verb.failed)(failure);
-                self.printer.failure(&complaint);
-                heard.complaints.push(complaint);
+                drop(heard);
+                self.fail((self.verb.failed)(failure));
             }
         }
+    }
+
+    /// Takes note of one version that failed.
+    pub(super) fn fail(&self, complaint: Complaint) {
+        self.printer.failure(&complaint);
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.complaints.push(complaint);
     }
 
     /// Prints what became of them all, by provider and version; says how it ended.
@@ -197,7 +203,6 @@ impl Tally {
         }
     }
 }
-
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

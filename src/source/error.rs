@@ -105,13 +105,13 @@ pub enum Error {
         received: Option<String>,
     },
     /// A document that cannot be understood.
-    #[error("the {what} cannot be understood\n  from {url}\n  received the content type {}", content_type(.received.as_deref()))]
+    #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received))]
     Json {
         /// What was asked for.
         what: Document,
         /// Where.
         url: Shown,
-        /// The content type that came.
+        /// The content type that came in place of that of JSON, or `none`.
         received: Option<String>,
         /// Why.
         source: serde_json::Error,
@@ -269,6 +269,15 @@ fn said(answer: &str) -> String {
 fn asked_for(wish: Option<Duration>) -> String {
     wish.map(|wish| format!("\n  asks for a pause of {} s", wish.as_secs()))
         .unwrap_or_default()
+}
+
+fn other_type(received: &Option<String>) -> String {
+    received.as_ref().map_or_else(String::new, |received| {
+        format!(
+            "\n  expected the content type application/json\n  received {}",
+            printable(received)
+        )
+    })
 }
 
 fn content_type(received: Option<&str>) -> String {

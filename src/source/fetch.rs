@@ -185,11 +185,12 @@ pub(super) async fn json<T: DeserializeOwned>(
     limit: u64,
 ) -> Result<T, Error> {
     let (url, received) = (answer.url().clone(), answer.header(CONTENT_TYPE));
+    let received = received.unwrap_or_else(|| "none".to_owned());
     let body = answer.bytes(limit).await?;
     T::deserialize(&mut serde_json::Deserializer::from_slice(&body)).map_err(|source| Error::Json {
         what: what.clone(),
         url: url.into(),
-        received,
+        received: Some(received).filter(|received| !is_json(received)),
         source,
     })
 }

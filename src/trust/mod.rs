@@ -102,12 +102,15 @@ pub fn among(
     platform: &Platform,
     zh: Option<PackageHash>,
 ) -> Result<(), Error> {
-    if !hashes.iter().any(|hash| hash.zip_digest().is_some()) {
+    let zips = hashes.iter().filter(|hash| hash.zip_digest().is_some());
+    let expected: Vec<PackageHash> = zips.cloned().collect();
+    if expected.is_empty() {
         return Err(Error::NoZipLocked);
     }
     match zh {
         Some(received) if !hashes.contains(&received) => Err(Error::NotLocked {
             platform: platform.clone(),
+            expected,
             received,
         }),
         _ => Ok(()),

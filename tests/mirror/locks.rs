@@ -177,7 +177,7 @@ fn a_lock_vouches_for_a_mirror() {
         .says(
             0,
             "
-  Verified example.com/acme/demo 1.0.0   unverified (lock)
+  Accepted example.com/acme/demo 1.0.0   unverified (lock)
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified (lock)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",

@@ -43,7 +43,7 @@ hint: nothing of this version was written. Mirrors prove nothing: `--from-lock F
     from(&stage, ALLOW).says(
         0,
         "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -67,7 +67,7 @@ fn packages_are_held_to_the_hashes_that_are_listed() {
         ));
     }
     for (schemes, code, says) in [(&["zh:"][..], 3, "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
 error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
@@ -114,7 +114,7 @@ fn one_hash_that_is_right_is_enough() {
     // A zip that its author did not make, although its content is the same.
     for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
         refused("mirror-version", self::hashes(hashes), 3, "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
 error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
@@ -259,7 +259,7 @@ error: none of the wanted packages is published for example.com/acme/demo 1.0.0 
         .says(
             0,
             "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
    Warning example.com/acme/demo 1.0.0: there is no package for darwin_arm64
   Mirrored 1 version, 1 package (406 B copied) in [TIME]

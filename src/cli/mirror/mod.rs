@@ -22,6 +22,7 @@ use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::registry::Origin;
 
+use locks::Locks;
 use shard::Shard;
 
 use super::Ending;
@@ -109,7 +110,8 @@ pub(super) async fn run(
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
     let http = globals.http(printer)?;
-    let tasks = plan::tasks(&arguments, globals, (&http, printer))?;
+    let locks = Locks::read(&arguments.from_lock, printer)?;
+    let tasks = plan::tasks(&arguments, globals, &locks, (&http, printer))?;
     let options = Options {
         publish: publish::Options {
             existing: Existing::Merge,
@@ -127,7 +129,10 @@ pub(super) async fn run(
     let report = Report::new(MIRRORED, &progress, printer).planned_if(arguments.dry_run);
     let hear = |result: Result<Published, Failure>| {
         seen.note(&result);
-        report.hear(result);
+        match result {
+            Err(failure) if locks.refused(&failure) => report.fail(locks.complaint(failure)),
+            result => report.hear(result),
+        }
     };
     let access = || globals.origin_access(http.clone(), printer);
     match &arguments.from {

@@ -32,12 +32,12 @@ pub(super) struct Item {
 pub(super) fn tasks(
     arguments: &Arguments,
     globals: &Globals,
+    locks: &Locks,
     (http, printer): (&Http, &Printer),
 ) -> Result<Vec<Task<Store>>, Complaint> {
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), globals)?;
     let mut items = addresses(arguments, globals)?;
-    let locks = Locks::read(&arguments.from_lock, printer)?;
     items.extend(locks.items());
     for root in &arguments.from_config {
         items.extend(required(root, globals, printer)?);

@@ -77,7 +77,7 @@ fn build_metadata_is_asked_for_by_its_plus() {
         .says(
             0,
             "
-  Verified example.com/acme/demo 1.0.0+ent   unverified
+  Accepted example.com/acme/demo 1.0.0+ent   unverified
     Copied example.com/acme/demo 1.0.0+ent linux_amd64   418 B   unverified
   Mirrored 1 version, 1 package (418 B copied) in [TIME]
 ",
@@ -125,7 +125,7 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
         .says(
             0,
             "
-  Verified bücher.example/acme/demo 1.0.0   unverified
+  Accepted bücher.example/acme/demo 1.0.0   unverified
     Copied bücher.example/acme/demo 1.0.0 linux_amd64   406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
