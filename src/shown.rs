@@ -26,11 +26,18 @@ impl From<Url> for Shown {
     }
 }
 
-/// Text that need not be a URL.
+/// Text that need not be a URL. Where it cannot be told what of it is a password, none of it is shown.
 impl From<&str> for Shown {
     fn from(text: &str) -> Self {
-        let bare = text.split(['?', '#']).next().unwrap_or_default();
-        Self(printable(bare.rsplit('@').next().unwrap_or_default()))
+        if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
+            return url.into();
+        }
+        let (before, after) = text.rsplit_once('@').unwrap_or(("", text));
+        if before.contains(['?', '#']) {
+            return Self("…".to_owned());
+        }
+        let bare = after.split(['?', '#']).next();
+        Self(printable(bare.unwrap_or_default()))
     }
 }
 
@@ -66,6 +73,15 @@ mod tests {
             let url: Url = text.parse().unwrap();
             assert_eq!(Shown::from(url).to_string(), shown);
         }
-        assert_eq!(Shown::from("//me:hunter2@[h/a?b").to_string(), "[h/a");
+        for (text, shown) in [
+            ("//me:hunter2@[h/a?b", "[h/a"),
+            ("https://me:hunter2@h.example/a?b", "https://h.example/a?…"),
+            ("https://me:hunter2@/", "/"),
+            ("https://me:hunt?er2@h.example/", "…"),
+            ("h.example/a?token=hun@ter2", "…"),
+            ("oci-layout:directory", "oci-layout:directory"),
+        ] {
+            assert_eq!(Shown::from(text).to_string(), shown);
+        }
     }
 }

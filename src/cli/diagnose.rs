@@ -44,6 +44,9 @@ pub(super) enum Complaint {
     /// An argument that is no platform.
     #[error(transparent)]
     Platform(#[from] platform::Error),
+    /// An argument that is no source.
+    #[error(transparent)]
+    Source(#[from] source::SourceAddrError),
     /// One version was needed.
     #[error("`{}` does not name one version\n  expected ADDR@VERSION", printable(.text))]
     OneVersion {
@@ -182,6 +185,7 @@ impl Complaint {
             Self::NoDestination { .. } => {
                 Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
             }
+            Self::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
             Self::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
             Self::OwnAnnotation { .. } => {

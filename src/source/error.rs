@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::identity::Tried;
-use crate::address::ProviderAddr;
+use crate::address::{Hostname, ProviderAddr};
 use crate::archive;
 use crate::credentials;
 use crate::disk;
@@ -149,10 +149,18 @@ pub enum Error {
         path: PathBuf,
     },
     /// Text that is no URL of a mirror.
-    #[error("`{}` is not the URL of a network mirror\n  expected https://HOST/PATH/", printable(.text))]
+    #[error("`{url}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
         /// What was given.
-        text: String,
+        url: Shown,
+    },
+    /// A name or password in the URL of a mirror, which would end up in logs.
+    #[error("the URL of a network mirror cannot hold a name or password\n  received {url}")]
+    MirrorLogin {
+        /// What was given, without them.
+        url: Shown,
+        /// Whom they were for, where a token can be given in their place.
+        host: Option<Hostname>,
     },
     /// A host with a port, which no network mirror can serve.
     #[error("network mirrors cannot serve a host with a port")]
@@ -311,7 +319,7 @@ impl Error {
             | Self::Platform { .. } => Category::Malformed,
             Self::Contradiction { .. } => Category::Untrusted,
             Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
-            Self::MirrorUrl { .. } => Category::Usage,
+            Self::MirrorUrl { .. } | Self::MirrorLogin { .. } => Category::Usage,
             Self::MirrorPort | Self::Unpacked { .. } => Category::Unsupported,
         }
     }

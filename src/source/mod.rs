@@ -18,6 +18,7 @@ use std::str::FromStr;
 
 use crate::address::ProviderAddr;
 use crate::blob::BlobSource;
+use crate::http::Shown;
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::version::SpelledVersion;
@@ -101,17 +102,18 @@ impl FromStr for SourceAddr {
             Some(("filesystem-mirror", directory)) if !directory.is_empty() => {
                 Ok(Self::FilesystemMirror(directory.into()))
             }
-            _ => Err(SourceAddrError),
+            _ => Err(SourceAddrError { text: text.into() }),
         }
     }
 }
 
 /// Text that names no source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected network-mirror:URL or filesystem-mirror:DIR; stores are copied with `tfoci copy`"
-)]
-pub struct SourceAddrError;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a source\n  expected network-mirror:URL or filesystem-mirror:DIR")]
+pub struct SourceAddrError {
+    /// What was given.
+    pub text: Shown,
+}
 
 /// What a source has of a provider.
 #[derive(Clone, Debug, Default)]

@@ -44,7 +44,7 @@ impl NetworkMirror {
     /// A mirror below a URL. Nothing is opened before the first request.
     ///
     /// # Errors
-    /// Text that is no URL of a directory.
+    /// Text that is no URL of a directory, and one that holds a name or password.
     pub fn new(access: Access, base: &str) -> Result<Self, Error> {
         // Without the slash at the end the last part of the path would be taken for a file, and lost.
         let directory = format!("{}/", base.trim_end_matches('/'));
@@ -53,11 +53,16 @@ impl NetworkMirror {
                 && url.has_host()
                 && url.query().is_none()
                 && url.fragment().is_none()
-                && url.username().is_empty()
         });
         let base = base.ok_or_else(|| Error::MirrorUrl {
-            text: directory.clone(),
+            url: directory.as_str().into(),
         })?;
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err(Error::MirrorLogin {
+                host: host_of(&base),
+                url: base.into(),
+            });
+        }
         Ok(Self(Arc::new(Inner {
             access,
             base,

@@ -25,6 +25,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
         source::Error::Unauthorized { tried, .. } => return introduce(tried),
+        source::Error::MirrorLogin { host, .. } => {
+            return host.as_ref().and_then(|host| introduce(&source::Tried::NoToken { host: host.clone() }));
+        }
         source::Error::Slow { .. } => {
             "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow".to_owned()
         }

@@ -51,8 +51,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE")]
     to: Vec<String>,
     /// In place of the origin, network-mirror:URL or filesystem-mirror:DIR
+    // As text: the parser of arguments would repeat a password that stands in it.
     #[arg(long, value_name = "SOURCE")]
-    from: Option<SourceAddr>,
+    from: Option<String>,
     /// Mirror what this file names, in TOML
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -102,6 +103,7 @@ pub(super) async fn run(
     globals: &Globals,
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
+    let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = globals.http(printer)?;
     let tasks = plan::tasks(&arguments, globals, (&http, printer))?;
     let options = Options {
@@ -124,7 +126,7 @@ pub(super) async fn run(
         report.hear(result);
     };
     let access = || globals.origin_access(http.clone(), printer);
-    match &arguments.from {
+    match &from {
         None => {
             let source = Origin::new(access()?);
             mirror(tasks, &source, &options, &reporter, &hear).await;
