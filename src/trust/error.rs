@@ -102,6 +102,12 @@ pub enum Error {
     /// A trust file that is not what a trust file can be.
     #[error("the trust file is malformed")]
     TrustFile(#[source] Box<toml::de::Error>),
+    /// A trust file in an encoding that no TOML has.
+    #[error("the trust file is not UTF-8")]
+    Encoding,
+    /// A trust file whose tables are written in a way that cannot be added to.
+    #[error("no table can be added to the trust file as it is written")]
+    NoPlace,
     /// A pattern of a trust file.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),
@@ -138,8 +144,8 @@ impl Error {
             | Self::NotAKey { .. }
             | Self::LongKeys { .. }
             | Self::ManyKeys { .. } => Category::Malformed,
-            Self::Unsupported => Category::Unsupported,
-            Self::TrustFile(_) | Self::Pattern(_) => Category::Usage,
+            Self::Unsupported | Self::NoPlace => Category::Unsupported,
+            Self::TrustFile(_) | Self::Encoding | Self::Pattern(_) => Category::Usage,
         }
     }
 }
