@@ -19,6 +19,9 @@ mod journey;
 mod lists;
 /// Lock files and configurations: what is needed, and nothing else.
 mod locks;
+/// Keys that are seen for the first time, and written down.
+#[cfg(unix)]
+mod pins;
 /// Mirror files, and how several jobs share one.
 mod plans;
 /// What every refusal of an origin is called, and what to do about it.

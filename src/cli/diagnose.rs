@@ -6,7 +6,7 @@ mod mirroring;
 mod origins;
 mod proof;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tfoci::address;
 use tfoci::archive;
@@ -81,6 +81,19 @@ pub(super) enum Complaint {
         /// Why.
         source: Box<trust::Error>,
     },
+    /// A trust file that cannot be changed.
+    #[error(transparent)]
+    Trust(#[from] trust::Error),
+    /// Keys that should be pinned, and are not.
+    #[error("new keys are not pinned in {}\n  {}", .path.display(), .keys.join("\n  "))]
+    NotPinned {
+        /// The trust file.
+        path: PathBuf,
+        /// Each a provider with its keys.
+        keys: Vec<String>,
+        /// Why, of the last of them.
+        source: Box<Complaint>,
+    },
     /// A mirror file that cannot be read as one.
     #[error("{} is not a mirror file", .path.display())]
     MirrorFile {
@@ -148,12 +161,22 @@ pub(super) enum Complaint {
 }
 
 impl Complaint {
+    /// A trust file that cannot be used.
+    pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
+        Self::TrustFile {
+            path: path.to_owned(),
+            source: Box::new(source),
+        }
+    }
+
     /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
     pub(super) fn category(&self) -> Category {
         match self {
             Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
                 failure.category()
             }
+            Self::NotPinned { source, .. } => source.category(),
+            Self::Trust(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
             _ => Category::Usage,
@@ -180,6 +203,9 @@ impl Complaint {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+            Self::NotPinned { .. } => {
+                Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
+            }
             Self::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
             Self::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
             Self::NoDestination { .. } => {

@@ -21,6 +21,7 @@ use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::registry::Origin;
 
+use pins::Pins;
 use shard::Shard;
 
 use super::Ending;
@@ -118,11 +119,12 @@ pub(super) async fn run(
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let trust_file = pins::trust_file(&arguments)?;
-    let seen = pins::Seen::default();
+    let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, printer));
     let report = Report::new(MIRRORED, &progress, printer);
     let hear = |result: Result<Published, Failure>| {
-        seen.note(&result);
+        if let Some(pins) = &pins {
+            pins.hear(&result);
+        }
         report.hear(result);
     };
     let access = || globals.origin_access(http.clone(), printer);
@@ -141,7 +143,6 @@ pub(super) async fn run(
             mirror(tasks, &source, &options, &reporter, &hear).await;
         }
     }
-    let pinned = trust_file.map_or(Ok(()), |path| seen.pin(&path, printer));
-    let ending = report.finish(http.requests());
-    pinned.map(|()| ending)
+    report.besides(pins.and_then(Pins::finish));
+    Ok(report.finish(http.requests()))
 }
