@@ -13,6 +13,8 @@ mod documents;
 mod expiry;
 /// What goes wrong on the wire.
 mod faults;
+/// Packages that are signed, and are no zips.
+mod frames;
 /// What is mirrored, and what it costs to do so again.
 mod journey;
 /// Service discovery, and lists of versions.
