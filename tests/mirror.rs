@@ -32,6 +32,8 @@ mod scale;
 mod sources;
 /// An origin, somebody who mirrors it, and what became of it.
 mod stage;
+/// Packages that stand still in the middle.
+mod stalls;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.
 #[cfg(unix)]
 mod stopped;

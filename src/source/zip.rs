@@ -17,6 +17,7 @@ use crate::archive::{Archive, Limits};
 use crate::blob::{self, BlobSource, Body};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::{self, spool::Spool};
+use crate::event::Event;
 use crate::hash::PackageHash;
 use crate::http::{self, Answer, Request};
 use crate::platform::Platform;
@@ -163,6 +164,10 @@ impl Place {
         let mut url = self.url.clone();
         if let Some(renewal) = &self.renewal {
             url = renewal.latest().unwrap_or(url);
+        }
+        if from > 0 {
+            let url = url.clone().into();
+            self.access.http.report(Event::Resuming { url, from });
         }
         loop {
             let identity = self.access.identity_at(&url);
