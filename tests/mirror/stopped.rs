@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::team::Team;
 use crate::support::origin::Provider;
 use crate::support::registry::{Fault, Seen};
+use crate::support::release::ReleaseFolder;
+use crate::support::zipfile::{executable, file, zip};
 
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 /// At how many points of a run a signal comes.
@@ -81,11 +83,10 @@ fn finished(team: &Team) -> BTreeSet<String> {
     versions.map(|tag| tag.replace(':', " ")).collect()
 }
 
-/// The zips in repositories that have tags; in others nothing is looked for.
+/// The zips that the registry has.
 fn zips(team: &Team) -> BTreeSet<String> {
     let held = ["acme/p0", "acme/p1"].map(|name| team.held(name));
-    let held = held.iter().filter(|held| !held.tags.is_empty());
-    let blobs = held.flat_map(|held| &held.blobs);
+    let blobs = held.iter().flat_map(|held| &held.blobs);
     let zips = blobs.filter(|(_, bytes)| bytes.starts_with(b"PK"));
     zips.map(|(digest, _)| digest.clone()).collect()
 }
@@ -132,4 +133,51 @@ fn interrupted() {
 #[test]
 fn killed() {
     at_many_points("KILL", |status, _| assert_eq!(status.signal(), Some(9)));
+}
+
+/// A provider whose packages have 100 kB and more, each another number.
+fn heavy() -> Provider {
+    let folder = ReleaseFolder::new("demo", "1.0.0");
+    let sizes = [100_000, 110_000, 120_000].into_iter();
+    let packages = sizes.zip(["darwin_arm64", "linux_amd64", "linux_arm64"]);
+    let folder = packages.fold(folder, |folder, (size, platform)| {
+        let license = file("LICENSE", vec![b'x'; size]);
+        folder.zip(platform, &zip([executable(), license]))
+    });
+    Provider::new("acme/demo").release(folder)
+}
+
+/// How many bytes of blobs the repository has.
+fn bytes(team: &Team) -> u64 {
+    let held = team.held("acme/demo");
+    held.blobs.values().map(|blob| blob.len() as u64).sum()
+}
+
+#[test]
+fn what_came_before_the_first_tag_is_not_sent_again() {
+    let team = Team::of(vec![heavy()]);
+    team.mirror(&[]).succeeds();
+    let (whole, writes) = (bytes(&team), team.registry.count(is_write));
+    let tags = team.tags();
+    let trap = Trap::lay(&team, "KILL");
+    let mut spared = BTreeSet::new();
+    for passing in 0..writes {
+        team.clear();
+        trap.catch(&team, passing);
+        if !team.tags().is_empty() {
+            break;
+        }
+        let came = bytes(&team);
+        team.forget();
+        team.mirror(&[]).succeeds();
+        assert_eq!(team.tags(), tags, "{passing}");
+        let uploads = team.registry.seen().into_iter();
+        let uploads = uploads.filter(|seen| seen.path.contains("/blobs/uploads/"));
+        let sent: u64 = uploads.map(|seen| seen.body).sum();
+        assert_eq!(sent, whole - came, "{passing}");
+        spared.insert(came);
+    }
+    // From the first package to the last document.
+    assert!(spared.len() >= 5, "{spared:?}");
+    assert_eq!(spared.last(), Some(&whole));
 }
