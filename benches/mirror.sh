@@ -7,9 +7,9 @@ usage() {
 Usage: benches/mirror.sh [ROUNDS]
 
 Mirrors 25 providers with 4 packages of 0.5 MB, from an origin that answers after 0, 20 and 100 ms, and a provider with 4 packages
-of 150 MB after 20 ms, into docker-registry over TLS: with `terraform providers mirror` and, if it is on PATH, oras as its users
-do; with tfoci into a registry that is empty; with nothing to do; and once more after it was killed half way. Medians of all
-rounds are printed, and their ratios to the peers'. ROUNDS is 3 unless given.
+of 150 MB after 20 ms, into docker-registry over TLS: with `terraform providers mirror`, and that of tofu if it is on PATH, and
+oras, if it is on PATH, as their users do; with tfoci into a registry that is empty; with nothing to do; and once more after it was killed half way. Medians of all
+rounds are printed, and their ratios to the peers', those with terraform and those with tofu. ROUNDS is 3 unless given.
 
 The origin is the one of the tests, as a process of its own (tests/origin_double/serve.rs), in a development build. Its zips are
 made in memory: 3 GiB. The temporary directory (TMPDIR) needs 3 GiB too; it is removed in the end.
@@ -31,8 +31,10 @@ esac
 for tool in cargo docker-registry openssl terraform /usr/bin/time; do
     command -v "$tool" >/dev/null || { echo "needs $tool" >&2 && exit 1; }
 done
-peers=terraform
-! command -v oras >/dev/null || peers='terraform and oras'
+clients=(terraform)
+! command -v tofu >/dev/null || clients+=(tofu)
+with_oras=''
+! command -v oras >/dev/null || with_oras=' and oras'
 cd -- "$(dirname -- "$0")/.."
 if [[ -z ${TFOCI-} ]]; then
     cargo build --release --quiet
@@ -142,12 +144,12 @@ measure() {
     echo "$(tail -n1 samples/time) $(asked) $(($(stored) - before))" >>"samples/$row"
 }
 
-# What users do today: a filesystem mirror, whose zips oras brings into the registry.
+# What users of CLIENT do today: a filesystem mirror, whose zips oras brings into the REGISTRY.
 peers_recipe() {
-    local platform zip name tags options=()
+    local platform zip name tags options=() client=$1 registry=$2
     for platform in $platforms_list; do options+=("-platform=$platform"); done
     rm -rf mirror layout
-    terraform -chdir=project providers mirror "${options[@]}" ../mirror
+    "$client" -chdir=project providers mirror "${options[@]}" ../mirror
     command -v oras >/dev/null || return 0
     for name in mirror/*/acme/*; do
         tags=()
@@ -158,7 +160,7 @@ peers_recipe() {
             tags+=("$platform")
         done
         oras manifest index create --oci-layout layout:1.0.0 --artifact-type application/vnd.opentofu.provider "${tags[@]}"
-        oras cp --from-oci-layout layout:1.0.0 "$1/mirror/acme/${name##*/}:1.0.0"
+        oras cp --from-oci-layout layout:1.0.0 "$registry/mirror/acme/${name##*/}:1.0.0"
         rm -rf layout
     done
 }
@@ -166,9 +168,11 @@ export -f peers_recipe
 export platforms_list="${platforms[*]}"
 
 round() {
-    local name=$1 latency=$2 run victim half
-    start_registry
-    measure "peers-$name" "$latency" bash -euc 'peers_recipe "$0"' "127.0.0.1:$port"
+    local name=$1 latency=$2 run victim half client
+    for client in "${clients[@]}"; do
+        start_registry
+        measure "$client-$name" "$latency" bash -euc 'peers_recipe "$0" "$1"' "$client" "127.0.0.1:$port"
+    done
     start_registry
     run=("$TFOCI" mirror "${names[@]}" --to "127.0.0.1:$port/mirror/{namespace}/{type}" --jobs "$jobs")
     measure "first-$name" "$latency" "${run[@]}"
@@ -195,14 +199,24 @@ medians() {
         "$(cut -d' ' -f6 "samples/$1" | median) $(cut -d' ' -f1 "samples/$1" | sort -g | head -n1)"
 }
 
-# The rows of one name under a title, with the ratio of each wall to the peers'.
+# The rows of one name under a title, with the ratios of each wall to those of the peers.
 table() {
-    local name=$1 row
-    printf '\n%-34s %8s %8s %8s %8s %9s %9s %9s\n' "$2" 'wall s' 'least s' ratio 'CPU s' 'peak MiB' origin registry
-    for row in peers first again rest; do
-        echo "$row $(medians "peers-$name") $(medians "$row-$name")" | awk -v peers="$peers" '
-            BEGIN { text["peers"] = peers; text["first"] = "mirror"; text["again"] = "mirror, nothing to do"; text["rest"] = "mirror, killed half way before" }
-            { printf "%-34s %8.2f %8.2f %8.3f %8.2f %9.1f %9d %9d\n", text[$1], $8, $13, $8 / $2, $9, $10, $11, $12 }'
+    local name=$1 row client titles='' peers=''
+    for client in "${clients[@]}"; do
+        titles+=$(printf ' %10s' "/$client")
+        peers+=" $(medians "$client-$name" | cut -d' ' -f1)"
+    done
+    printf '\n%-34s %8s %8s%s %8s %8s %9s %9s\n' "$2" 'wall s' 'least s' "$titles" 'CPU s' 'peak MiB' origin registry
+    for row in "${clients[@]}" first again rest; do
+        echo "$row $(medians "$row-$name")" | awk -v peers="$peers" -v oras="$with_oras" '
+            BEGIN { text["first"] = "mirror"; text["again"] = "mirror, nothing to do"; text["rest"] = "mirror, killed half way before" }
+            {
+                ratios = ""
+                count = split(peers, walls, " ")
+                for (place = 1; place <= count; place++) ratios = ratios sprintf(" %10.3f", $2 / walls[place])
+                title = $1 in text ? text[$1] : $1 oras
+                printf "%-34s %8.2f %8.2f%s %8.2f %8.1f %9d %9d\n", title, $2, $7, ratios, $3, $4, $5, $6
+            }'
     done
 }
 

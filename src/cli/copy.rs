@@ -20,7 +20,7 @@ use super::options::{Globals, Reading, check, everything};
 use super::printer::Printer;
 use super::progress::Progress;
 use super::push::How;
-use super::summary::{COPIED, report};
+use super::summary::{COPIED, Report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,16 +92,17 @@ pub(super) async fn run(
         .map_err(Failure::from)?;
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let mut results = Vec::new();
+    let report = Report::new(COPIED, &progress, printer);
+    let hear = |result| report.hear(result);
     let mut tasks = Vec::new();
     for selection in selections {
         match task((&endpoint, &store), (&to, &target), selection) {
             Ok(task) => tasks.push(task),
-            Err(failure) => results.push(Err(failure)),
+            Err(failure) => hear(Err(failure)),
         }
     }
-    results.extend(copy(tasks, &request, &reporter).await);
-    Ok(report(results, http.requests(), COPIED, &progress, printer))
+    copy(tasks, &request, &reporter, &hear).await;
+    Ok(report.finish(http.requests()))
 }
 
 fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {

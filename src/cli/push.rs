@@ -21,7 +21,7 @@ use super::json;
 use super::options::{Globals, Trust, check};
 use super::printer::Printer;
 use super::progress::Progress;
-use super::summary::{PUSHED, summarize};
+use super::summary::{PUSHED, Tally, summarize};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,7 +120,7 @@ pub(super) async fn run(
             return Ok(Ending::Failed(complaint.category()));
         }
     };
-    summarize(&[&published], PUSHED, &progress, printer);
+    summarize(&Tally::from(&published), PUSHED, &progress, printer);
     printer.result(&published.reference);
     printer.document(&json::Publication {
         schema: json::SCHEMA,

@@ -1,13 +1,19 @@
 //! What became of versions that were to be published: the last lines for people, and the one document.
 
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
 use indicatif::HumanBytes;
 
+use tfoci::address::ProviderAddr;
 use tfoci::event::{Subject, Transfer};
 use tfoci::outcome::{Change, Failure, Published};
+use tfoci::version::Version;
 
 use super::Ending;
 use super::diagnose::Complaint;
 use super::json;
+use super::options::Format;
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 
@@ -39,94 +45,187 @@ pub(super) const COPIED: Verb = Verb {
     failed: Complaint::Publication,
 };
 
-/// Prints what became of many versions; says how it all ended.
-pub(super) fn report(
-    results: Vec<Result<Published, Failure>>,
-    requests: u64,
+/// What is heard of versions that are published, until the end.
+pub(super) struct Report<'a> {
     verb: Verb,
-    progress: &Progress,
-    printer: &Printer,
-) -> Ending {
-    let mut published = Vec::new();
-    let mut complaints = Vec::new();
-    for result in results {
-        match result {
-            Ok(one) => published.push(one),
-            Err(failure) => complaints.push((verb.failed)(failure)),
+    progress: &'a Progress,
+    printer: &'a Printer,
+    heard: Mutex<Heard>,
+}
+
+#[derive(Default)]
+struct Heard {
+    tally: Tally,
+    /// Without their packages, which are counted, unless the document lists them: of those there may be very many.
+    published: Vec<Published>,
+    complaints: Vec<Complaint>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(verb: Verb, progress: &'a Progress, printer: &'a Printer) -> Self {
+        Self {
+            verb,
+            progress,
+            printer,
+            heard: Mutex::default(),
         }
     }
-    progress.clear();
-    for complaint in &complaints {
-        printer.failure(complaint);
+
+    /// Takes note of one version.
+    pub(super) fn hear(&self, result: Result<Published, Failure>) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        match result {
+            Ok(mut published) => {
+                heard.tally.add(&published);
+                if self.printer.format == Format::Text {
+                    published.packages = Vec::new();
+                }
+                heard.published.push(published);
+            }
+            Err(failure) => heard.complaints.push((self.verb.failed)(failure)),
+        }
     }
-    // Of a single failure the error has said everything.
-    let all = published.len() + complaints.len();
-    if all != 1 || complaints.is_empty() {
-        let published: Vec<&Published> = published.iter().collect();
-        summarize(&published, verb, progress, printer);
+
+    /// Prints what became of them all, by provider and version; says how it ended.
+    pub(super) fn finish(self, requests: u64) -> Ending {
+        let Self {
+            verb,
+            progress,
+            printer,
+            heard,
+        } = self;
+        let Heard {
+            tally,
+            mut published,
+            mut complaints,
+        } = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+        published.sort_by(|a, b| key(a).cmp(&key(b)));
+        complaints.sort_by_cached_key(|complaint| complaint.subject().map(Subject::to_string));
+        progress.clear();
+        for complaint in &complaints {
+            printer.failure(complaint);
+        }
+        // Of a single failure the error has said everything.
+        let all = published.len() + complaints.len();
+        if all != 1 || complaints.is_empty() {
+            summarize(&tally, verb, progress, printer);
+        }
+        let failed = complaints.iter().filter_map(Complaint::subject);
+        let failed: Vec<String> = failed.map(Subject::to_string).collect();
+        if all != 1 && !failed.is_empty() {
+            let text = format!("{} of {all}: {}", failed.len(), failed.join(", "));
+            printer.line(Tone::Warning, "Failed", &text);
+        }
+        for one in &published {
+            printer.result(&one.reference);
+        }
+        let failed = complaints.iter().filter_map(json::Provider::failed);
+        printer.document(&json::Publication {
+            schema: json::SCHEMA,
+            bytes: tally.written,
+            requests,
+            providers: published
+                .iter()
+                .map(json::Provider::Published)
+                .chain(failed)
+                .collect(),
+        });
+        Ending::of(complaints.iter())
     }
-    let failed = complaints.iter().filter_map(Complaint::subject);
-    let failed: Vec<String> = failed.map(Subject::to_string).collect();
-    if all != 1 && !failed.is_empty() {
-        let text = format!("{} of {all}: {}", failed.len(), failed.join(", "));
-        printer.line(Tone::Warning, "Failed", &text);
+}
+
+fn key(published: &Published) -> (&ProviderAddr, &Version, &str) {
+    (
+        &published.provider,
+        &published.version,
+        &published.reference,
+    )
+}
+
+/// How much became of versions.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// How many versions there are.
+    all: usize,
+    /// Of how many of them something was or would be written.
+    changed: usize,
+    is_planned: bool,
+    packages: usize,
+    mounted: usize,
+    present: usize,
+    /// The bytes of packages that were or would be copied.
+    moving: u64,
+    /// The bytes of packages that were written.
+    written: u64,
+}
+
+impl Tally {
+    fn add(&mut self, published: &Published) {
+        self.all += 1;
+        self.changed += usize::from(published.status != Change::Present);
+        self.is_planned |= published.status == Change::Planned;
+        self.written += published.bytes;
+        for package in &published.packages {
+            self.packages += 1;
+            match package.status {
+                Transfer::Mounted => self.mounted += 1,
+                Transfer::Present => self.present += 1,
+                Transfer::Copied | Transfer::Planned => {
+                    self.moving += package.size.unwrap_or_default();
+                }
+            }
+        }
     }
-    for one in &published {
-        printer.result(&one.reference);
+}
+
+impl From<&Published> for Tally {
+    fn from(published: &Published) -> Self {
+        let mut tally = Self::default();
+        tally.add(published);
+        tally
     }
-    let failed = complaints.iter().filter_map(json::Provider::failed);
-    printer.document(&json::Publication {
-        schema: json::SCHEMA,
-        bytes: published.iter().map(|one| one.bytes).sum(),
-        requests,
-        providers: published
-            .iter()
-            .map(json::Provider::Published)
-            .chain(failed)
-            .collect(),
-    });
-    Ending::of(complaints.iter())
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.all == 0 {
+            return f.write_str("nothing");
+        }
+        let present = self.present;
+        if self.changed == 0 {
+            return write!(
+                f,
+                "nothing: {} already present,",
+                counted(present, "package")
+            );
+        }
+        let versions = counted(self.changed, "version");
+        let packages = counted(self.packages - present, "package");
+        let how = if self.is_planned { "to copy" } else { "copied" };
+        write!(
+            f,
+            "{versions}, {packages} ({} {how}",
+            HumanBytes(self.moving)
+        )?;
+        if self.mounted > 0 {
+            write!(f, ", {} mounted", self.mounted)?;
+        }
+        if present > 0 {
+            write!(f, ", {present} already present")?;
+        }
+        f.write_str(")")
+    }
 }
 
 /// Says what became of these versions.
-pub(super) fn summarize(all: &[&Published], verb: Verb, progress: &Progress, printer: &Printer) {
-    let is_planned = all.iter().any(|one| one.status == Change::Planned);
-    let verb = if is_planned { verb.planned } else { verb.done };
-    let text = format!("{} in {}", text(all, is_planned), progress.elapsed());
+pub(super) fn summarize(tally: &Tally, verb: Verb, progress: &Progress, printer: &Printer) {
+    let verb = if tally.is_planned {
+        verb.planned
+    } else {
+        verb.done
+    };
+    let text = format!("{tally} in {}", progress.elapsed());
     printer.line(Tone::Done, verb, &text);
-}
-
-fn text(all: &[&Published], is_planned: bool) -> String {
-    let packages = || all.iter().flat_map(|one| &one.packages);
-    let count = |status| packages().filter(|one| one.status == status).count();
-    let versions = all
-        .iter()
-        .filter(|one| one.status != Change::Present)
-        .count();
-    let (mounted, present) = (count(Transfer::Mounted), count(Transfer::Present));
-    if all.is_empty() {
-        return "nothing".to_owned();
-    }
-    if versions == 0 {
-        return format!("nothing: {} already present,", counted(present, "package"));
-    }
-    let moving = [Transfer::Copied, Transfer::Planned];
-    let bytes = packages().filter(|one| moving.contains(&one.status));
-    let bytes = HumanBytes(bytes.filter_map(|one| one.size).sum());
-    let how = if is_planned { "to copy" } else { "copied" };
-    let mut text = format!(
-        "{}, {} ({bytes} {how}",
-        counted(versions, "version"),
-        counted(packages().count() - present, "package")
-    );
-    if mounted > 0 {
-        text.push_str(&format!(", {mounted} mounted"));
-    }
-    if present > 0 {
-        text.push_str(&format!(", {present} already present"));
-    }
-    text.push(')');
-    text
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -20,9 +20,8 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf, Versions};
-use crate::hash::PackageHash;
-use crate::oci::{PACKAGE, Part, RawManifest, Tag};
-use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
+use crate::oci::{Part, RawManifest, Tag};
+use crate::outcome::{Change, Failure, Hear, Problem, Published, PublishedPackage};
 use crate::publish::{self, Destination, Existing, publish};
 use crate::release::Release;
 use crate::store::graph::Artifact;
@@ -73,21 +72,21 @@ pub struct Task<F, T> {
     pub to: Destination<T>,
 }
 
-/// Copies providers, several at once. The results are in the order of the tasks, and of each provider the oldest version comes first.
-/// What fails for one version fails for that version only: then its tag was not moved.
+/// Copies providers, several at once, of each the oldest version first, and lets `hear` know what became of each version as soon as it
+/// is done. What fails for one version fails for that version only: then its tag was not moved.
 pub async fn copy<F: ReadStore, T: WriteStore>(
     tasks: Vec<Task<F, T>>,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
-) -> Vec<Result<Published, Failure>> {
-    let copied = tasks.into_iter().map(|task| async move {
+    hear: &Hear<'_>,
+) {
+    let copying = stream::iter(tasks).for_each_concurrent(request.jobs, async |task| {
         match Journey::begin(task, request, reporter).await {
-            Ok((journey, versions)) => journey.copy(&versions).await,
-            Err(failure) => vec![Err(failure)],
+            Ok((journey, versions)) => journey.copy(&versions, hear).await,
+            Err(failure) => hear(Err(failure)),
         }
     });
-    let copied: Vec<_> = stream::iter(copied).buffered(request.jobs).collect().await;
-    copied.into_iter().flatten().collect()
+    copying.await;
 }
 
 /// One provider on its way.
@@ -134,10 +133,9 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         Ok((journey, versions))
     }
 
-    async fn copy(&self, versions: &[Version]) -> Vec<Result<Published, Failure>> {
+    async fn copy(&self, versions: &[Version], hear: &Hear<'_>) {
         let looks = versions.iter().map(|version| self.settled(version));
         let settled: Vec<_> = stream::iter(looks).buffered(LOOKS).collect().await;
-        let mut results = Vec::new();
         for (version, settled) in versions.iter().zip(settled) {
             let copied = match (settled, &self.request.rebuild) {
                 (Ok(Some(published)), _) => Ok(published),
@@ -145,9 +143,8 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
                 (Ok(None), Some(platforms)) => self.rebuild(version, platforms).await,
                 (Err(trouble), _) => Err(trouble),
             };
-            results.push(copied.map_err(|trouble| self.failure(version, trouble)));
+            hear(copied.map_err(|trouble| self.failure(version, trouble)));
         }
-        results
     }
 
     async fn verbatim(&self, version: &Version) -> Result<Published, Trouble> {
@@ -268,20 +265,9 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         let tags = [&tag, &evidence];
         let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.has(tag)).collect();
         let is_there = self.is_there(&tags, &digest).await;
-        let (true, Ok(platforms)) = (is_there.map_err(Trouble::destination)?, index.platforms())
-        else {
+        if !is_there.map_err(Trouble::destination)? || index.platforms().is_err() {
             return Ok(None);
-        };
-        let packages = platforms.into_iter().map(|(platform, entry)| {
-            let hint = entry.annotations.get(PACKAGE);
-            let zip = hint.and_then(|text| text.parse().ok());
-            PublishedPackage {
-                platform,
-                status: Transfer::Present,
-                size: None,
-                zh: zip.as_ref().and_then(PackageHash::of_zip),
-            }
-        });
+        }
         self.reporter.report(Event::Settled {
             subject: Subject::version(&self.from.provider, version),
         });
@@ -293,7 +279,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             digest,
             status: Change::Present,
             authentication: None,
-            packages: packages.collect(),
+            packages: PublishedPackage::of_index(&index),
             bytes: 0,
         }))
     }

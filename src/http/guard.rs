@@ -1,7 +1,8 @@
 //! Which addresses a stranger may send us to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
@@ -48,14 +49,27 @@ pub(super) fn is_private_literal(url: &Url) -> bool {
     }
 }
 
-/// Whether the host that the user named is itself private: then its neighbours may be too.
-pub(super) async fn is_private_host(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            let found = tokio::net::lookup_host((name, 0)).await;
-            found.is_ok_and(|mut addresses| addresses.any(|address| is_private(address.ip())))
+/// Which hosts have private addresses. Each is looked up once, since it is asked for every URL that another host gave.
+#[derive(Debug, Default)]
+pub(super) struct Private(Mutex<HashMap<String, bool>>);
+
+impl Private {
+    /// Whether any address of the host of a URL is private: then its neighbours may be too.
+    pub(super) async fn has(&self, url: &Url) -> bool {
+        let Some(Host::Domain(name)) = url.host() else {
+            return is_private_literal(url);
+        };
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(name).copied();
+        if let Some(found) = found {
+            return found;
         }
-        _ => is_private_literal(url),
+        let Ok(mut addresses) = tokio::net::lookup_host((name, 0)).await else {
+            return false;
+        };
+        let found = addresses.any(|address| is_private(address.ip()));
+        known().insert(name.to_owned(), found);
+        found
     }
 }
 

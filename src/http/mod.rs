@@ -45,6 +45,7 @@ use url::Url;
 use crate::event::{Event, Reporter};
 use answer::Coming;
 use clients::{Clients, Kind, Trust};
+use guard::Private;
 use journal::{Entry, Journal};
 use limits::{Limits, Use};
 use message::Wanted;
@@ -65,6 +66,7 @@ struct Shared {
     settings: Settings,
     clients: Clients,
     limits: Limits,
+    private: Private,
     journal: Journal,
 }
 
@@ -79,6 +81,7 @@ impl Http {
         Self(Arc::new(Shared {
             clients: Clients::default(),
             limits: Limits::new(settings.transfers),
+            private: Private::default(),
             journal: Journal::new(reporter),
             settings,
         }))
@@ -228,7 +231,7 @@ impl Http {
             _ => return Err(Error::Plain { url: text(), host }),
         };
         let known = url.host_str() == named.host_str() || names(&settings.private, &host);
-        let guarded = !known && !guard::is_private_host(named).await;
+        let guarded = !known && !self.0.private.has(named).await;
         if guarded && self.is_private(url).await {
             return Err(Error::Private { url: text(), host });
         }
@@ -246,7 +249,7 @@ impl Http {
         let names_proxy = url
             .host_str()
             .is_some_and(|host| self.0.settings.proxies.contains(host));
-        guard::is_private_literal(url) || (names_proxy && guard::is_private_host(url).await)
+        guard::is_private_literal(url) || (names_proxy && self.0.private.has(url).await)
     }
 }
 

@@ -28,7 +28,7 @@ use crate::error::printable;
 use crate::event::{Event, Reporter, Subject};
 use crate::hash::PackageHash;
 use crate::oci::{RawManifest, Tag};
-use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
+use crate::outcome::{Change, Failure, Hear, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{self, Destination, Known, publish};
 use crate::release::Release;
@@ -70,24 +70,25 @@ pub struct Task<D> {
     pub destination: Destination<D>,
 }
 
-/// Mirrors providers, several at once. The results are in the order of the tasks, and of each provider the newest version comes first.
+/// Mirrors providers, several at once, of each the newest version first, and lets `hear` know what became of each version as soon as it
+/// is done.
 pub async fn mirror<S: Source, D: WriteStore>(
     tasks: Vec<Task<D>>,
     source: &S,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
-) -> Vec<Result<Published, Failure>> {
-    let journeys = tasks.into_iter().map(|task| {
+    hear: &Hear<'_>,
+) {
+    let mirroring = stream::iter(tasks).for_each_concurrent(PROVIDERS, async |task| {
         let journey = Journey {
             task,
             source,
             options,
             reporter,
         };
-        async move { journey.provider().await }
+        journey.provider(hear).await;
     });
-    let results: Vec<_> = stream::iter(journeys).buffered(PROVIDERS).collect().await;
-    results.into_iter().flatten().collect()
+    mirroring.await;
 }
 
 /// One provider on its way.
@@ -113,10 +114,10 @@ enum Prepared<L> {
 }
 
 impl<S: Source, D: WriteStore> Journey<'_, S, D> {
-    async fn provider(&self) -> Vec<Result<Published, Failure>> {
+    async fn provider(&self, hear: &Hear<'_>) {
         let (chosen, tags) = match self.survey().await {
             Ok(found) => found,
-            Err(failure) => return vec![Err(failure)],
+            Err(failure) => return hear(Err(failure)),
         };
         let (sender, mut receiver) = mpsc::channel(AHEAD);
         let preparing = async {
@@ -128,16 +129,14 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             }
         };
         let copying = async {
-            let mut results = Vec::new();
             while let Some(prepared) = receiver.recv().await {
-                results.push(match prepared {
+                hear(match prepared {
                     Ok(prepared) => self.carry_out(prepared, &tags).await,
                     Err(failure) => Err(failure),
                 });
             }
-            results
         };
-        future::join(preparing, copying).await.1
+        future::join(preparing, copying).await;
     }
 
     /// Asks both sides what they have, and chooses.
@@ -206,7 +205,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             platforms => platforms.clone(),
         };
         let lacking = match (&stored, &wanted) {
-            (Some(stored), Some(wanted)) if stored.has_evidence || !S::BRINGS_PROOF => {
+            (Some(stored), Some(wanted)) if stored.has_evidence || !self.can_prove() => {
                 let lacks = |platform: &&Platform| !stored.platforms.contains(platform);
                 let lacking: Vec<Platform> = wanted.iter().filter(lacks).cloned().collect();
                 if lacking.is_empty() {
@@ -236,13 +235,20 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             let mut packages = verified.packages.iter();
             packages.any(|package| package.platform == *platform)
         };
-        let mut beside = stored.as_ref().map_or_else(Vec::new, Stored::packages);
+        let there = stored.as_ref().map(|stored| &stored.artifact.index);
+        let mut beside = there.map_or_else(Vec::new, PublishedPackage::of_index);
         beside.retain(|package| !arriving(&package.platform));
         Ok(Prepared::Lacking {
             release: Box::new(verified),
             beside,
             index: stored.map(|stored| stored.artifact.raw),
         })
+    }
+
+    /// Whether evidence can come from the source into the store.
+    fn can_prove(&self) -> bool {
+        let Destination { store, repository } = &self.task.destination;
+        S::BRINGS_PROOF && store.takes_evidence(repository)
     }
 
     fn verify(
@@ -277,7 +283,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             digest,
             status: Change::Present,
             authentication: None,
-            packages: stored.packages(),
+            packages: PublishedPackage::of_index(&stored.artifact.index),
             bytes: 0,
         }
     }

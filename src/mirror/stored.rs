@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Journey, Source};
-use crate::event::Transfer;
-use crate::hash::PackageHash;
-use crate::oci::{PACKAGE, Tag};
-use crate::outcome::{Problem, PublishedPackage};
+use crate::oci::Tag;
+use crate::outcome::Problem;
 use crate::platform::Platform;
 use crate::publish::{Destination, Existing};
 use crate::store::WriteStore;
@@ -53,23 +51,5 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             has_evidence: tags.contains(Tag::of_evidence(version)?.as_str()),
             artifact,
         }))
-    }
-}
-
-impl Stored {
-    /// Its packages, as far as the index tells.
-    pub(super) fn packages(&self) -> Vec<PublishedPackage> {
-        let entries = self.artifact.index.platforms().unwrap_or_default();
-        let packages = entries.into_iter().map(|(platform, entry)| {
-            let hint = entry.annotations.get(PACKAGE);
-            let digest = hint.and_then(|text| text.parse().ok());
-            PublishedPackage {
-                platform,
-                status: Transfer::Present,
-                size: None,
-                zh: digest.and_then(|digest| PackageHash::of_zip(&digest)),
-            }
-        });
-        packages.collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::{
     BlobSource, Body, Change, Destination, EMPTY_BYTES, Event, Expected, Memory, Package, Plan,
@@ -12,6 +12,9 @@ use crate::blob::{self, Kept};
 use crate::oci::EMPTY;
 use crate::oci::evidence::KEYS;
 use crate::store;
+
+/// How many manifests are written at once: an index may name hundreds.
+const ABREAST: usize = 8;
 
 /// Brings everything below the tags into the store.
 pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
@@ -39,7 +42,7 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
             )
         });
     let authentication = release.authentication().clone();
-    let transfers = jobs::run(limit, work, |(package, step, subject)| {
+    let packages = jobs::run(limit, work, |(package, step, subject)| {
         let (destination, reporter) = (destination.clone(), Arc::clone(reporter));
         let authentication = authentication.clone();
         async move {
@@ -58,13 +61,13 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
             });
             Ok::<_, Problem>(transfer)
         }
-    })
-    .await?;
-    share(destination, plan).await?;
+    });
+    let (transfers, ()) = future::try_join(packages, share(destination, plan)).await?;
     let missing = plan.steps.iter().filter(|step| step.missing);
-    for manifest in missing.filter_map(|step| step.manifest.as_ref()) {
-        store.put_manifest(repository, manifest).await?;
-    }
+    let manifests = missing.filter_map(|step| step.manifest.as_ref());
+    let written = manifests.map(|manifest| store.put_manifest(repository, manifest));
+    let written = stream::iter(written).buffer_unordered(ABREAST);
+    written.try_collect::<()>().await?;
     Ok(transfers)
 }
 
@@ -76,18 +79,21 @@ async fn share<S: WriteStore>(destination: &Destination<S>, plan: &Plan) -> Resu
     let documents = plan.evidence.write.iter();
     let documents = documents.flat_map(|(evidence, _)| evidence.documents());
     let documents = documents.map(|(media_type, bytes)| (media_type, bytes.clone()));
-    for (media_type, bytes) in std::iter::once(config).chain(documents) {
-        let is_likely_there = match media_type {
-            // Every version has these two.
-            EMPTY | KEYS => plan.is_familiar,
-            _ => plan.was.is_some(),
-        };
-        let blob = Memory::new(bytes);
-        match is_likely_there {
-            true => store.put_blob(repository, &blob).await?,
-            false => store.put_new_blob(repository, &blob).await?,
-        };
-    }
+    let brought = std::iter::once(config)
+        .chain(documents)
+        .map(async |(media_type, bytes)| {
+            let is_likely_there = match media_type {
+                // Every version has these two.
+                EMPTY | KEYS => plan.is_familiar,
+                _ => plan.was.is_some(),
+            };
+            let blob = Memory::new(bytes);
+            match is_likely_there {
+                true => store.put_blob(repository, &blob).await,
+                false => store.put_new_blob(repository, &blob).await,
+            }
+        });
+    future::try_join_all(brought).await?;
     Ok(())
 }
 

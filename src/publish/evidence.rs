@@ -141,7 +141,10 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     ours().map_err(|source| Problem::Uncovered { source })?;
     let evidence = of(release);
     let manifest = evidence.manifest()?;
-    let write = (intact != Some(manifest.expected.digest)).then_some((evidence, manifest));
+    // A store that refuses it need not hear of it again; to say so once is enough.
+    let may_stay_away = was.is_none() && !store.takes_evidence(repository);
+    let is_there = intact == Some(manifest.expected.digest);
+    let write = (!is_there && !may_stay_away).then_some((evidence, manifest));
     Ok(EvidencePlan { write, ..keep })
 }
 

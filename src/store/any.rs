@@ -78,6 +78,10 @@ impl WriteStore for Store {
         either!(self, store => store.keeps_whole())
     }
 
+    fn takes_evidence(&self, repository: &Repository) -> bool {
+        either!(self, store => store.takes_evidence(repository))
+    }
+
     async fn lock(
         &self,
         repository: &Repository,

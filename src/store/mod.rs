@@ -77,6 +77,11 @@ pub trait WriteStore: ReadStore {
     /// looked for part by part.
     fn keeps_whole(&self) -> bool;
 
+    /// Whether evidence may be brought here, as far as is known: a store that has refused it once is not asked again.
+    fn takes_evidence(&self, _repository: &Repository) -> bool {
+        true
+    }
+
     /// Keeps other writers out of a repository until dropped, where the store cannot do so by itself.
     fn lock(
         &self,

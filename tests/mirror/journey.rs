@@ -229,7 +229,6 @@ fn constraints_say_which_versions() {
         let stage = Stage::of([self::versions()]);
         let names: Vec<String> = versions
             .iter()
-            .rev()
             .map(|version| format!("oci-layout:store/[ORIGIN]/acme/demo:{version}"))
             .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -4,9 +4,11 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use tokio::sync::Barrier;
+
 use super::team::Team;
 use crate::support::origin::Provider;
-use crate::support::registry::{Fault, Seen};
+use crate::support::registry::{Fault, Seen, matching};
 
 const PLATFORMS: [&str; 4] = [
     "darwin_arm64",
@@ -94,6 +96,20 @@ fn nightly(providers: usize, versions: usize) {
 #[test]
 fn some_providers() {
     nightly(40, 4);
+}
+
+/// More providers than are worked on at once, and the first of them gets no answer before somebody has asked for the last one.
+#[test]
+fn a_slow_provider_stops_no_other() {
+    let team = Team::of(Provider::many(20, 1, &["linux_amd64"]));
+    let both = Arc::new(Barrier::new(2));
+    for name in ["p0", "p9"] {
+        let path = format!("mirror/acme/{name}/tags/list");
+        let wait = Fault::Together(Arc::clone(&both));
+        team.registry.fault(1, matching("GET", &path), wait);
+    }
+    team.mirror(&[]).succeeds();
+    team.assert_whole();
 }
 
 #[test]

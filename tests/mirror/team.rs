@@ -21,10 +21,15 @@ pub struct Team {
 impl Team {
     /// Wants every version of these providers.
     pub fn of(providers: Vec<Provider>) -> Self {
+        Self::into(Registry::plain(), providers)
+    }
+
+    /// The same, in a registry of one's own.
+    pub fn into(registry: Registry, providers: Vec<Provider>) -> Self {
         let names = providers.iter().map(|provider| provider.address.clone());
         let names: Vec<String> = names.collect();
         let origin = Origin::of(providers);
-        let (registry, scene) = (Registry::plain(), Scene::new());
+        let scene = Scene::new();
         origin.write_ca(&scene);
         let wishes = names.iter().map(|name| {
             let address = origin.address(name);

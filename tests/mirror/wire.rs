@@ -2,6 +2,8 @@
 
 use super::team::Team;
 use crate::support::origin::{Provider, Release};
+use crate::support::registry::quirks::GITLAB;
+use crate::support::registry::{Personality, Setup};
 use crate::support::release::ReleaseFolder;
 
 const PLATFORMS: [&str; 4] = [
@@ -71,6 +73,27 @@ fn into_many_empty_repositories() {
         "3 GET tags, 18 HEAD manifests, 42 POST uploads (mount), 36 PUT manifests, 38 PUT uploads"
     );
     team.assert_whole();
+}
+
+/// GitLab takes no evidence: of many versions that have none, only those in hand are looked up before that is known, and the rest
+/// cost no more than where it is there.
+#[test]
+fn nothing_to_do_where_evidence_is_refused() {
+    const VERSIONS: usize = 12;
+    let gitlab = Setup::of(Personality::Plain).quirks(|quirks| quirks.types = Some(GITLAB));
+    let team = Team::into(gitlab.start(), Provider::many(1, VERSIONS, &PLATFORMS));
+    let first = team.mirror(&[]).succeeds();
+    let warnings = first.stderr.matches("does not take the evidence").count();
+    assert_eq!(warnings, 1, "{}", first.stderr);
+    let tags = team.tags();
+    assert_eq!(tags.len(), VERSIONS);
+    team.forget();
+    let again = team.mirror(&[]).succeeds();
+    assert!(again.stderr.contains("already present"), "{}", again.stderr);
+    assert_eq!(team.tags(), tags);
+    let asked = team.origin.count(|seen| seen.path.contains("/download/"));
+    assert!(asked <= 3 * PLATFORMS.len(), "{asked}");
+    assert_eq!(team.origin.count(|seen| seen.path.ends_with(".zip")), 0);
 }
 
 #[test]

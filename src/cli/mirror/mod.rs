@@ -13,7 +13,7 @@ use clap::Args;
 
 use tfoci::event::Reporter;
 use tfoci::mirror::{Options, mirror};
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{self, Existing};
 use tfoci::source::SourceAddr;
@@ -28,7 +28,7 @@ use super::diagnose::Complaint;
 use super::options::{Globals, Trust};
 use super::printer::Printer;
 use super::progress::Progress;
-use super::summary::{MIRRORED, report};
+use super::summary::{MIRRORED, Report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -117,23 +117,29 @@ pub(super) async fn run(
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
     let trust_file = pins::trust_file(&arguments)?;
-    let results = match &arguments.from {
+    let seen = pins::Seen::default();
+    let report = Report::new(MIRRORED, &progress, printer);
+    let hear = |result: Result<Published, Failure>| {
+        seen.note(&result);
+        report.hear(result);
+    };
+    let access = || globals.origin_access(http.clone(), printer);
+    match &arguments.from {
         None => {
-            let source = Origin::new(globals.origin_access(http.clone(), printer)?);
-            mirror(tasks, &source, &options, &reporter).await
+            let source = Origin::new(access()?);
+            mirror(tasks, &source, &options, &reporter, &hear).await;
         }
         Some(SourceAddr::NetworkMirror(url)) => {
-            let access = globals.origin_access(http.clone(), printer)?;
-            let source = NetworkMirror::new(access, url);
+            let source = NetworkMirror::new(access()?, url);
             let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
-            mirror(tasks, &source, &options, &reporter).await
+            mirror(tasks, &source, &options, &reporter, &hear).await;
         }
         Some(SourceAddr::FilesystemMirror(directory)) => {
             let source = FilesystemMirror::new(directory);
-            mirror(tasks, &source, &options, &reporter).await
+            mirror(tasks, &source, &options, &reporter, &hear).await;
         }
-    };
-    let pinned = trust_file.map_or(Ok(()), |path| pins::write(&path, &results, printer));
-    let ending = report(results, http.requests(), MIRRORED, &progress, printer);
+    }
+    let pinned = trust_file.map_or(Ok(()), |path| seen.pin(&path, printer));
+    let ending = report.finish(http.requests());
     pinned.map(|()| ending)
 }

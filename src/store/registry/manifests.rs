@@ -253,6 +253,9 @@ async fn objection(
     let (url, status) = (answer.url().clone(), answer.status().as_u16());
     let body = answer.bytes(LARGEST_ERROR).await.unwrap_or_default();
     let (objection, answer) = (Objection::read(status, &body), answer::text(&body));
+    if what == Part::Evidence && objection == Objection::Types {
+        host.seen().refuses_evidence = true;
+    }
     let error = match objection {
         Objection::Types => Error::Unwelcome {
             what,

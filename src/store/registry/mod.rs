@@ -21,8 +21,8 @@ mod tags;
 mod upload;
 mod wire;
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::{Method, StatusCode};
 use url::Url;
@@ -51,7 +51,8 @@ pub struct Registry {
     http: Http,
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
-    sessions: Arc<tokio::sync::Mutex<HashMap<String, Arc<Session>>>>,
+    /// Of the repositories that were spoken to last.
+    sessions: Arc<tokio::sync::Mutex<VecDeque<(String, Arc<Session>)>>>,
     /// Which credentials were told to be chosen.
     told: Arc<Mutex<BTreeSet<Choice>>>,
 }
@@ -109,6 +110,17 @@ impl ReadStore for Registry {
 impl WriteStore for Registry {
     fn keeps_whole(&self) -> bool {
         true
+    }
+
+    fn takes_evidence(&self, repository: &Repository) -> bool {
+        let text = repository.as_str();
+        let host = text.split_once('/').map_or(text, |(host, _)| host);
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let refuses = |host: &Host| {
+            let seen = host.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.refuses_evidence
+        };
+        !hosts.get(host).is_some_and(refuses)
     }
 
     async fn lock(&self, _: &Repository, _: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {

@@ -17,6 +17,8 @@ pub(super) struct Seen {
     pub(super) blobs: Places,
     /// Whether the registry has refused to mount a blob from the repository that it was for.
     pub(super) refuses_mounts: bool,
+    /// Whether the registry has refused evidence as a kind of thing that it does not take.
+    pub(super) refuses_evidence: bool,
     /// Repositories that had no tag, in which nothing needs to be looked for.
     pub(super) empty: BTreeSet<String>,
     /// The length of chunks that got through, where one piece did not.

@@ -18,6 +18,10 @@ use crate::oci::Repository;
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
 const TURNS: u32 = 3;
 
+/// How many repositories are known by their tokens, more than are worked on at once. Whoever comes back to one that was forgotten
+/// needs another token.
+const MOST_SESSIONS: usize = 64;
+
 /// What all repositories of a registry share.
 #[derive(Clone, Default)]
 pub(super) struct Host {
@@ -85,7 +89,7 @@ impl Registry {
         let (host, name) = text.split_once('/').unwrap_or((text, ""));
         // Held while credentials are looked for, so that a helper program is asked once.
         let mut sessions = self.sessions.lock().await;
-        if let Some(session) = sessions.get(text) {
+        if let Some((_, session)) = sessions.iter().find(|(other, _)| other == text) {
             return Ok((Arc::clone(session), name));
         }
         let known = Known::of(host);
@@ -112,7 +116,10 @@ impl Registry {
             seen,
             flights,
         });
-        sessions.insert(text.to_owned(), Arc::clone(&session));
+        if sessions.len() == MOST_SESSIONS {
+            sessions.pop_front();
+        }
+        sessions.push_back((text.to_owned(), Arc::clone(&session)));
         Ok((session, name))
     }
 

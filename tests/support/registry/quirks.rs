@@ -157,7 +157,7 @@ pub struct Quirks {
 }
 
 /// GitLab's list, after the types of OpenTofu were added.
-const GITLAB: &[&str] = &[
+pub const GITLAB: &[&str] = &[
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.oci.image.config.v1+json",

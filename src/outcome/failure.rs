@@ -1,20 +1,15 @@
-//! What journeys return: outcomes, and the one form of failure.
-//!
-//! An outcome is plain data. The terminal renders it as text or as the JSON of which this module is the schema; its words are
-//! those of the glossary.
+//! Why journeys do not get through.
 
 use std::fmt;
 
-use serde::Serialize;
-
-use crate::address::{self, ProviderAddr};
+use crate::address;
 use crate::archive;
 use crate::authentication::{Authentication, Status};
 use crate::blob;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable};
-use crate::event::{Subject, Transfer};
+use crate::event::Subject;
 use crate::hash::PackageHash;
 use crate::oci;
 use crate::platform::Platform;
@@ -22,57 +17,6 @@ use crate::source::{self, folder};
 use crate::store;
 use crate::trust;
 use crate::version::Version;
-
-/// What became of one provider version that was published.
-#[derive(Clone, Debug, Serialize)]
-pub struct Published {
-    /// The provider.
-    pub provider: ProviderAddr,
-    /// The version.
-    pub version: Version,
-    /// Where it is, with its digest.
-    pub reference: String,
-    /// The digest of its index.
-    pub digest: Digest,
-    /// What became of the version as a whole.
-    pub status: Change,
-    /// How the release was authenticated; nothing is said of one that was there, and was not looked at again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authentication: Option<Authentication>,
-    /// Its packages, by platform.
-    pub packages: Vec<PublishedPackage>,
-    /// How many bytes of packages were written.
-    #[serde(skip)]
-    pub bytes: u64,
-}
-
-/// What became of one package that was published.
-#[derive(Clone, Debug, Serialize)]
-pub struct PublishedPackage {
-    /// The platform.
-    pub platform: Platform,
-    /// What became of it.
-    pub status: Transfer,
-    /// Its size in bytes, if that is known without asking for more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
-    /// Its hash.
-    pub zh: Option<PackageHash>,
-}
-
-/// What became of a version in a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    /// It was not there.
-    Copied,
-    /// It was there; something was added or replaced.
-    Updated,
-    /// It was there, and nothing was needed.
-    Present,
-    /// It would be copied or updated, were this not a dry run.
-    Planned,
-}
 
 /// Why a journey did not get through: what, about what, on which side.
 #[derive(Debug)]

@@ -1,0 +1,90 @@
+//! What journeys return: outcomes, and the one form of failure.
+//!
+//! An outcome is plain data. The terminal renders it as text or as the JSON of which this module is the schema; its words are
+//! those of the glossary.
+
+mod failure;
+
+use serde::Serialize;
+
+use crate::address::ProviderAddr;
+use crate::authentication::Authentication;
+use crate::digest::Digest;
+use crate::event::Transfer;
+use crate::hash::PackageHash;
+use crate::oci::{Index, PACKAGE};
+use crate::platform::Platform;
+use crate::version::Version;
+pub use failure::{Failure, Problem};
+
+/// What became of one provider version that was published.
+#[derive(Clone, Debug, Serialize)]
+pub struct Published {
+    /// The provider.
+    pub provider: ProviderAddr,
+    /// The version.
+    pub version: Version,
+    /// Where it is, with its digest.
+    pub reference: String,
+    /// The digest of its index.
+    pub digest: Digest,
+    /// What became of the version as a whole.
+    pub status: Change,
+    /// How the release was authenticated; nothing is said of one that was there, and was not looked at again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
+    /// Its packages, by platform.
+    pub packages: Vec<PublishedPackage>,
+    /// How many bytes of packages were written.
+    #[serde(skip)]
+    pub bytes: u64,
+}
+
+/// What became of one package that was published.
+#[derive(Clone, Debug, Serialize)]
+pub struct PublishedPackage {
+    /// The platform.
+    pub platform: Platform,
+    /// What became of it.
+    pub status: Transfer,
+    /// Its size in bytes, if that is known without asking for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Its hash.
+    pub zh: Option<PackageHash>,
+}
+
+impl PublishedPackage {
+    /// The packages that are there, as far as their index tells.
+    pub(crate) fn of_index(index: &Index) -> Vec<Self> {
+        let entries = index.platforms().unwrap_or_default();
+        let packages = entries.into_iter().map(|(platform, entry)| {
+            let hint = entry.annotations.get(PACKAGE);
+            let zip = hint.and_then(|text| text.parse().ok());
+            Self {
+                platform,
+                status: Transfer::Present,
+                size: None,
+                zh: zip.as_ref().and_then(PackageHash::of_zip),
+            }
+        });
+        packages.collect()
+    }
+}
+
+/// What became of a version in a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It was not there.
+    Copied,
+    /// It was there; something was added or replaced.
+    Updated,
+    /// It was there, and nothing was needed.
+    Present,
+    /// It would be copied or updated, were this not a dry run.
+    Planned,
+}
+
+/// Who wants to know what became of each version, as soon as it is known: of very many, not all are kept until the end.
+pub type Hear<'a> = dyn Fn(Result<Published, Failure>) + Send + Sync + 'a;
