@@ -16,7 +16,7 @@ made in memory: 3 GiB. The temporary directory (TMPDIR) needs 3 GiB too; it is r
 
 Environment:
   TFOCI    the executable [default: target/release/tfoci, built first]
-  JOBS     packages at once [default: 4]
+  JOBS     packages at once [default: 8, as of tfoci mirror]
   LATENCY  the latencies, ascending [default: 0 20 100]
 
 Needs bash, cargo, coreutils, docker-registry, openssl, terraform, GNU time (Debian: docker-registry, openssl, time).
@@ -41,7 +41,7 @@ if [[ -z ${TFOCI-} ]]; then
     TFOCI=$PWD/target/release/tfoci
 fi
 tests=$(cargo test --quiet --test tests --no-run --message-format json | sed -n 's/.*"executable":"\([^"]*\/tests-[^"]*\)".*/\1/p' | tail -n1)
-jobs=${JOBS:-4}
+jobs=${JOBS:-8}
 read -ra latencies <<<"${LATENCY:-0 20 100}"
 platforms=(darwin_arm64 linux_amd64 linux_arm64 windows_amd64)
 

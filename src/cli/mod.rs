@@ -67,6 +67,9 @@ const LAST_ORDERS: Duration = Duration::from_secs(5);
 /// More threads make nothing faster that waits for disks and networks, and each costs memory.
 const MOST_THREADS: usize = 2;
 
+/// Of many small packages more are on their way at once: most of the time they wait (measured).
+const MIRROR_JOBS: u8 = 8;
+
 /// How many names are looked up at once: each takes a thread.
 const MOST_LOOKUPS: usize = 4;
 
@@ -194,7 +197,13 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         return Ok((Command::Push(arguments), globals));
     }
     let matches = Tfoci::command().try_get_matches_from(arguments)?;
-    let Tfoci { command, globals } = Tfoci::from_arg_matches(&matches)?;
+    let Tfoci {
+        command,
+        mut globals,
+    } = Tfoci::from_arg_matches(&matches)?;
+    if let Command::Mirror(_) = command {
+        globals.jobs.get_or_insert(MIRROR_JOBS);
+    }
     Ok((command, globals))
 }
 

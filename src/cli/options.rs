@@ -25,6 +25,9 @@ use super::network::Network;
 use super::printer::{Printer, Verbosity};
 use super::wire::Wire;
 
+/// How many packages are transferred at once, unless somebody says so: more are no faster (measured).
+const JOBS: usize = 4;
+
 /// The largest trust file, and the largest file of keys, that is read.
 const LARGEST_TRUST_FILE: u64 = 4 << 20;
 
@@ -58,9 +61,9 @@ pub(super) struct Globals {
     /// Draw no bars
     #[arg(long, global = true, help_heading = "Global options")]
     no_progress: bool,
-    /// How many packages to transfer at once
-    #[arg(short, long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=64), global = true, help_heading = "Global options")]
-    jobs: u8,
+    /// How many packages to transfer at once [default: 4, or 8 for mirror]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64), global = true, help_heading = "Global options")]
+    pub(super) jobs: Option<u8>,
     /// The host of addresses that have two parts
     #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", default_value = tfoci::address::DEFAULT_HOST, global = true, help_heading = "Global options")]
     default_host: Hostname,
@@ -133,7 +136,7 @@ impl Globals {
 
     /// How many packages at once.
     pub(super) fn jobs(&self) -> usize {
-        usize::from(self.jobs)
+        self.jobs.map_or(JOBS, usize::from)
     }
 
     /// Registries, through one client.

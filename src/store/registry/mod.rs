@@ -21,7 +21,7 @@ mod tags;
 mod upload;
 mod wire;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::{Method, StatusCode};
@@ -39,7 +39,7 @@ use crate::release::Expected;
 pub use download::RegistryBlob;
 
 use auth::Scope;
-use session::{Host, Session};
+use session::{Host, Session, Sessions};
 use upload::Upload;
 
 /// A host, and where the credentials for it were found.
@@ -51,8 +51,7 @@ pub struct Registry {
     http: Http,
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
-    /// Of the repositories that were spoken to last.
-    sessions: Arc<tokio::sync::Mutex<VecDeque<(String, Arc<Session>)>>>,
+    sessions: Arc<tokio::sync::Mutex<Sessions>>,
     /// Which credentials were told to be chosen.
     told: Arc<Mutex<BTreeSet<Choice>>>,
 }

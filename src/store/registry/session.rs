@@ -1,5 +1,6 @@
 //! Sessions: one repository of a registry, spoken to with the credential that is meant for it.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::{Method, StatusCode};
@@ -21,6 +22,9 @@ const TURNS: u32 = 3;
 /// How many repositories are known by their tokens, more than are worked on at once. Whoever comes back to one that was forgotten
 /// needs another token.
 const MOST_SESSIONS: usize = 64;
+
+/// The repositories that were spoken to last, by name.
+pub(super) type Sessions = VecDeque<(String, Arc<Session>)>;
 
 /// What all repositories of a registry share.
 #[derive(Clone, Default)]
