@@ -1,6 +1,6 @@
 //! Stopped and killed: nothing half done is visible, and the next run does only what is left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -147,17 +147,27 @@ fn heavy() -> Provider {
     Provider::new("acme/demo").release(folder)
 }
 
-/// How many bytes of blobs the repository has.
-fn bytes(team: &Team) -> u64 {
-    let held = team.held("acme/demo");
-    held.blobs.values().map(|blob| blob.len() as u64).sum()
+/// The blobs of the provider, with their sizes.
+fn blobs(team: &Team) -> BTreeMap<String, u64> {
+    let blobs = team.held("acme/demo").blobs.into_iter();
+    let sized = blobs.map(|(digest, bytes)| (digest, bytes.len() as u64));
+    sized.collect()
+}
+
+/// What was uploaded whole, with the bytes that came for it.
+fn uploaded(team: &Team) -> BTreeMap<String, u64> {
+    let seen = team.registry.seen().into_iter();
+    let done = seen.filter(|seen| is_write(seen) && seen.status == Some(201));
+    let blobs = done.filter_map(|seen| Some((seen.parameter("digest")?.to_owned(), seen.body)));
+    blobs.collect()
 }
 
 #[test]
 fn what_came_before_the_first_tag_is_not_sent_again() {
     let team = Team::of(vec![heavy()]);
     team.mirror(&[]).succeeds();
-    let (whole, writes) = (bytes(&team), team.registry.count(is_write));
+    let (whole, writes) = (blobs(&team), team.registry.count(is_write));
+    assert_eq!(uploaded(&team), whole);
     let tags = team.tags();
     let trap = Trap::lay(&team, "KILL");
     let mut spared = BTreeSet::new();
@@ -167,17 +177,21 @@ fn what_came_before_the_first_tag_is_not_sent_again() {
         if !team.tags().is_empty() {
             break;
         }
-        let came = bytes(&team);
+        let came = blobs(&team);
         team.forget();
         team.mirror(&[]).succeeds();
         assert_eq!(team.tags(), tags, "{passing}");
-        let uploads = team.registry.seen().into_iter();
-        let uploads = uploads.filter(|seen| seen.path.contains("/blobs/uploads/"));
-        let sent: u64 = uploads.map(|seen| seen.body).sum();
-        assert_eq!(sent, whole - came, "{passing}");
-        spared.insert(came);
+        // What is on its way when its sender is killed may still arrive, so that less is lacking by now.
+        let sent = uploaded(&team);
+        for (digest, bytes) in &sent {
+            assert_eq!(whole.get(digest), Some(bytes), "{passing}");
+            assert!(!came.contains_key(digest), "{passing}: {digest} came again");
+        }
+        let bytes = |blobs: &BTreeMap<_, u64>| blobs.values().sum::<u64>();
+        assert!(bytes(&sent) <= bytes(&whole) - bytes(&came), "{passing}");
+        spared.insert(bytes(&came));
     }
-    // From the first package to the last document.
-    assert!(spared.len() >= 5, "{spared:?}");
-    assert_eq!(spared.last(), Some(&whole));
+    // From some of it to all of it.
+    assert!(spared.len() >= 3, "{spared:?}");
+    assert!(spared.contains(&whole.values().sum()), "{spared:?}");
 }
