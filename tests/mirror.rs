@@ -15,6 +15,8 @@ mod expiry;
 mod faults;
 /// Other people's mirrors in a directory.
 mod filesystem_mirror;
+/// Packages that are signed, and are no zips.
+mod frames;
 /// What is mirrored, and what it costs to do so again.
 mod journey;
 /// Service discovery, and lists of versions.
@@ -32,6 +34,8 @@ mod refusals;
 mod scale;
 /// An origin, somebody who mirrors it, and what became of it.
 mod stage;
+/// Packages that stand still in the middle.
+mod stalls;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.
 #[cfg(unix)]
 mod stopped;

@@ -127,8 +127,10 @@ pub enum Error {
         received: String,
     },
     /// A package that cannot be read.
-    #[error("the package cannot be used\n  from {url}")]
+    #[error("the {what} cannot be used\n  from {url}")]
     Archive {
+        /// The package.
+        what: Document,
         /// Where.
         url: Shown,
         /// Why.
@@ -260,7 +262,8 @@ impl Error {
             | Self::ContentType { what, .. }
             | Self::Json { what, .. }
             | Self::Platform { what, .. }
-            | Self::Contradiction { what, .. } => what,
+            | Self::Contradiction { what, .. }
+            | Self::Archive { what, .. } => what,
             _ => return None,
         };
         match what {

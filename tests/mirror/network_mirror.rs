@@ -75,10 +75,12 @@ error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in 
 
 hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 "), (&["h1:"], 1, "
-error: the package cannot be used for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: the package cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   the zip's central directory cannot be read
     expected 3 entries
+
+hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ")] {
         let stage = Stage::new(Setup::new([demo()]).mirror_schemes(schemes).start());
         stage.origin.always(asks("package"), Fault::wrong_bytes());
