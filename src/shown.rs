@@ -8,21 +8,27 @@ use url::Url;
 
 use crate::error::printable;
 
-/// A URL without its query, its fragment, and a user's name or password. That there was a query shows as `?…`.
+/// A URL without its query, its fragment, and a user's name or password. That there was a query shows as `?…`, and that there was a
+/// user as `…@`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shown(String);
 
 impl From<Url> for Shown {
     fn from(mut url: Url) -> Self {
+        let user = !url.username().is_empty() || url.password().is_some();
         let query = url.query().is_some();
         url.set_query(None);
         url.set_fragment(None);
         // A URL that cannot have them has none.
         let _none = url.set_username("").and_then(|()| url.set_password(None));
-        Self(printable(&format!(
-            "{url}{}",
-            if query { "?…" } else { "" }
-        )))
+        let mut text = printable(url.as_str());
+        if user {
+            text = text.replacen("://", "://…@", 1);
+        }
+        if query {
+            text += "?…";
+        }
+        Self(text)
     }
 }
 
@@ -32,13 +38,18 @@ impl From<&str> for Shown {
         if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
             return url.into();
         }
-        let (before, after) = text.rsplit_once('@').unwrap_or(("", text));
-        if before.contains(['?', '#']) {
-            return Self("…".to_owned());
-        }
-        let bare = after.split(['?', '#']).next();
-        Self(printable(bare.unwrap_or_default()))
+        let Some((user, rest)) = text.rsplit_once('@') else {
+            return Self(before_query(text));
+        };
+        Self(match user.contains(['?', '#']) {
+            true => "…".to_owned(),
+            false => format!("…@{}", before_query(rest)),
+        })
     }
+}
+
+fn before_query(text: &str) -> String {
+    printable(text.split(['?', '#']).next().unwrap_or_default())
 }
 
 impl fmt::Display for Shown {
@@ -66,17 +77,21 @@ mod tests {
             ),
             (
                 "https://me:hunter2@h.example/a#hunter2",
-                "https://h.example/a",
+                "https://…@h.example/a",
             ),
+            ("https://me@h.example/", "https://…@h.example/"),
             ("https://h.example:5000/", "https://h.example:5000/"),
         ] {
             let url: Url = text.parse().unwrap();
             assert_eq!(Shown::from(url).to_string(), shown);
+            assert_eq!(Shown::from(text).to_string(), shown);
         }
         for (text, shown) in [
-            ("//me:hunter2@[h/a?b", "[h/a"),
-            ("https://me:hunter2@h.example/a?b", "https://h.example/a?…"),
-            ("https://me:hunter2@/", "/"),
+            ("//me:hunter2@[h/a?b", "…@[h/a"),
+            ("https://[h/a?b", "https://[h/a"),
+            ("a/b#c", "a/b"),
+            ("https://me:hunter2@/", "…@/"),
+            ("x:https://me:hunter2@h.example/", "…@h.example/"),
             ("https://me:hunt?er2@h.example/", "…"),
             ("h.example/a?token=hun@ter2", "…"),
             ("oci-layout:directory", "oci-layout:directory"),

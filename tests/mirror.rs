@@ -13,12 +13,18 @@ mod documents;
 mod expiry;
 /// What goes wrong on the wire.
 mod faults;
+/// Other people's mirrors in a directory.
+mod filesystem_mirror;
+/// Packages that are signed, and are no zips.
+mod frames;
 /// What is mirrored, and what it costs to do so again.
 mod journey;
 /// Service discovery, and lists of versions.
 mod lists;
 /// Lock files and configurations: what is needed, and nothing else.
 mod locks;
+/// Other people's mirrors behind a URL.
+mod network_mirror;
 /// Keys that are seen for the first time, and written down.
 #[cfg(unix)]
 mod pins;
@@ -29,10 +35,10 @@ mod refusals;
 /// Many providers: everything arrives, in little memory.
 #[cfg(target_os = "linux")]
 mod scale;
-/// Mirrors of others.
-mod sources;
 /// An origin, somebody who mirrors it, and what became of it.
 mod stage;
+/// Packages that stand still in the middle.
+mod stalls;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.
 #[cfg(unix)]
 mod stopped;

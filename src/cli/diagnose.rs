@@ -264,6 +264,9 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
             "nothing was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
         }
+        Problem::OtherProvider { .. } => {
+            "nothing was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
+        }
         Problem::Taken { .. } => "nothing was changed. `--existing replace` puts the provider in its place".to_owned(),
         Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
         Problem::NoVersion { available, .. } if available.is_empty() => {

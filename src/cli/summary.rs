@@ -84,14 +84,20 @@ impl<'a> Report<'a> {
                 }
                 heard.published.push(published);
             }
-            Err(failure) => heard.complaints.push((self.verb.failed)(failure)),
+            Err(failure) => {
+                let complaint = (self.verb.failed)(failure);
+                self.printer.failure(&complaint);
+                heard.complaints.push(complaint);
+            }
         }
     }
 
     /// Takes note of what went wrong, though no version suffers from it.
     pub(super) fn besides(&self, complaint: Option<Complaint>) {
+        let Some(complaint) = complaint else { return };
+        self.printer.failure(&complaint);
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.besides = complaint;
+        heard.besides = Some(complaint);
     }
 
     /// Prints what became of them all, by provider and version; says how it ended.
@@ -111,9 +117,6 @@ impl<'a> Report<'a> {
         published.sort_by(|a, b| key(a).cmp(&key(b)));
         complaints.sort_by_cached_key(|complaint| complaint.subject().map(Subject::to_string));
         progress.clear();
-        for complaint in complaints.iter().chain(&besides) {
-            printer.failure(complaint);
-        }
         // Of a single failure the error has said everything.
         let all = published.len() + complaints.len();
         if all != 1 || complaints.is_empty() {

@@ -7,7 +7,8 @@
 //! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
 //! 5. [`crate::trust`] **verifies** it, before any package flows.
-//! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between.
+//! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between. Nobody opens them on the
+//!    way; what does not even end as a zip does never arrives.
 //!
 //! While the packages of one version flow, the next one's proof is fetched. What fails for one version fails for that version
 //! only.

@@ -40,6 +40,9 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let Some(artifact) = artifact else {
             return Ok(None);
         };
+        if let Some(problem) = Problem::of_another(&artifact.index, &self.task.provider) {
+            return Err(problem);
+        }
         let Ok(platforms) = artifact.index.platforms() else {
             return Ok(None);
         };

@@ -65,9 +65,16 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 
     /// A failure on the side that it happened on.
     pub(super) fn unpublished(&self, problem: Problem, release: &Release<S::Package>) -> Failure {
-        let subject = Subject::version(&release.provider, &release.version);
-        match of_package(problem, release) {
-            problem @ Problem::Package { .. } => {
+        let mut subject = Subject::version(&release.provider, &release.version);
+        let problem = of_package(problem, release);
+        if let Problem::Archive { file, .. } = &problem {
+            let mut packages = release.packages.iter();
+            if let Some(package) = packages.find(|package| package.file_name == *file) {
+                subject = subject.platform(&package.platform);
+            }
+        }
+        match problem {
+            problem @ (Problem::Package { .. } | Problem::Archive { .. }) => {
                 let place = self.source.name(&self.task.provider);
                 problem.of(subject, &place)
             }

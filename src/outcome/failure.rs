@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::address;
+use crate::address::{self, ProviderAddr};
 use crate::archive;
 use crate::authentication::{Authentication, Status};
 use crate::blob;
@@ -127,6 +127,16 @@ pub enum Problem {
         /// The zip of the release.
         offered: Digest,
     },
+    /// Two addresses lead to one repository, and the version is there for the other.
+    #[error(
+        "another provider's version is there\n  expected {expected}\n  received {stored} (in the store)"
+    )]
+    OtherProvider {
+        /// The provider that is published.
+        expected: Box<ProviderAddr>,
+        /// The one in the store.
+        stored: Box<ProviderAddr>,
+    },
     /// After a merge, some package would not be covered by the evidence: the release was made again.
     #[error("the store has packages of another release of this version")]
     Uncovered {
@@ -215,6 +225,15 @@ fn versions(available: &[Version]) -> String {
 }
 
 impl Problem {
+    /// What is wrong with an index that says it is of another provider than expected.
+    pub(crate) fn of_another(index: &oci::Index, expected: &ProviderAddr) -> Option<Self> {
+        let stored = index.provider().filter(|stored| stored != expected)?;
+        Some(Self::OtherProvider {
+            expected: Box::new(expected.clone()),
+            stored: Box::new(stored),
+        })
+    }
+
     /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
     pub fn code(&self) -> Option<String> {
         match self {
@@ -250,6 +269,7 @@ impl Problem {
             | Self::Evidence { .. }
             | Self::Taken { .. }
             | Self::OtherPackage { .. }
+            | Self::OtherProvider { .. }
             | Self::Uncovered { .. }
             | Self::Weaker { .. }
             | Self::NotPinned { .. }

@@ -11,10 +11,9 @@ use super::{
 use crate::blob::{self, Kept};
 use crate::oci::EMPTY;
 use crate::oci::evidence::KEYS;
-use crate::platform::Platform;
 use crate::store;
 
-/// How many manifests are written at once: an index may name hundreds.
+/// How many manifests or documents are written at once: an index may name hundreds.
 const ABREAST: usize = 8;
 
 /// Brings everything below the tags into the store.
@@ -50,7 +49,7 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
             let transfer = match step.missing {
                 true => deliver(&package, &destination, &subject, &reporter)
                     .await
-                    .map_err(|problem| of_source(problem, &package.platform))?,
+                    .map_err(|problem| of_source(problem, &package))?,
                 false => Transfer::Present,
             };
             let size = package.expected.size;
@@ -75,26 +74,27 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
 /// Brings the small blobs: the config, and the documents of the evidence. What is looked for costs one request more if it is
 /// not there, and one less if it is.
 async fn share<S: WriteStore>(destination: &Destination<S>, plan: &Plan) -> Result<(), Problem> {
-    let Destination { store, repository } = destination;
     let config = (EMPTY, EMPTY_BYTES.to_vec());
     let documents = plan.evidence.write.iter();
     let documents = documents.flat_map(|(evidence, _)| evidence.documents());
     let documents = documents.map(|(media_type, bytes)| (media_type, bytes.clone()));
-    let brought = std::iter::once(config)
-        .chain(documents)
-        .map(async |(media_type, bytes)| {
-            let is_likely_there = match media_type {
-                // Every version has these two.
-                EMPTY | KEYS => plan.is_familiar,
-                _ => plan.was.is_some(),
-            };
+    let blobs = std::iter::once(config).chain(documents);
+    jobs::run(ABREAST, blobs, |(media_type, bytes)| {
+        let Destination { store, repository } = destination.clone();
+        let is_likely_there = match media_type {
+            // Every version has these two.
+            EMPTY | KEYS => plan.is_familiar,
+            _ => plan.was.is_some(),
+        };
+        async move {
             let blob = Memory::new(bytes);
             match is_likely_there {
-                true => store.put_blob(repository, &blob).await,
-                false => store.put_new_blob(repository, &blob).await,
+                true => store.put_blob(&repository, &blob).await,
+                false => store.put_new_blob(&repository, &blob).await,
             }
-        });
-    future::try_join_all(brought).await?;
+        }
+    })
+    .await?;
     Ok(())
 }
 
@@ -129,7 +129,7 @@ pub(crate) async fn deliver<S: WriteStore, B: BlobSource>(
 }
 
 /// A store that cannot use a blob since its bytes do not come is not to blame: its source is.
-fn of_source(problem: Problem, platform: &Platform) -> Problem {
+fn of_source<B>(problem: Problem, package: &Package<B>) -> Problem {
     let Problem::Store(store::Error::Blob {
         what,
         digest,
@@ -138,8 +138,12 @@ fn of_source(problem: Problem, platform: &Platform) -> Problem {
     else {
         return problem;
     };
-    let platform = platform.clone();
+    let platform = package.platform.clone();
     match source {
+        blob::Error::Archive(source) => Problem::Archive {
+            file: package.file_name.clone(),
+            source,
+        },
         blob::Error::NotGiven { category, source } => Problem::Package {
             platform,
             category,
@@ -185,6 +189,10 @@ impl<B: BlobSource> BlobSource for Watched<B> {
 
     fn can_be_cut(&self) -> bool {
         self.blob.can_be_cut()
+    }
+
+    fn is_unopened(&self) -> bool {
+        self.blob.is_unopened()
     }
 
     fn kept(&self) -> Option<Kept<'_>> {

@@ -205,7 +205,10 @@ fn to_compare<L>(
         return Ok(None);
     }
     let index = readable(&raw)?;
-    Ok(Some(Artifact { index, raw }))
+    match Problem::of_another(&index, &release.provider) {
+        Some(problem) => Err(problem),
+        None => Ok(Some(Artifact { index, raw })),
+    }
 }
 
 /// The index of the release by itself.

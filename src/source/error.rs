@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::identity::Tried;
-use crate::address::{Hostname, ProviderAddr};
+use crate::address::ProviderAddr;
 use crate::archive;
 use crate::credentials;
 use crate::disk;
@@ -74,14 +74,6 @@ pub enum Error {
         /// How long it wants to be left alone.
         wish: Option<Duration>,
     },
-    /// A document takes longer than the user allows.
-    #[error("no complete answer within {seconds} seconds\n  from {url}")]
-    Slow {
-        /// Where.
-        url: Shown,
-        /// How long that is.
-        seconds: u64,
-    },
     /// Something else came.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
     ContentType {
@@ -135,8 +127,10 @@ pub enum Error {
         received: String,
     },
     /// A package that cannot be read.
-    #[error("the package cannot be used\n  from {url}")]
+    #[error("the {what} cannot be used\n  from {url}")]
     Archive {
+        /// The package.
+        what: Document,
         /// Where.
         url: Shown,
         /// Why.
@@ -148,19 +142,17 @@ pub enum Error {
         /// The directory of a version.
         path: PathBuf,
     },
+    /// A link in a mirror, where there should be a directory.
+    #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", .path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// Text that is no URL of a mirror.
-    #[error("`{url}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
+    #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
         /// What was given.
-        url: Shown,
-    },
-    /// A name or password in the URL of a mirror, which would end up in logs.
-    #[error("the URL of a network mirror cannot hold a name or password\n  received {url}")]
-    MirrorLogin {
-        /// What was given, without them.
-        url: Shown,
-        /// Whom they were for, where a token can be given in their place.
-        host: Option<Hostname>,
+        text: Shown,
     },
     /// A host with a port, which no network mirror can serve.
     #[error("network mirrors cannot serve a host with a port")]
@@ -270,7 +262,8 @@ impl Error {
             | Self::ContentType { what, .. }
             | Self::Json { what, .. }
             | Self::Platform { what, .. }
-            | Self::Contradiction { what, .. } => what,
+            | Self::Contradiction { what, .. }
+            | Self::Archive { what, .. } => what,
             _ => return None,
         };
         match what {
@@ -283,7 +276,6 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Http(error) => error.is_passing(),
-            Self::Slow { .. } => true,
             _ => false,
         }
     }
@@ -312,15 +304,15 @@ impl Error {
             }
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
-            Self::Status { .. } | Self::Slow { .. } => Category::Unreachable,
+            Self::Status { .. } => Category::Unreachable,
             Self::ContentType { .. }
             | Self::Json { .. }
             | Self::Version { .. }
             | Self::Platform { .. } => Category::Malformed,
             Self::Contradiction { .. } => Category::Untrusted,
             Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
-            Self::MirrorUrl { .. } | Self::MirrorLogin { .. } => Category::Usage,
-            Self::MirrorPort | Self::Unpacked { .. } => Category::Unsupported,
+            Self::MirrorUrl { .. } => Category::Usage,
+            Self::MirrorPort | Self::Unpacked { .. } | Self::Linked { .. } => Category::Unsupported,
         }
     }
 }

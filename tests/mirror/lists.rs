@@ -1,9 +1,8 @@
 use serde_json::json;
 
-use super::documents::{arrives, refused, told};
-use super::stage::Stage;
+use super::stage::{Stage, arrives, refused, told};
 use super::{LINUX, demo};
-use crate::support::origin::{Door, Fault, asks, at, lie};
+use crate::support::origin::{Door, Fault, Provider, asks, at, lie};
 
 #[test]
 fn discovery_follows_its_rules() {
@@ -87,7 +86,7 @@ hint: if the registry is on another host, a `host` block in the CLI configuratio
         r#"
 error: the service discovery document has another providers.v1 than expected for [ORIGIN]/acme/demo in [ORIGIN]
   expected a URL without a user's name
-  received "https://a:b@localhost/"
+  received https://…@localhost/
   from https://[ORIGIN]/.well-known/terraform.json
 "#,
     );
@@ -179,4 +178,20 @@ error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
 #[test]
 fn a_version_that_is_listed_twice_is_one() {
     arrives(&Stage::of([demo().version("1.0.0", &[LINUX])]));
+}
+
+#[test]
+fn a_platform_that_is_listed_and_not_there_is_told() {
+    let stage = Stage::of([Provider::demo(&[LINUX, "darwin_arm64"])]);
+    let sort = asks("download * * darwin_arm64");
+    stage.origin.always(sort, Fault::status(404));
+    stage.demo("").says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for darwin_arm64
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
 }
