@@ -152,16 +152,6 @@ error: the list of versions cannot be understood for [ORIGIN]/acme/demo in [ORIG
     );
     refused(
         "versions",
-        lie::says("versions/0/platforms/0/os", "a b"),
-        1,
-        "
-error: the list of versions names a platform that is none for [ORIGIN]/acme/demo in [ORIGIN]
-  from https://[ORIGIN]/v1/providers/acme/demo/versions
-  `a b_amd64` is not a platform: expected OS_ARCH, such as `linux_amd64`
-",
-    );
-    refused(
-        "versions",
         lie::padded(9 << 20),
         1,
         "
@@ -170,10 +160,6 @@ error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
   from https://[ORIGIN]/v1/providers/acme/demo/versions
 ",
     );
-    arrives(&told(
-        "versions",
-        lie::says("versions/0/platforms", json!(null)),
-    ));
 }
 
 #[test]

@@ -22,7 +22,6 @@ use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::renewal::Renewal;
-use super::wire::VersionList;
 use super::{Offers, Source, Zip, discovery};
 use crate::address::{Hostname, ProviderAddr};
 use crate::digest::Digest;
@@ -281,11 +280,7 @@ impl Source for Origin {
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.identity).await?;
         let url = answer.url().clone();
-        let list: VersionList = fetch::json(&what, answer, LARGEST_JSON).await?;
-        Ok(Offers {
-            offers: offers(list.versions, &url)?,
-            warnings: list.warnings,
-        })
+        offers(fetch::json(&what, answer, LARGEST_JSON).await?, &url)
     }
 
     async fn platforms(
