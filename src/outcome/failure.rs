@@ -150,6 +150,14 @@ pub enum Problem {
         /// Those that are there.
         available: Vec<Version>,
     },
+    /// A version that a lock file names, and that the source does not list.
+    #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
+    Withdrawn {
+        /// Those that it lists.
+        available: Vec<Version>,
+        /// For which platforms the store has it: not for all.
+        stored: Vec<Platform>,
+    },
     /// Only a tag that clients take for the version, and never fetch it by.
     #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
     NotCanonical {
@@ -214,6 +222,14 @@ fn versions(available: &[Version]) -> String {
     }
 }
 
+fn stored_for(platforms: &[Platform]) -> String {
+    if platforms.is_empty() {
+        return String::new();
+    }
+    let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
+    format!("\n  stored only for {}", platforms.join(", "))
+}
+
 impl Problem {
     /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
     pub fn code(&self) -> Option<String> {
@@ -255,9 +271,10 @@ impl Problem {
             | Self::NotPinned { .. }
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,
-            Self::NoProvider | Self::NoVersion { .. } | Self::NotCanonical { .. } => {
-                Category::NotFound
-            }
+            Self::NoProvider
+            | Self::NoVersion { .. }
+            | Self::Withdrawn { .. }
+            | Self::NotCanonical { .. } => Category::NotFound,
             Self::NoPin => Category::Usage,
         }
     }

@@ -11,7 +11,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::{Offer, Offers, Source};
+use super::{Given, Offer, Offers, Source};
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
@@ -156,16 +156,12 @@ impl Source for FilesystemMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Release<File>, Error> {
+    ) -> Result<Given<File>, Error> {
         let (place, mut found) = self.find(provider)?;
         found.retain(|one| {
             one.version.version() == version.version()
                 && platforms.is_none_or(|wanted| wanted.contains(&one.platform))
         });
-        if found.is_empty() {
-            let wanted = platforms.into_iter().flatten();
-            return Err(Error::no_platform(self.name(provider), wanted));
-        }
         let mut packages = Vec::new();
         for one in found {
             let path = place.join(&one.name);
@@ -178,7 +174,10 @@ impl Source for FilesystemMirror {
                 location,
             });
         }
-        Ok(Release::unproven(provider, version.version(), packages))
+        Ok(Given::of(
+            platforms.unwrap_or_default().to_vec(),
+            Release::unproven(provider, version.version(), packages),
+        ))
     }
 
     fn name(&self, _: &ProviderAddr) -> String {

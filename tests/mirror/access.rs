@@ -408,16 +408,3 @@ fn the_token_of_a_network_mirrors_host_is_for_its_documents() {
     );
     origin.assert_no_leaks();
 }
-
-#[test]
-fn a_platform_that_is_listed_and_not_there_is_told() {
-    let origin = Origin::of([Provider::demo(&[LINUX, "darwin_arm64"])]);
-    let scene = scene(&origin);
-    origin.always(asks("download * * darwin_arm64"), Fault::status(404));
-    let run = mirror(&scene, &origin, &[]).succeeds();
-    let text = said(&run, &origin);
-    assert!(
-        text.contains("[ORIGIN]/acme/demo 1.0.0: there is no package for darwin_arm64"),
-        "{text}"
-    );
-}
