@@ -27,7 +27,7 @@ pub enum PackageHash {
     Zh([u8; 32]),
     /// `h1:`, the hash of the contents.
     H1([u8; 32]),
-    /// A scheme that this version does not know. Kept as it is written, and matches nothing.
+    /// A scheme that this version does not know, or what [`Self::claimed`] keeps. It stays as it is written, and matches nothing.
     Other {
         /// What stands before the colon; never empty.
         scheme: String,
@@ -40,6 +40,21 @@ impl PackageHash {
     /// The `zh:` hash of a zip whose digest is known, if that digest is a SHA-256.
     pub fn of_zip(digest: &Digest) -> Option<Self> {
         digest.sha256().map(Self::Zh)
+    }
+
+    /// Reads what a stranger lists: a value that no package of its scheme has is one that does not match, as clients have it
+    /// (contract 4.1).
+    ///
+    /// # Errors
+    /// Text without a scheme.
+    pub fn claimed(text: &str) -> Result<Self, Error> {
+        text.parse().or_else(|error| match text.split_once(':') {
+            Some((scheme, value)) if !scheme.is_empty() => Ok(Self::Other {
+                scheme: scheme.to_owned(),
+                value: value.to_owned(),
+            }),
+            _ => Err(error),
+        })
     }
 
     /// The digest of the zip, if this is a `zh:`.
@@ -210,6 +225,20 @@ mod tests {
         );
         for text in ["", "zh", ":x", "zh:12", "h1:!!!!", "h1:aGVsbG8=", "zh:Z"] {
             assert!(text.parse::<PackageHash>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_listed_needs_a_scheme_and_no_more() {
+        for text in ["zh:12", "h1:", "h1:!!!!", "h9:x"] {
+            let hash = PackageHash::claimed(text);
+            assert!(matches!(&hash, Ok(PackageHash::Other { .. })), "{text:?}");
+            assert_eq!(hash.map(|hash| hash.to_string()), Ok(text.to_owned()));
+        }
+        let zh = PackageHash::Zh([7; 32]);
+        assert_eq!(PackageHash::claimed(&zh.to_string()), Ok(zh));
+        for text in ["", "zh", ":x"] {
+            assert!(PackageHash::claimed(text).is_err(), "{text:?}");
         }
     }
 

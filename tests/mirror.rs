@@ -15,12 +15,16 @@ mod documents;
 mod expiry;
 /// What goes wrong on the wire.
 mod faults;
+/// Other people's mirrors in a directory.
+mod filesystem_mirror;
 /// What is mirrored, and what it costs to do so again.
 mod journey;
 /// Service discovery, and lists of versions.
 mod lists;
 /// Lock files and configurations: what is needed, and nothing else.
 mod locks;
+/// Other people's mirrors behind a URL.
+mod network_mirror;
 /// Mirror files, and how several jobs share one.
 mod plans;
 /// What every refusal of an origin is called, and what to do about it.
@@ -28,8 +32,6 @@ mod refusals;
 /// Many providers: everything arrives, in little memory.
 #[cfg(target_os = "linux")]
 mod scale;
-/// Mirrors of others.
-mod sources;
 /// An origin, somebody who mirrors it, and what became of it.
 mod stage;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.

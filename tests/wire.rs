@@ -1,9 +1,6 @@
 //! What `-v` and `-vv` tell of the way to a registry, and how many requests JSON counts.
 
-use base64::Engine as _;
-
 use crate::support::author::Author;
-use crate::support::registry::access::PASSWORD;
 use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
 use crate::support::scene::Run;
 
@@ -13,12 +10,8 @@ fn given() -> (Registry, Author) {
         .access(Access::of(Personality::Quay))
         .start();
     let author = Author::with_release();
-    let pair = format!("{}:{PASSWORD}", registry.user().unwrap());
-    let auth = base64::engine::general_purpose::STANDARD.encode(pair);
-    let config = serde_json::json!({"auths": {registry.host(): {"auth": auth}}});
-    author
-        .scene
-        .write(".docker/config.json", config.to_string());
+    let config = registry.authfile();
+    author.scene.write(".docker/config.json", config);
     (registry, author)
 }
 

@@ -8,6 +8,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::credentials::Kept;
 use tfoci::digest::Digest;
+use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
 use tfoci::install::Installed;
@@ -37,6 +38,18 @@ impl<'a> From<&'a Complaint> for Failed<'a> {
 }
 
 impl<'a> Failed<'a> {
+    /// Somebody asked to stop.
+    pub(super) fn interrupted() -> Self {
+        Self::Command {
+            schema: SCHEMA,
+            error: Error {
+                category: Category::Interrupted.as_str(),
+                message: "interrupted".to_owned(),
+                hint: None,
+            },
+        }
+    }
+
     /// What failed after so many requests.
     pub(super) fn after(complaint: &'a Complaint, requests: u64) -> Self {
         if let Some(

@@ -70,9 +70,6 @@ const MOST_THREADS: usize = 2;
 /// Of many small packages more are on their way at once: most of the time they wait (measured).
 const MIRROR_JOBS: u8 = 8;
 
-/// How many names are looked up at once: each takes a thread.
-const MOST_LOOKUPS: usize = 4;
-
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
 #[derive(Parser)]
 #[command(name = "tfoci", version, propagate_version = true, after_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), max_term_width = 100)]
@@ -98,20 +95,14 @@ enum Command {
 }
 
 impl Command {
-    /// What works on it. What only passes on what the network gives gets by with one thread (measured for a copy: no slower, and
-    /// 4 MiB less), and blocks for nothing but names to be looked up.
-    fn runtime(&self) -> tokio::runtime::Builder {
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    /// How many threads work on it. What only passes on what the network gives gets by with one (measured for a copy: no slower, and
+    /// 4 MiB less).
+    fn threads(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         match self {
-            Self::Mirror(_) | Self::Copy(_) => {
-                runtime.worker_threads(1).max_blocking_threads(MOST_LOOKUPS);
-            }
-            _ => {
-                let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-                runtime.worker_threads(cores.min(MOST_THREADS));
-            }
+            Self::Mirror(_) | Self::Copy(_) => 1,
+            _ => cores.min(MOST_THREADS),
         }
-        runtime
     }
 }
 
@@ -157,7 +148,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return printer::usage(&error),
     };
     let printer = globals.printer();
-    let ended = match command.runtime().enable_all().build() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(command.threads())
+        .enable_all()
+        .build();
+    let ended = match runtime {
         Ok(runtime) => {
             let ended = runtime.block_on(until_interrupted(run(command, &globals, &printer)));
             // Whoever was stopped removes what it had not finished.

@@ -170,6 +170,7 @@ impl Printer {
             "{} interrupted",
             self.paint(Style::new().red().bold(), "error:")
         ));
+        self.document(&json::Failed::interrupted());
     }
 
     fn describe(&self, complaint: &Complaint) -> String {

@@ -18,6 +18,9 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
         http::Error::Silent { .. } => {
             "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
         }
+        http::Error::Slow { .. } => {
+            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow".to_owned()
+        }
         error if error.is_unknown_authority() => {
             "if it is an authority of your own, name its certificate with `--ca-file FILE`".to_owned()
         }

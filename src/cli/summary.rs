@@ -82,7 +82,11 @@ impl<'a> Report<'a> {
                 }
                 heard.published.push(published);
             }
-            Err(failure) => heard.complaints.push((self.verb.failed)(failure)),
+            Err(failure) => {
+                let complaint = (self.verb.failed)(failure);
+                self.printer.failure(&complaint);
+                heard.complaints.push(complaint);
+            }
         }
     }
 
@@ -102,9 +106,6 @@ impl<'a> Report<'a> {
         published.sort_by(|a, b| key(a).cmp(&key(b)));
         complaints.sort_by_cached_key(|complaint| complaint.subject().map(Subject::to_string));
         progress.clear();
-        for complaint in &complaints {
-            printer.failure(complaint);
-        }
         // Of a single failure the error has said everything.
         let all = published.len() + complaints.len();
         if all != 1 || complaints.is_empty() {

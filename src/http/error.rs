@@ -57,6 +57,22 @@ pub enum Error {
         /// Its host, as `--plain-http` takes it.
         host: String,
     },
+    /// From TLS to none, whether or not the host was named for that: whoever sends us there is not the one who was trusted.
+    #[error("refusing to use http after https\n  received {url}\n  from {from}")]
+    Downgrade {
+        /// The URL that was redirected.
+        from: Shown,
+        /// Where to.
+        url: Shown,
+    },
+    /// An answer did not end in the time that was given to it.
+    #[error("no complete answer within {} seconds\n  from {url}", .limit.as_secs())]
+    Slow {
+        /// What was asked.
+        url: Shown,
+        /// The time.
+        limit: Duration,
+    },
     /// A stranger refers to a private address.
     #[error("refusing to follow a reference to a private address\n  received {url}")]
     Private {
@@ -66,13 +82,12 @@ pub enum Error {
         host: String,
     },
     /// Too many redirects.
-    #[error(
-        "there are more than {} redirects\n  last {url}",
-        super::MOST_REDIRECTS
-    )]
+    #[error("there are more than {limit} redirects\n  last {url}")]
     Redirects {
         /// The last URL.
         url: Shown,
+        /// How many are followed.
+        limit: usize,
     },
     /// The server does not answer, or stopped in the middle.
     #[error("{silence} within {} seconds\n  at {url}", .limit.as_secs_f64())]
@@ -155,8 +170,12 @@ impl Error {
         match self {
             Self::Host { .. } => Category::Usage,
             Self::Url { .. } | Self::Large { .. } | Self::Redirects { .. } => Category::Malformed,
-            Self::Plain { .. } | Self::Private { .. } => Category::Unsupported,
-            Self::Silent { .. } | Self::Transport { .. } => Category::Unreachable,
+            Self::Plain { .. } | Self::Downgrade { .. } | Self::Private { .. } => {
+                Category::Unsupported
+            }
+            Self::Silent { .. } | Self::Slow { .. } | Self::Transport { .. } => {
+                Category::Unreachable
+            }
             Self::Secret => Category::Unauthorized,
             Self::NoCertificates { .. }
             | Self::Authority { .. }
@@ -169,7 +188,7 @@ impl Error {
     /// Whether the same request may get through a moment later.
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::Silent { .. } => true,
+            Self::Silent { .. } | Self::Slow { .. } => true,
             // Neither a certificate nor a server that speaks no TLS gets better by asking again.
             Self::Transport { source, .. } => !source.is_builder() && !is_final(source),
             _ => false,

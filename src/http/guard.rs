@@ -91,6 +91,8 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
         || address.is_multicast()
         || address.is_broadcast()
         || a == 0
+        // Protocol assignments (RFC 6890), and Azure's own services, which every machine there reaches.
+        || matches!(address.octets(), [192, 0, 0, _] | [168, 63, 129, 16])
         // Shared address space (RFC 6598) and benchmarking (RFC 2544).
         || (a == 100 && (64..128).contains(&b))
         || (a == 198 && (b == 18 || b == 19))
@@ -103,6 +105,8 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         || address.is_multicast()
         || address.is_unique_local()
         || address.is_unicast_link_local()
+        // Site-local addresses (RFC 3879) and local NAT64 (RFC 8215).
+        || matches!(address.segments(), [0xfec0..=0xfeff, ..] | [0x64, 0xff9b, 1, ..])
 }
 
 /// The IPv4 address that some IPv6 addresses stand for: mapped, compatible, NAT64 and 6to4.

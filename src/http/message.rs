@@ -1,6 +1,7 @@
 //! Requests.
 
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -8,7 +9,7 @@ use reqwest::{Method, RequestBuilder};
 use url::Url;
 
 use super::limits::Use;
-use super::{Error, SMALL};
+use super::{Error, MOST_REDIRECTS, SMALL};
 
 /// A value of the `Authorization` header. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -98,6 +99,10 @@ pub struct Request {
     pub(super) secret: Option<Secret>,
     pub(super) payload: Option<Payload>,
     pub(super) wanted: Wanted,
+    /// How long it may take from when it is sent to the last byte of its answer, if that is limited.
+    pub(super) limit: Option<Duration>,
+    /// How many redirects are followed.
+    pub(super) redirects: usize,
     /// Whether it asks for no more than a token, which is counted apart.
     pub(super) is_for_token: bool,
 }
@@ -113,6 +118,8 @@ impl Request {
             secret: None,
             payload: None,
             wanted: Wanted::Nothing,
+            limit: None,
+            redirects: MOST_REDIRECTS,
             is_for_token: false,
         }
     }
@@ -143,6 +150,20 @@ impl Request {
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
         self.wanted = Wanted::Whole(limit);
+        self
+    }
+
+    /// Wants all of the answer within a time. What is spent waiting for a place does not count.
+    #[must_use]
+    pub fn within(mut self, limit: Option<Duration>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Follows at most so many redirects, where that is fewer than usual.
+    #[must_use]
+    pub fn redirects(mut self, most: usize) -> Self {
+        self.redirects = most.min(MOST_REDIRECTS);
         self
     }
 
@@ -185,6 +206,8 @@ impl Request {
             secret: self.secret.clone(),
             payload: None,
             wanted: self.wanted,
+            limit: self.limit,
+            redirects: self.redirects,
             is_for_token: self.is_for_token,
         }
     }

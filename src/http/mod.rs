@@ -4,7 +4,7 @@
 //! carry, live here and nowhere else:
 //!
 //! - **https**, unless the user named the host for plain http. A redirect never leaves https for http.
-//! - At most ten redirects.
+//! - At most ten redirects; fewer where clients follow fewer.
 //! - A **secret** belongs to one scheme, host and port. It is dropped when a redirect changes any of them, and never printed.
 //! - A stranger's host is not reached at **private addresses**, judged when the connection is made, unless the host that
 //!   the user named is itself private, or the user named the stranger.
@@ -51,7 +51,7 @@ use limits::{Limits, Use};
 use message::Wanted;
 use upload::Progress;
 
-/// How many redirects are followed.
+/// How many redirects are followed at most.
 const MOST_REDIRECTS: usize = 10;
 
 /// The longest explanation of a refusal that is read; the rest is for the server's own log.
@@ -127,29 +127,32 @@ impl Http {
     ///
     /// # Errors
     /// The network's, or a rule forbids where the request would go. An answer of any status is no error.
-    pub async fn send(&self, request: Request) -> Result<Answer, Error> {
+    pub async fn send(&self, mut request: Request) -> Result<Answer, Error> {
         let named = request.named.clone();
-        let mut next = Some(request);
-        let mut count = 0;
-        while let Some(request) = next.take() {
+        let follows = request.method == Method::GET || request.method == Method::HEAD;
+        let limit = request.redirects;
+        let mut left = limit;
+        loop {
             let kind = self.kind(&request.url, &named).await?;
-            let (method, url, again) = (
-                request.method.clone(),
-                request.url.clone(),
-                request.without_body(),
-            );
+            let (url, again) = (request.url.clone(), request.without_body());
             let answer = self.once(request, &kind).await?;
-            let follows = method == Method::GET || method == Method::HEAD;
             let Some(target) = redirect(&answer).filter(|_| follows) else {
                 return Ok(answer);
             };
-            count += 1;
-            if count > MOST_REDIRECTS {
-                return Err(Error::Redirects { url: url.into() });
+            let target = target?;
+            if url.scheme() == "https" && target.scheme() == "http" {
+                return Err(Error::Downgrade {
+                    from: url.into(),
+                    url: target.into(),
+                });
             }
-            next = Some(again.towards(&url, target?));
+            let exhausted = || Error::Redirects {
+                url: url.clone().into(),
+                limit,
+            };
+            left = left.checked_sub(1).ok_or_else(exhausted)?;
+            request = again.towards(&url, target);
         }
-        Err(Error::Redirects { url: named.into() })
     }
 
     async fn once(&self, request: Request, kind: &Kind) -> Result<Answer, Error> {
@@ -161,21 +164,32 @@ impl Http {
             None => None,
         };
         let mut entry = journal.begin(&request);
-        let wanted = request.wanted;
-        let response = self.exchange(request, kind, &mut entry).await?;
-        entry.answered(response.status());
-        let answer = Answer::new(Coming {
-            response,
-            entry,
-            stall: settings.timeouts.stall,
-            _place: place,
-        });
-        match wanted {
-            _ if !answer.status().is_success() => Ok(answer.skim(LARGEST_REFUSAL).await),
-            Wanted::Nothing => Ok(answer.skim(LARGEST_REFUSAL).await),
-            Wanted::Whole(limit) => answer.read(limit).await,
-            Wanted::Flow => Ok(answer),
-        }
+        let (wanted, limit, url) = (request.wanted, request.limit, request.url.clone());
+        let answered = async {
+            let response = self.exchange(request, kind, &mut entry).await?;
+            entry.answered(response.status());
+            let answer = Answer::new(Coming {
+                response,
+                entry,
+                stall: settings.timeouts.stall,
+                _place: place,
+            });
+            match wanted {
+                _ if !answer.status().is_success() => Ok(answer.skim(LARGEST_REFUSAL).await),
+                Wanted::Nothing => Ok(answer.skim(LARGEST_REFUSAL).await),
+                Wanted::Whole(limit) => answer.read(limit).await,
+                Wanted::Flow => Ok(answer),
+            }
+        };
+        let Some(limit) = limit else {
+            return answered.await;
+        };
+        let slow = |_| Error::Slow {
+            url: url.into(),
+            limit,
+        };
+        let in_time = tokio::time::timeout(limit, answered).await;
+        in_time.map_err(slow).flatten()
     }
 
     /// Sends a request and waits until its answer begins.

@@ -14,7 +14,7 @@ use crate::oci::evidence::KEYS;
 use crate::platform::Platform;
 use crate::store;
 
-/// How many manifests are written at once: an index may name hundreds.
+/// How many manifests or documents are written at once: an index may name hundreds.
 const ABREAST: usize = 8;
 
 /// Brings everything below the tags into the store.
@@ -75,26 +75,27 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
 /// Brings the small blobs: the config, and the documents of the evidence. What is looked for costs one request more if it is
 /// not there, and one less if it is.
 async fn share<S: WriteStore>(destination: &Destination<S>, plan: &Plan) -> Result<(), Problem> {
-    let Destination { store, repository } = destination;
     let config = (EMPTY, EMPTY_BYTES.to_vec());
     let documents = plan.evidence.write.iter();
     let documents = documents.flat_map(|(evidence, _)| evidence.documents());
     let documents = documents.map(|(media_type, bytes)| (media_type, bytes.clone()));
-    let brought = std::iter::once(config)
-        .chain(documents)
-        .map(async |(media_type, bytes)| {
-            let is_likely_there = match media_type {
-                // Every version has these two.
-                EMPTY | KEYS => plan.is_familiar,
-                _ => plan.was.is_some(),
-            };
+    let blobs = std::iter::once(config).chain(documents);
+    jobs::run(ABREAST, blobs, |(media_type, bytes)| {
+        let Destination { store, repository } = destination.clone();
+        let is_likely_there = match media_type {
+            // Every version has these two.
+            EMPTY | KEYS => plan.is_familiar,
+            _ => plan.was.is_some(),
+        };
+        async move {
             let blob = Memory::new(bytes);
             match is_likely_there {
-                true => store.put_blob(repository, &blob).await,
-                false => store.put_new_blob(repository, &blob).await,
+                true => store.put_blob(&repository, &blob).await,
+                false => store.put_new_blob(&repository, &blob).await,
             }
-        });
-    future::try_join_all(brought).await?;
+        }
+    })
+    .await?;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::wire::Services;
 use crate::address::Hostname;
-use crate::http::Request;
+use crate::http::{Request, Shown};
 
 /// The largest document that clients read.
 const LARGEST: u64 = 1 << 20;
@@ -86,7 +86,10 @@ fn place(document: &Url, service: &Value) -> Result<Url, Error> {
         field: SERVICE,
         url: document.clone().into(),
         expected: "a URL without a user's name".to_owned(),
-        received: service.to_string(),
+        received: match service.as_str() {
+            Some(text) => Shown::from(text).to_string(),
+            None => service.to_string(),
+        },
     })
 }
 

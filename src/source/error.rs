@@ -74,14 +74,6 @@ pub enum Error {
         /// How long it wants to be left alone.
         wish: Option<Duration>,
     },
-    /// A document takes longer than the user allows.
-    #[error("no complete answer within {seconds} seconds\n  from {url}")]
-    Slow {
-        /// Where.
-        url: Shown,
-        /// How long that is.
-        seconds: u64,
-    },
     /// Something else came.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
     ContentType {
@@ -148,11 +140,17 @@ pub enum Error {
         /// The directory of a version.
         path: PathBuf,
     },
+    /// A link in a mirror, where there should be a directory.
+    #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", .path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// Text that is no URL of a mirror.
-    #[error("`{}` is not the URL of a network mirror\n  expected https://HOST/PATH/", printable(.text))]
+    #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
         /// What was given.
-        text: String,
+        text: Shown,
     },
     /// A host with a port, which no network mirror can serve.
     #[error("network mirrors cannot serve a host with a port")]
@@ -275,7 +273,6 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Http(error) => error.is_passing(),
-            Self::Slow { .. } => true,
             _ => false,
         }
     }
@@ -304,7 +301,7 @@ impl Error {
             }
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
-            Self::Status { .. } | Self::Slow { .. } => Category::Unreachable,
+            Self::Status { .. } => Category::Unreachable,
             Self::ContentType { .. }
             | Self::Json { .. }
             | Self::Version { .. }
@@ -312,7 +309,7 @@ impl Error {
             Self::Contradiction { .. } => Category::Untrusted,
             Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
             Self::MirrorUrl { .. } => Category::Usage,
-            Self::MirrorPort | Self::Unpacked { .. } => Category::Unsupported,
+            Self::MirrorPort | Self::Unpacked { .. } | Self::Linked { .. } => Category::Unsupported,
         }
     }
 }

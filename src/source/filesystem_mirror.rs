@@ -7,17 +7,22 @@
 //!
 //! Only packed mirrors are a source: from a directory the author's zip cannot be made again, and with it its hash would be lost. There are
 //! no signatures, so what comes from here is `unverified`, unless a lock file vouches for it.
+//!
+//! What clients find is found: any spelling of a directory or file name that normalizes to the provider's, through links only at both
+//! ends, the mirror itself and its zips.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::{Given, Offer, Offers, Source};
-use crate::address::ProviderAddr;
+use crate::address::{Hostname, ProviderAddr};
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
 use crate::disk;
 use crate::platform::Platform;
-use crate::release::{Package, Release};
+use crate::release::{Package, Release, canonical_file_name};
 use crate::trust::PackageName;
 use crate::version::{SpelledVersion, Version};
 
@@ -27,10 +32,28 @@ pub struct FilesystemMirror {
     directory: PathBuf,
 }
 
-/// A zip of the mirror, as its name describes it.
-struct Found {
-    name: String,
+/// What a mirror has of one provider.
+#[derive(Default)]
+struct Contents {
+    /// Its zips, by version and platform, each once.
+    packed: Vec<Packed>,
+    unpacked: Vec<Unpacked>,
+    /// Links in the place of directories.
+    links: Vec<PathBuf>,
+}
+
+/// A zip, as its name describes it.
+struct Packed {
+    path: PathBuf,
     version: SpelledVersion,
+    platform: Platform,
+}
+
+/// A directory of what was in a zip.
+struct Unpacked {
+    /// The directory of the version.
+    path: PathBuf,
+    version: Version,
     platform: Platform,
 }
 
@@ -42,53 +65,188 @@ impl FilesystemMirror {
         }
     }
 
-    /// Where a provider's packages are: hosts are spelled in Unicode by clients, and in ASCII by some other tools.
-    fn place(&self, provider: &ProviderAddr) -> Result<(PathBuf, Vec<String>), Error> {
-        let host = provider.hostname();
-        for host in [host.to_unicode(), host.as_ascii().to_owned()] {
-            let place = self
-                .directory
-                .join(host)
-                .join(provider.namespace())
-                .join(provider.type_name());
-            if let Some(names) = disk::if_exists(disk::names(&place))? {
-                return Ok((place, names));
+    /// What there is of a provider; never without a zip.
+    fn find(&self, provider: &ProviderAddr) -> Result<Contents, Error> {
+        let mut contents = Contents::default();
+        for place in self.places(provider, &mut contents.links)? {
+            contents.read(&place, provider)?;
+        }
+        let Contents {
+            packed,
+            unpacked,
+            links,
+        } = &mut contents;
+        // Of several zips of one platform, the first: clients have it so, too.
+        packed.sort_by(|a, b| a.key().cmp(&b.key()));
+        packed.dedup_by(|a, b| a.key() == b.key());
+        if !packed.is_empty() {
+            return Ok(contents);
+        }
+        if let Some(Unpacked { path, .. }) = unpacked.pop() {
+            return Err(Error::Unpacked { path });
+        }
+        Err(match links.pop() {
+            Some(path) => Error::Linked { path },
+            None => Error::NoProvider {
+                place: self.name(provider),
+                provider: provider.clone(),
+            },
+        })
+    }
+
+    /// The directories of a provider. Clients spell hosts in Unicode, and some other tools in ASCII.
+    fn places(
+        &self,
+        provider: &ProviderAddr,
+        links: &mut Vec<PathBuf>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let (host, namespace, name) = (
+            provider.hostname(),
+            provider.namespace(),
+            provider.type_name(),
+        );
+        let mut level = |above: &[PathBuf], spellings: &[&str], means: &dyn Fn(&str) -> bool| {
+            let mut found = Vec::new();
+            for above in above {
+                found.extend(below(above, spellings, means, links)?);
             }
-        }
-        Err(self.lacks(provider))
-    }
-
-    fn lacks(&self, provider: &ProviderAddr) -> Error {
-        Error::NoProvider {
-            place: self.name(provider),
-            provider: provider.clone(),
-        }
-    }
-
-    fn find(&self, provider: &ProviderAddr) -> Result<(PathBuf, Vec<Found>), Error> {
-        let (place, names) = self.place(provider)?;
-        let mut found: Vec<Found> = names
-            .iter()
-            .filter_map(|name| Found::parse(name, provider))
-            .collect();
-        if found.is_empty() {
-            let unpacked = names.iter().find(|name| is_unpacked(&place, name));
-            return Err(match unpacked {
-                Some(name) => Error::Unpacked {
-                    path: place.join(name),
-                },
-                None => self.lacks(provider),
-            });
-        }
-        found.sort_by(|a, b| {
-            (a.version.version(), &a.platform).cmp(&(b.version.version(), &b.platform))
-        });
-        Ok((place, found))
+            Ok::<_, disk::Error>(found)
+        };
+        let is_same = |namespace: &str, name: &str| {
+            ProviderAddr::new(host.clone(), namespace, name).is_ok_and(|other| other == *provider)
+        };
+        let hosts = level(
+            std::slice::from_ref(&self.directory),
+            &[&host.to_unicode(), host.as_ascii()],
+            &|text| text.parse::<Hostname>().is_ok_and(|other| other == *host),
+        )?;
+        let namespaces = level(&hosts, &[namespace], &|text| is_same(text, name))?;
+        Ok(level(&namespaces, &[name], &|text| {
+            is_same(namespace, text)
+        })?)
     }
 }
 
-fn is_unpacked(place: &Path, name: &str) -> bool {
-    name.parse::<Version>().is_ok() && place.join(name).is_dir()
+/// The directories in another that have one of these names, or if there is none that mean the same.
+fn below(
+    above: &Path,
+    names: &[&str],
+    means: &dyn Fn(&str) -> bool,
+    links: &mut Vec<PathBuf>,
+) -> Result<Vec<PathBuf>, disk::Error> {
+    let mut found = existing(above, names.iter().copied())?;
+    if found.is_empty() {
+        let all = disk::if_exists(disk::names(above))?.unwrap_or_default();
+        let same = all.iter().map(String::as_str).filter(|name| means(name));
+        found = existing(above, same)?;
+    }
+    let mut directories = Vec::new();
+    for (path, kind) in found {
+        if kind.is_dir() {
+            directories.push(path);
+        } else if kind.is_symlink() {
+            links.push(path);
+        }
+    }
+    directories.dedup();
+    Ok(directories)
+}
+
+fn existing<'a>(
+    above: &Path,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<Vec<(PathBuf, FileType)>, disk::Error> {
+    let mut found = Vec::new();
+    for name in names {
+        let path = above.join(name);
+        found.extend(kind(&path)?.map(|kind| (path, kind)));
+    }
+    Ok(found)
+}
+
+/// What lies at a path, where a link is a link.
+fn kind(path: &Path) -> Result<Option<FileType>, disk::Error> {
+    let metadata = path.symlink_metadata();
+    let metadata = metadata.map_err(|source| disk::Error::at("read", path, source));
+    Ok(disk::if_exists(metadata)?.map(|metadata| metadata.file_type()))
+}
+
+impl Contents {
+    /// Adds what lies in a directory.
+    fn read(&mut self, place: &Path, provider: &ProviderAddr) -> Result<(), disk::Error> {
+        for name in disk::names(place)? {
+            let path = place.join(&name);
+            if let Some(PackageName { version, platform }) = package_name(&name, provider) {
+                if !path.is_dir() {
+                    self.packed.push(Packed {
+                        path,
+                        version,
+                        platform,
+                    });
+                }
+            } else if let Ok(version) = name.parse::<Version>() {
+                self.read_version(path, &version)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what was unpacked of a version.
+    fn read_version(&mut self, path: PathBuf, version: &Version) -> Result<(), disk::Error> {
+        match kind(&path)? {
+            Some(kind) if kind.is_dir() => {}
+            Some(kind) if kind.is_symlink() => {
+                self.links.push(path);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        }
+        for name in disk::names(&path)? {
+            if let Ok(platform) = name.parse::<Platform>()
+                && path.join(name).is_dir()
+            {
+                self.unpacked.push(Unpacked {
+                    path: path.clone(),
+                    version: version.clone(),
+                    platform,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What is there and no source of anything.
+    fn warnings(&self) -> Vec<String> {
+        let mut versions: BTreeMap<&Version, BTreeSet<String>> = BTreeMap::new();
+        let is_packed = |other: &Unpacked| {
+            let mut packed = self.packed.iter();
+            packed.any(|one| one.key() == (&other.version, &other.platform))
+        };
+        for one in self.unpacked.iter().filter(|one| !is_packed(one)) {
+            let platforms = versions.entry(&one.version).or_default();
+            platforms.insert(one.platform.to_string());
+        }
+        let warning = |(version, platforms): (&Version, BTreeSet<String>)| {
+            let platforms = Vec::from_iter(platforms).join(", ");
+            format!(
+                "{version} is only unpacked for {platforms}: the author's zip cannot be made again from that"
+            )
+        };
+        versions.into_iter().map(warning).collect()
+    }
+}
+
+impl Packed {
+    fn key(&self) -> (&Version, &Platform) {
+        (self.version.version(), &self.platform)
+    }
+}
+
+/// Reads a file name as clients do: in lower case, and without regard to what follows the platform.
+fn package_name(name: &str, provider: &ProviderAddr) -> Option<PackageName> {
+    let lower = name.to_lowercase();
+    let fields: Vec<&str> = lower.strip_suffix(".zip")?.splitn(5, '_').take(4).collect();
+    PackageName::parse(&format!("{}.zip", fields.join("_")), provider.type_name())
 }
 
 /// Nothing else vouches for what lies there, so it must at least be a zip.
@@ -100,28 +258,18 @@ fn check(path: &Path) -> Result<(), Error> {
     })
 }
 
-impl Found {
-    fn parse(name: &str, provider: &ProviderAddr) -> Option<Self> {
-        let PackageName { version, platform } = PackageName::parse(name, provider.type_name())?;
-        Some(Self {
-            name: name.to_owned(),
-            version,
-            platform,
-        })
-    }
-}
-
 impl Source for FilesystemMirror {
     type Package = File;
 
     const BRINGS_PROOF: bool = false;
 
     async fn offers(&self, provider: &ProviderAddr) -> Result<Offers, Error> {
-        let (_, found) = self.find(provider)?;
+        let contents = self.find(provider)?;
+        let warnings = contents.warnings();
         let mut offers: Vec<Offer> = Vec::new();
-        for Found {
+        for Packed {
             version, platform, ..
-        } in found
+        } in contents.packed
         {
             match offers.last_mut() {
                 Some(last) if last.version.version() == version.version() => {
@@ -133,10 +281,7 @@ impl Source for FilesystemMirror {
                 }),
             }
         }
-        Ok(Offers {
-            offers,
-            warnings: Vec::new(),
-        })
+        Ok(Offers { offers, warnings })
     }
 
     async fn platforms(
@@ -144,10 +289,8 @@ impl Source for FilesystemMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
     ) -> Result<Vec<Platform>, Error> {
-        let (_, found) = self.find(provider)?;
-        let of_version = found
-            .into_iter()
-            .filter(|one| one.version.version() == version.version());
+        let found = self.find(provider)?.packed.into_iter();
+        let of_version = found.filter(|one| one.version.version() == version.version());
         Ok(of_version.map(|one| one.platform).collect())
     }
 
@@ -157,19 +300,18 @@ impl Source for FilesystemMirror {
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
     ) -> Result<Given<File>, Error> {
-        let (place, mut found) = self.find(provider)?;
+        let mut found = self.find(provider)?.packed;
         found.retain(|one| {
             one.version.version() == version.version()
                 && platforms.is_none_or(|wanted| wanted.contains(&one.platform))
         });
         let mut packages = Vec::new();
         for one in found {
-            let path = place.join(&one.name);
-            check(&path)?;
-            let location = File::measured(path).await?;
+            check(&one.path)?;
+            let location = File::measured(one.path).await?;
             packages.push(Package {
+                file_name: canonical_file_name(provider, version.version(), &one.platform),
                 platform: one.platform,
-                file_name: one.name,
                 expected: location.expected,
                 location,
             });

@@ -1,8 +1,9 @@
 //! Network mirrors: other people's copies of packages, over the protocol that clients speak (contract 6).
 //!
 //! A mirror has no signatures, so what comes from it is `unverified`, unless a lock file vouches for it. The hashes that it lists only
-//! hold it to its own word: a package must match one of them. Where `zh` is not among them, the package has to be fetched to know
-//! what it is.
+//! hold it to its own word: a package must match one of them. Where there is one `zh` it must match that one: it names the author's
+//! zip, and another zip of the same content, which clients would take by its `h1`, is not what lock files pin. Where there is none,
+//! or several, the package has to be fetched to know what it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,12 +22,14 @@ use super::zip::Place;
 use super::{Given, Offer, Offers, Source, Zip};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Request, Shown};
 use crate::platform::Platform;
 use crate::release::{Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
+/// How many redirects lead to a document at most: what no client can reach is nobody's mirror (contract 6.1).
+const MOST_REDIRECTS: usize = 5;
 /// How many packages of one version are asked about at once.
 const ABREAST: usize = 8;
 
@@ -48,19 +51,18 @@ impl NetworkMirror {
     pub fn new(access: Access, base: &str) -> Result<Self, Error> {
         // Without the slash at the end the last part of the path would be taken for a file, and lost.
         let directory = format!("{}/", base.trim_end_matches('/'));
-        let base = Url::parse(&directory).ok().filter(|url| {
+        let url = Url::parse(&directory).ok().filter(|url| {
             matches!(url.scheme(), "http" | "https")
                 && url.has_host()
                 && url.query().is_none()
                 && url.fragment().is_none()
                 && url.username().is_empty()
+                && url.password().is_none()
         });
-        let base = base.ok_or_else(|| Error::MirrorUrl {
-            text: directory.clone(),
-        })?;
+        let url = url.ok_or_else(|| Error::MirrorUrl { text: base.into() })?;
         Ok(Self(Arc::new(Inner {
             access,
-            base,
+            base: url,
             identity: OnceCell::new(),
         })))
     }
@@ -86,17 +88,39 @@ impl NetworkMirror {
         fetch::successful(what, answer, self.identity().await).await
     }
 
-    /// Asks for one of the mirror's documents about a provider.
+    /// Asks for one of the mirror's documents about a provider: where clients ask, and if nothing is there where their own
+    /// `providers mirror` writes it, which spells hosts in Unicode (contract 6.3).
     async fn ask(&self, provider: &ProviderAddr, file: &str) -> Result<Answer, Error> {
-        let Inner { access, base, .. } = &*self.0;
-        if provider.hostname().as_ascii().contains(':') {
+        let (host, shown) = (
+            provider.hostname().as_ascii(),
+            provider.hostname().to_unicode(),
+        );
+        if host.contains(':') {
             // Clients take such a path for a URL, so no mirror has it (contract 6.1).
             return Err(Error::MirrorPort);
         }
+        let answer = self.ask_below(host, provider, file).await?;
+        if answer.status() != StatusCode::NOT_FOUND || shown == host {
+            return Ok(answer);
+        }
+        let other = self.ask_below(&shown, provider, file).await?;
+        Ok(match other.status() {
+            StatusCode::NOT_FOUND => answer,
+            _ => other,
+        })
+    }
+
+    async fn ask_below(
+        &self,
+        host: &str,
+        provider: &ProviderAddr,
+        file: &str,
+    ) -> Result<Answer, Error> {
+        let Inner { access, base, .. } = &*self.0;
         let mut url = base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend([
-                provider.hostname().as_ascii(),
+                host,
                 provider.namespace(),
                 provider.type_name(),
                 file,
@@ -107,6 +131,7 @@ impl NetworkMirror {
             Request::new(Method::GET, url.clone(), base)
                 .header(ACCEPT, "application/json")
                 .secret(identity.secret.clone(), base)
+                .redirects(MOST_REDIRECTS)
                 .whole(LARGEST_JSON)
         };
         access.send(Kind::Document, request).await
@@ -151,7 +176,8 @@ impl NetworkMirror {
         };
         let url = from.join(&archive.url).ok();
         let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
-            return Err(contradicts("url", "an https URL", archive.url));
+            let received = Shown::from(&*archive.url).to_string();
+            return Err(contradicts("url", "an https URL", received));
         };
         let place = Place {
             access: self.0.access.clone(),
@@ -162,7 +188,7 @@ impl NetworkMirror {
         };
         let mut hashes = Vec::new();
         for text in archive.hashes {
-            let hash = text.parse::<PackageHash>();
+            let hash = PackageHash::claimed(&text);
             hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
@@ -265,9 +291,6 @@ impl Source for NetworkMirror {
     }
 
     fn name(&self, _: &ProviderAddr) -> String {
-        format!(
-            "network-mirror:{}",
-            crate::http::Shown::from(self.0.base.clone())
-        )
+        format!("network-mirror:{}", Shown::from(self.0.base.clone()))
     }
 }

@@ -144,9 +144,9 @@ pub enum Error {
         url: http::Shown,
     },
     /// The list of tags never ends.
-    #[error("the list of tags goes in circles\n  at {url}")]
+    #[error("the list of tags does not end\n  at {url}")]
     EndlessPages {
-        /// The page that came again.
+        /// The page that came again, or after which there are too many.
         url: http::Shown,
     },
     /// A registry answered with something that is not the JSON that it should be.

@@ -21,7 +21,8 @@ fn while_waiting_for_a_lock() {
         let lock = File::options().write(true).open(path).unwrap();
         lock.lock().unwrap();
         let mut push = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        push.args(Stage::push("store", &[])).stderr(Stdio::piped());
+        push.args(Stage::push("store", &["--format", "json"]));
+        push.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut push = push.spawn().unwrap();
         let mut stderr = BufReader::new(push.stderr.take().unwrap());
         let mut line = String::new();
@@ -36,6 +37,9 @@ fn while_waiting_for_a_lock() {
         let mut rest = String::new();
         stderr.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "error: interrupted\n");
+        let document: serde_json::Value =
+            serde_json::from_reader(push.stdout.take().unwrap()).unwrap();
+        assert_eq!(document["error"]["category"], "interrupted");
         assert_eq!(push.wait().unwrap().code(), Some(130));
         assert!(stage.tree("store") == before);
         lock.unlock().unwrap();

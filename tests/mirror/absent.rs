@@ -1,7 +1,6 @@
 use serde_json::json;
 
-use super::documents::arrives;
-use super::stage::Stage;
+use super::stage::{Stage, arrives, told};
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::{Fault, Provider, Release, asks, lie};
 use crate::support::release::ReleaseFolder;
@@ -131,8 +130,6 @@ fn platforms_in_a_list_that_are_none_stop_nothing() {
             ),
         );
     }
-    let stage = Stage::of([demo()]);
     let null = lie::says("versions/0/platforms", json!(null));
-    stage.origin.always(asks("versions"), null);
-    arrives(&stage);
+    arrives(&told("versions", null));
 }

@@ -1,8 +1,18 @@
-use super::stage::Stage;
+use super::stage::{ARRIVED, Stage, refused, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Origin, Provider, asks, lie};
 
-const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
+/// The digest of the package, and of what comes where one bit of it is wrong.
+const RIGHT: &str = "sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec";
+const ONE_BIT_WRONG: &str =
+    "sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5";
+
+/// What is said where the package arrives.
+const COPIED: &str = "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+";
 
 /// Mirrors past a fault of the first request for the package.
 #[track_caller]
@@ -12,16 +22,6 @@ fn survives(fault: Fault, packages: usize) -> Stage {
     stage.demo("-q").says(0, "");
     assert_eq!(stage.installs(), ARRIVED);
     assert_eq!(stage.origin.count(asks("package")), packages);
-    stage
-}
-
-/// Nothing arrives where the package always meets a fault.
-#[track_caller]
-fn fails(fault: Fault, code: i32, says: &str) -> Stage {
-    let stage = Stage::of([demo()]);
-    stage.origin.always(asks("package"), fault);
-    stage.demo("").says(code, says).gives(&[]);
-    assert!(stage.installs().is_empty());
     stage
 }
 
@@ -40,7 +40,7 @@ fn a_download_that_is_cut_goes_on_where_it_was() {
     let stage = survives(Fault::cut_body(100), 2);
     let seen = stage.origin.seen();
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
-    fails(Fault::cut_body(0), 1, UNREACHABLE);
+    refused("package", Fault::cut_body(0), 1, UNREACHABLE);
 }
 
 #[test]
@@ -69,15 +69,14 @@ fn a_package_that_is_another_when_it_goes_on_is_refused() {
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
     let other = vec![0; zip(&stage.origin).len() - 100];
     stage.origin.fault(2, asks("package"), Fault::body(other));
-    stage.demo("").says(3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
-  the bytes do not match their digest
-    expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
-    received sha256:071b9bb6c5f8df9a978555db46f332fa6997a05cef9ade96906a27edd5a17cbe
-
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
-");
+    stage.demo("").says(
+        3,
+        &spoiled(
+            "the bytes do not match their digest",
+            RIGHT,
+            "sha256:071b9bb6c5f8df9a978555db46f332fa6997a05cef9ade96906a27edd5a17cbe",
+        ),
+    );
     assert!(stage.installs().is_empty());
 }
 
@@ -86,68 +85,53 @@ fn a_storm_passes() {
     let stage = Stage::of([demo()]);
     stage.origin.fault(1, asks("package"), Fault::status(503));
     stage.origin.fault(1, asks("versions"), Fault::Reset);
-    stage.demo("").says(
-        0,
-        "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
-    );
+    stage.demo("").says(0, COPIED);
     assert_eq!(stage.installs(), ARRIVED);
 }
 
 #[test]
 fn connections_that_end_are_tried_again() {
     survives(Fault::Reset, 2);
-    fails(Fault::Reset, 1, UNREACHABLE);
+    refused("package", Fault::Reset, 1, UNREACHABLE);
 }
 
 #[test]
 fn bytes_that_are_not_right_are_refused() {
-    fails(Fault::wrong_bytes(), 3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
-  the bytes do not match their digest
-    expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
-    received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
-
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
-");
-    fails(Fault::shorter_body(), 3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
-  there are fewer bytes than expected
-    expected 406 bytes
-    received 405 bytes
-
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
-");
-    fails(Fault::longer_body(), 3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
-  there are more bytes than expected
-    expected 406 bytes
-    received more
-
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
-");
-    fails(Fault::body("<html>log in</html>"), 3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
-  there are more bytes than expected
-    expected 406 bytes
-    received more
-
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
-");
+    refused(
+        "package",
+        Fault::wrong_bytes(),
+        3,
+        &spoiled("the bytes do not match their digest", RIGHT, ONE_BIT_WRONG),
+    );
+    refused(
+        "package",
+        Fault::shorter_body(),
+        3,
+        &spoiled(
+            "there are fewer bytes than expected",
+            "406 bytes",
+            "405 bytes",
+        ),
+    );
+    refused(
+        "package",
+        Fault::longer_body(),
+        3,
+        &spoiled("there are more bytes than expected", "406 bytes", "more"),
+    );
+    refused(
+        "package",
+        Fault::body("<html>log in</html>"),
+        3,
+        &spoiled("there are more bytes than expected", "406 bytes", "more"),
+    );
 }
 
 #[test]
 fn right_bytes_that_come_in_other_ways_arrive() {
     survives(Fault::chunked(), 1);
     survives(Fault::RedirectElsewhere, 2);
-    fails(Fault::RedirectLoop, 1, "
+    refused("package", Fault::RedirectLoop, 1, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   there are more than 10 redirects
@@ -157,46 +141,20 @@ error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [OR
 
 #[test]
 fn a_package_of_unknown_length_is_kept_until_it_is_known() {
-    let unsaid = || {
-        let stage = Stage::of([demo()]);
-        stage.origin.always(
-            asks("download"),
-            lie::says("packages", serde_json::Value::Null),
-        );
-        stage
-    };
+    let unsaid = || told("download", lie::says("packages", serde_json::Value::Null));
     let stage = unsaid();
-    stage.demo("").says(
-        0,
-        "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
-    );
+    stage.demo("").says(0, COPIED);
     assert_eq!(stage.installs(), ARRIVED);
     let stage = unsaid();
     stage.origin.always(asks("package"), Fault::chunked());
-    stage.demo("").says(
-        0,
-        "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
-    );
+    stage.demo("").says(0, COPIED);
     assert_eq!(stage.installs(), ARRIVED);
     let stage = unsaid();
     stage.origin.always(asks("package"), Fault::wrong_bytes());
-    stage.demo("").says(3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
-  the bytes do not match their digest
-    expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
-    received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
-
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
-");
+    stage.demo("").says(
+        3,
+        &spoiled("the bytes do not match their digest", RIGHT, ONE_BIT_WRONG),
+    );
     assert!(stage.installs().is_empty());
 }
 

@@ -1,7 +1,6 @@
 use serde_json::json;
 
-use super::documents::{arrives, refused, told};
-use super::stage::Stage;
+use super::stage::{Stage, arrives, refused, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Door, Fault, asks, at, lie};
 
@@ -87,7 +86,7 @@ hint: if the registry is on another host, a `host` block in the CLI configuratio
         r#"
 error: the service discovery document has another providers.v1 than expected for [ORIGIN]/acme/demo in [ORIGIN]
   expected a URL without a user's name
-  received "https://a:b@localhost/"
+  received https://…@localhost/
   from https://[ORIGIN]/.well-known/terraform.json
 "#,
     );

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use super::scene;
+use super::{demo, scene};
 use crate::support::author::steady;
 use crate::support::judge;
-use crate::support::origin::{Origin, Provider, Release};
+use crate::support::origin::{Fault, Origin, Provider, Release, asks};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 
@@ -122,10 +122,7 @@ impl Told {
     /// Asserts that nothing that was printed holds a secret.
     #[track_caller]
     pub fn hides(self, secret: &str) -> Self {
-        for text in [&self.0.stdout, &self.0.stderr] {
-            assert!(!text.contains(secret), "{text}");
-        }
-        self
+        Self(self.0.hides(secret))
     }
 
     /// Asserts the references that were printed.
@@ -154,4 +151,46 @@ fn in_order(text: &str) -> String {
 /// `demo` 1.0.0 for Linux.
 pub fn folder() -> ReleaseFolder {
     ReleaseFolder::new("demo", "1.0.0").platform(super::LINUX)
+}
+
+/// What is there when `acme/demo` has arrived.
+pub const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
+
+/// An origin of `acme/demo` at which something is wrong with every request of a sort.
+pub fn told(sort: &'static str, fault: Fault) -> Stage {
+    let stage = Stage::of([demo()]);
+    stage.origin.always(asks(sort), fault);
+    stage
+}
+
+/// Everything arrives.
+#[track_caller]
+pub fn arrives(stage: &Stage) {
+    stage
+        .demo("-q")
+        .says(0, "")
+        .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
+    assert_eq!(stage.installs(), ARRIVED);
+}
+
+/// Nothing arrives, with this error, where something is wrong with every request of a sort.
+#[track_caller]
+pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
+    let stage = told(sort, fault);
+    stage.demo("").says(code, says).gives(&[]);
+    assert!(stage.installs().is_empty());
+}
+
+/// What is said where the bytes of the package are not those that were promised.
+pub fn spoiled(how: &str, expected: &str, received: &str) -> String {
+    format!(
+        "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  {how}
+    expected {expected}
+    received {received}
+
+hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+"
+    )
 }

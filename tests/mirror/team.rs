@@ -31,6 +31,7 @@ impl Team {
         let origin = Origin::of(providers);
         let scene = Scene::new();
         origin.write_ca(&scene);
+        scene.write(".docker/config.json", registry.authfile());
         let wishes = names.iter().map(|name| {
             let address = origin.address(name);
             format!("[[provider]]\naddress = \"{address}\"\nconstraints = \">= 0\"\n")

@@ -3,7 +3,7 @@
 use super::team::Team;
 use crate::support::origin::{Provider, Release};
 use crate::support::registry::quirks::GITLAB;
-use crate::support::registry::{Personality, Setup};
+use crate::support::registry::{Access, Personality, Setup};
 use crate::support::release::ReleaseFolder;
 
 const PLATFORMS: [&str; 4] = [
@@ -56,6 +56,18 @@ fn into_an_empty_repository() {
         team.stored(),
         "1 GET tags, 3 HEAD manifests, 8 POST uploads (mount), 6 PUT manifests, 8 PUT uploads"
     );
+}
+
+/// Whoever asks for a password, or for tokens, is asked by many at once before that is known.
+#[test]
+fn into_repositories_behind_a_password() {
+    for personality in [Personality::Ecr, Personality::Harbor, Personality::Quay] {
+        let registry = Setup::of(Personality::Plain).access(Access::of(personality));
+        let team = Team::into(registry.start(), Provider::many(6, 1, &PLATFORMS));
+        team.mirror(&[]).succeeds();
+        team.assert_whole();
+        team.registry.assert_no_leaks();
+    }
 }
 
 /// What several versions and providers have in common is sent once: mounted elsewhere, and not mentioned again.

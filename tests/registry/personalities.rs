@@ -111,7 +111,7 @@ async fn bytes_go_elsewhere_without_the_secret() {
 #[tokio::test]
 async fn tokens_that_end_are_renewed() {
     for alter in [
-        (|tokens| tokens.uses = Some(3)) as fn(&mut Tokens),
+        (|tokens| tokens.uses = Some(8)) as fn(&mut Tokens),
         |tokens| tokens.expires_in = None,
         |tokens| tokens.expires_in = Some(1),
         |tokens| tokens.fields = &["access_token"],

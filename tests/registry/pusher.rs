@@ -1,9 +1,6 @@
 use std::process::{Command, Stdio};
 
-use base64::Engine as _;
-
 use crate::support::registry::Registry;
-use crate::support::registry::access::PASSWORD;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
@@ -72,12 +69,7 @@ impl Pusher {
 
     /// The arguments that name a registry, and the password for it. Its token server and its storage have ports of their own.
     fn place(&self, registry: &Registry, option: &str) -> Vec<String> {
-        let auth = registry.user().map(|user| {
-            let pair = format!("{user}:{PASSWORD}");
-            base64::engine::general_purpose::STANDARD.encode(pair)
-        });
-        let auths = serde_json::json!({"auths": {registry.host(): {"auth": auth}}});
-        self.scene.write("auth.json", auths.to_string());
+        self.scene.write("auth.json", registry.authfile());
         let store = format!("{}/{{namespace}}/{{type}}", registry.host());
         let place = [
             option,

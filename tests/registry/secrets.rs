@@ -12,6 +12,9 @@ use crate::support::registry::access::{IDENTITY, PASSWORD};
 use crate::support::registry::{Door, Fault, Personality, Registry, Setup, matching};
 use crate::support::signer::Signer;
 
+/// Mirroring, with secrets on both sides.
+mod mirroring;
+
 /// A password that no registry knows.
 const WRONG: &str = "wrong-but-still-a-secret";
 
@@ -27,16 +30,20 @@ fn secrets(user: &str) -> Vec<String> {
         "token-2".to_owned(),
     ];
     for secret in [PASSWORD, IDENTITY, WRONG] {
-        let pair = format!("{user}:{secret}");
-        let encoded = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
-        secrets.extend([
-            secret.to_owned(),
-            STANDARD_NO_PAD.encode(secret),
-            STANDARD_NO_PAD.encode(pair),
-            encoded,
-        ]);
+        secrets.extend(forms(user, secret));
     }
     secrets
+}
+
+/// A secret as it is, and as it is sent.
+fn forms(user: &str, secret: &str) -> [String; 4] {
+    let pair = format!("{user}:{secret}");
+    [
+        secret.to_owned(),
+        STANDARD_NO_PAD.encode(secret),
+        STANDARD_NO_PAD.encode(pair),
+        url::form_urlencoded::byte_serialize(secret.as_bytes()).collect(),
+    ]
 }
 
 /// Runs `tfoci` as a user, and searches everything that it says.

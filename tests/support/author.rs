@@ -184,6 +184,15 @@ impl Run {
         self
     }
 
+    /// Asserts that nothing that was printed holds a secret.
+    #[track_caller]
+    pub fn hides(self, secret: &str) -> Self {
+        for text in [&self.stdout, &self.stderr] {
+            assert!(!text.contains(secret), "{text}");
+        }
+        self
+    }
+
     /// Asserts that stdout is empty.
     #[track_caller]
     pub fn without_result(self) -> Self {

@@ -25,9 +25,6 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
         source::Error::Unauthorized { tried, .. } => return introduce(tried),
-        source::Error::Slow { .. } => {
-            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow".to_owned()
-        }
         source::Error::Status { status: 429, wish: Some(_), .. } => {
             "run it again when that time has passed: what is done is not repeated".to_owned()
         }
@@ -49,6 +46,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         }
         source::Error::Unpacked { .. } => {
             "mirror it from its origin: lock files pin the hashes of authors' zips".to_owned()
+        }
+        source::Error::Linked { .. } => {
+            "put a directory in the place of the link: only the mirror itself and its zips may be links".to_owned()
         }
         source::Error::ContentType { .. } => {
             "a page in place of JSON often means that something between here and the server wants a login".to_owned()

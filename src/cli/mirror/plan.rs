@@ -43,13 +43,15 @@ pub(super) fn tasks(
         items.extend(required(root, globals, printer)?);
     }
     items.extend(file.into_iter().flat_map(entries));
+    // One way to all registries, so that each is asked once who we are, and blobs are mounted.
+    let registry = globals.registry(globals.credentials(), http);
     let mut tasks = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
         let endpoint = globals.endpoint(&to)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
         let store = endpoint
-            .write(globals.registry(globals.credentials(), http))
+            .write(registry.clone())
             .map_err(|error| Failure::from(Problem::from(error)))?;
         for (provider, wishes) in providers {
             tasks.push(Task {

@@ -9,6 +9,7 @@ use super::super::wire::{Download, ListedPackage, PublicKey};
 use super::super::zip::{Place, Zip};
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
+use crate::http::Shown;
 use crate::platform::Platform;
 use crate::release::{KeyRing, Package, Protocols};
 
@@ -175,7 +176,10 @@ impl Asked<'_> {
     fn place(&self, field: &'static str, text: &str) -> Result<Url, Error> {
         let url = self.url.join(text).ok();
         url.filter(|url| matches!(url.scheme(), "http" | "https"))
-            .ok_or_else(|| self.contradicts(field, "an https URL".to_owned(), text.to_owned()))
+            .ok_or_else(|| {
+                let received = Shown::from(text).to_string();
+                self.contradicts(field, "an https URL".to_owned(), received)
+            })
     }
 
     fn contradicts(&self, field: &'static str, expected: String, received: String) -> Error {

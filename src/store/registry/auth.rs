@@ -121,19 +121,17 @@ impl Auth {
         used: Option<&Secret>,
     ) -> Result<bool, Error> {
         let wanted = self.wanted(answer)?;
-        let known = wanted == *self.scheme.lock().unwrap_or_else(PoisonError::into_inner);
         self.scheme
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone_from(&wanted);
         match wanted {
             None => Ok(false),
-            Some(Scheme::Basic) => Ok(!known
-                && self
-                    .credential
-                    .as_ref()
-                    .and_then(Credential::basic)
-                    .is_some()),
+            // Of several who asked before that was known, each has to ask again.
+            Some(Scheme::Basic) => {
+                let basic = self.credential.as_ref().and_then(Credential::basic);
+                Ok(basic.is_some() && basic.as_ref() != used)
+            }
             Some(Scheme::Bearer { .. }) => {
                 // A token may end before its time. One that is not known any more was renewed by somebody else meanwhile.
                 let mut tokens = self.tokens.lock().await;

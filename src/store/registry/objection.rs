@@ -50,6 +50,8 @@ impl Objection {
             412 => Self::Precondition,
             // A part that is not there is told by the same status.
             400 | 404 | 422 if has(&["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN"]) => Self::Other,
+            // Quay says so under the code that others have for types.
+            400 | 404 | 422 if says(&["unknown blob", "blob unknown"]) => Self::Other,
             405 | 415 => Self::Types,
             400 | 406 | 422 if is_about_types() => Self::Types,
             _ => Self::Other,
@@ -99,6 +101,7 @@ mod tests {
         let unknown = "blob unknown to registry";
         assert_read(400, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
         assert_read(404, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
+        assert_read(400, ["MANIFEST_INVALID", "Unknown blob `sha256:0`"], Other);
         assert_read(400, ["TAG_INVALID", "the tag has a wrong form"], Other);
         assert_read(400, ["", "it went wrong"], Other);
         assert_read(403, ["DENIED", "access is denied"], Other);

@@ -23,7 +23,7 @@ const TURNS: u32 = 3;
 /// needs another token.
 const MOST_SESSIONS: usize = 64;
 
-/// The repositories that were spoken to last, by name.
+/// The repositories that were spoken to for the first time last, by name.
 pub(super) type Sessions = VecDeque<(String, Arc<Session>)>;
 
 /// What all repositories of a registry share.

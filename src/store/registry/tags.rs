@@ -1,5 +1,7 @@
 //! The list of a repository's tags, page by page, and moving them.
 
+use std::collections::HashSet;
+
 use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
 
@@ -12,6 +14,8 @@ use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answe
 const LARGEST_PAGE: u64 = 4 << 20;
 /// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 10_000;
+/// More tags than any repository of providers has: ten thousand versions with their evidence and signatures.
+const MOST_TAGS: usize = 50_000;
 /// How often it is tried to move a tag: as often as any other request is sent.
 const ATTEMPTS: u32 = 6;
 
@@ -24,13 +28,12 @@ impl Registry {
         let (host, name) = self.locate(repository).await?;
         let scope = Scope::pull(name);
         let mut page = Some(host.url(name, "tags/list")?);
-        let mut seen = Vec::new();
+        let mut seen = HashSet::new();
         let mut tags = Vec::new();
         while let Some(url) = page.take() {
-            if seen.contains(&url) || seen.len() > MOST_PAGES {
+            if !seen.insert(url.clone()) || seen.len() > MOST_PAGES || tags.len() > MOST_TAGS {
                 return Err(Error::EndlessPages { url: url.into() });
             }
-            seen.push(url.clone());
             let request = || {
                 host.request(Method::GET, url.clone())
                     .header(ACCEPT, "application/json")

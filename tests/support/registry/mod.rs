@@ -18,6 +18,7 @@ pub mod quirks;
 mod route;
 mod uploads;
 
+use base64::Engine as _;
 use tokio_rustls::rustls::ServerConfig;
 
 pub use super::server::answer;
@@ -114,6 +115,15 @@ impl Registry {
     /// The name that goes with the password, if one is asked for.
     pub fn user(&self) -> Option<&'static str> {
         self.service().access.user()
+    }
+
+    /// The password as docker keeps it, if one is asked for.
+    pub fn authfile(&self) -> String {
+        let auth = self.user().map(|user| {
+            let pair = format!("{user}:{}", access::PASSWORD);
+            base64::engine::general_purpose::STANDARD.encode(pair)
+        });
+        serde_json::json!({"auths": {self.host(): {"auth": auth}}}).to_string()
     }
 
     /// Looks at what one repository holds, or alters it behind everybody's back.

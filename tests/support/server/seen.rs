@@ -23,6 +23,8 @@ pub struct Seen {
     /// Which connection it came by.
     pub connection: u64,
     pub method: String,
+    /// The path and the query, as they came.
+    pub target: String,
     /// The path, with `:` and `+` decoded.
     pub path: String,
     /// The parameters of the query, decoded.
@@ -53,6 +55,7 @@ impl Seen {
             door,
             connection,
             method: parts.method.to_string(),
+            target: target.to_owned(),
             path: url
                 .path()
                 .replace("%3A", ":")

@@ -1,18 +1,17 @@
-use std::fs;
-
 use serde_json::json;
 
-use super::stage::Stage;
+use super::stage::{ARRIVED, Stage, Told, told};
 use super::{LINUX, demo};
-use crate::support::origin::{Fault, Origin, Provider, Setup, asks, lie};
-use crate::support::release::sha256;
+use crate::support::origin::{Fault, Provider, Setup, asks, lie};
+
+/// Where documents and packages lie.
+mod urls;
 
 /// Hosts with a port have no place in mirrors, so packages are of another one.
 const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
-const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
 
-fn from(stage: &Stage, more: &str) -> super::stage::Told {
+fn from(stage: &Stage, more: &str) -> Told {
     let url = stage.origin.mirror_url();
     stage.mirror(&format!("{ADDRESS} --from network-mirror:{url} {more}"))
 }
@@ -20,8 +19,7 @@ fn from(stage: &Stage, more: &str) -> super::stage::Told {
 /// Nothing arrives from a mirror that says something else.
 #[track_caller]
 fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
-    let stage = Stage::of([demo()]);
-    stage.origin.always(asks(sort), fault);
+    let stage = told(sort, fault);
     from(&stage, ALLOW).says(code, says).gives(&[]);
     assert!(stage.installs().is_empty());
 }
@@ -94,19 +92,28 @@ fn hashes(says: serde_json::Value) -> Fault {
     lie::says("archives/linux_amd64/hashes", says)
 }
 
+/// The hashes of the package.
+const RIGHT: &str = "zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec";
+const RIGHT_CONTENT: &str = "h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=";
+
 #[test]
 fn one_hash_that_is_right_is_enough() {
-    let stage = Stage::of([demo()]);
-    let right = format!(
-        "zh:{}",
-        sha256(&stage.origin.zip("acme/demo", "1.0.0", LINUX))
-    );
+    // Of a scheme that nobody knows, of another package, and of none at all.
+    for wrong in [
+        "h9:x",
+        "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        "h1:x",
+        "zh:x",
+    ] {
+        for right in [RIGHT, RIGHT_CONTENT] {
+            arrives(&told("mirror-version", hashes(json!([wrong, right]))));
+        }
+    }
     let wrong = format!("zh:{}", "0".repeat(64));
-    stage
-        .origin
-        .always(asks("mirror-version"), hashes(json!([wrong, right])));
-    arrives(&stage);
-    refused("mirror-version", hashes(json!([wrong])), 3, "
+    arrives(&told("mirror-version", hashes(json!([wrong, RIGHT]))));
+    // A zip that its author did not make, although its content is the same.
+    for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
+        refused("mirror-version", self::hashes(hashes), 3, "
   Verified example.com/acme/demo 1.0.0   unverified
 error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
@@ -115,6 +122,7 @@ error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in 
 
 hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 ");
+    }
     refused("mirror-version", hashes(json!(["h9:x"])), 3, "
 error: the package has another hash than expected for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   expected h9:x
@@ -160,9 +168,28 @@ error: the request for the list of packages failed for example.com/acme/demo 1.0
 
 hint: the source lists a package that is not there: its owner has to publish it again
 ");
-    refused("mirror-version", lie::says("archives/linux_amd64", json!(null)), 1, "
+    for nothing in [
+        lie::says("archives/linux_amd64", json!(null)),
+        lie::says("archives", json!({})),
+        lie::lacks("archives"),
+    ] {
+        refused("mirror-version", nothing, 1, "
 error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
 ");
+    }
+    for nothing in [lie::says("versions", json!(null)), lie::lacks("versions")] {
+        refused(
+            "mirror-index",
+            nothing,
+            1,
+            "
+error: there is no stable version for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+  has none
+
+hint: the source knows the provider, and lists no version of it
+",
+        );
+    }
     refused("mirror-version", lie::renames_in("archives", "linux_amd64", "x"), 1, "
 error: the list of packages names a platform that is none for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
@@ -181,21 +208,64 @@ error: the request for the package failed for example.com/acme/demo 1.0.0 linux_
 
 hint: the source lists a package that is not there: its owner has to publish it again
 ");
-    let stage = Stage::of([demo()]);
-    stage.origin.always(
-        asks("mirror-index"),
-        Fault::with("content-type", "application/json; charset=utf-8"),
-    );
-    arrives(&stage);
+}
+
+#[test]
+fn documents_of_mirrors_may_say_more_or_less_than_they_should() {
+    for (sort, says) in [
+        (
+            "mirror-index",
+            Fault::with("content-type", "application/json; charset=utf-8"),
+        ),
+        ("mirror-index", lie::says("versions/latest", json!({}))),
+        ("mirror-index", lie::says("versions/1.0.0", json!(null))),
+        ("mirror-version", lie::lacks("archives/linux_amd64/hashes")),
+        ("mirror-version", hashes(json!(null))),
+    ] {
+        arrives(&told(sort, says));
+    }
+    for sort in ["mirror-index", "mirror-version"] {
+        let trailing = Fault::alter(|answer| {
+            answer.body = [&answer.body[..], b"\n<!-- cached -->"].concat().into();
+        });
+        arrives(&told(sort, trailing));
+    }
+}
+
+/// A mirror of two platforms, of which one is not there after all.
+fn half(absence: Fault) -> Stage {
+    let stage = Stage::of([Provider::demo(&["darwin_arm64", LINUX])]);
+    stage.origin.always(asks("mirror-version"), absence);
+    stage
 }
 
 #[test]
 fn a_mirror_without_the_platform_says_so() {
-    let stage = Stage::of([demo()]);
-    from(&stage, &format!("{ALLOW} --platform plan9_mips")).says(1, "
+    for absence in [
+        lie::says("archives/darwin_arm64", json!(null)),
+        lie::lacks("archives/darwin_arm64"),
+    ] {
+        arrives(&half(absence.clone()));
+        let stage = half(absence.clone());
+        from(&stage, &format!("{ALLOW} --platform darwin_arm64")).says(1, "
 error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
-  expected plan9_mips
+  expected darwin_arm64
 ");
+        assert!(stage.installs().is_empty());
+        from(
+            &half(absence),
+            &format!("{ALLOW} --platform darwin_arm64 --platform {LINUX}"),
+        )
+        .says(
+            0,
+            "
+  Verified example.com/acme/demo 1.0.0   unverified
+    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+   Warning example.com/acme/demo 1.0.0: there is no package for darwin_arm64
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        );
+    }
 }
 
 #[test]
@@ -205,7 +275,7 @@ fn urls_of_mirrors_are_checked() {
     run("network-mirror:mirror", ADDRESS).says(
         2,
         "
-error: `mirror/` is not the URL of a network mirror
+error: `mirror` is not the URL of a network mirror
   expected https://HOST/PATH/
 ",
     );
@@ -217,92 +287,4 @@ error: invalid value 'oci-layout:other' for '--from <SOURCE>': expected network-
 
 For more information, try '--help'.
 ");
-}
-
-/// A mirror in `mirror`, with the packages of an origin.
-fn packed(stage: &Stage) {
-    for platform in [LINUX, "darwin_arm64"] {
-        stage.scene.write(
-            format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{platform}.zip"),
-            stage.origin.zip("acme/demo", "1.0.0", platform),
-        );
-    }
-}
-
-fn two() -> Origin {
-    Origin::of([Provider::demo(&[LINUX, "darwin_arm64"])])
-}
-
-#[test]
-fn a_directory_of_packages_is_a_source() {
-    let stage = Stage::new(two());
-    packed(&stage);
-    let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
-    stage.mirror(&from).says(3, "
-error: there is no checksum document for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
-
-hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
-");
-    stage.mirror(&format!("{from} {ALLOW}")).says(
-        0,
-        "
-  Verified example.com/acme/demo 1.0.0   unverified
-    Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
-  Mirrored 1 version, 2 packages (813 B copied) in [TIME]
-",
-    );
-    stage.mirror(&format!("{from} {ALLOW}")).says(
-        0,
-        "
-  Mirrored nothing: 2 packages already present, in [TIME]
-",
-    );
-    assert_eq!(
-        stage.installs(),
-        [
-            "acme/demo 1.0.0 darwin_arm64",
-            "acme/demo 1.0.0 linux_amd64"
-        ]
-    );
-    assert!(stage.origin.seen().is_empty());
-}
-
-#[test]
-fn a_directory_of_what_was_unpacked_is_none() {
-    let stage = Stage::new(two());
-    let path = format!("mirror/{ADDRESS}/1.0.0/{LINUX}/terraform-provider-demo_v1.0.0");
-    stage.scene.write(path, "#!/bin/sh\n");
-    let from = "--from filesystem-mirror:mirror";
-    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
-error: the author's zip cannot be made again from what is unpacked for example.com/acme/demo in filesystem-mirror:mirror
-  received mirror/example.com/acme/demo/1.0.0
-
-hint: mirror it from its origin: lock files pin the hashes of authors' zips
-");
-    stage.mirror(&format!("example.com/acme/none {from} {ALLOW}")).says(1, "
-error: nothing is published for example.com/acme/none in filesystem-mirror:mirror
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-");
-    fs::remove_dir_all(stage.scene.path("mirror")).unwrap();
-    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
-error: nothing is published for example.com/acme/demo in filesystem-mirror:mirror
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-");
-}
-
-#[test]
-fn a_file_that_is_no_package_is_refused() {
-    let stage = Stage::new(two());
-    let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{LINUX}.zip");
-    stage.scene.write(path, "no zip");
-    stage
-        .mirror(&format!("{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"))
-        .says(1, "
-error: the file mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip cannot be used for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
-  not a zip archive
-");
-    assert!(stage.installs().is_empty());
 }

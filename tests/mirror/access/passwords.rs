@@ -1,0 +1,74 @@
+use super::{introductions, with_token};
+use crate::mirror::{demo, mirror, said, scene};
+use crate::support::origin::{Door, Fault, Setup, asks, at};
+
+#[test]
+fn packages_get_names_and_passwords_of_their_own_host() {
+    let origin = Setup::new([demo()])
+        .token("sesame")
+        .package_login("robot", "hunter2")
+        .files_at(Door::Elsewhere)
+        .start();
+    let scene = with_token(&origin, "sesame");
+    scene.write(
+        ".netrc",
+        "machine localhost login x password y\ndefault login x password y\n",
+    );
+    let run = mirror(&scene, &origin, &[]).exits(1);
+    let text = said(&run, &origin);
+    let wanted = "    tried no password, since no .netrc has one for [ELSEWHERE]\n\nhint: packages get names and passwords, never tokens: `machine [ELSEWHERE]` in .netrc\n";
+    assert!(text.ends_with(wanted), "{text}");
+
+    origin.forget();
+    scene.write(
+        "mine",
+        "machine 127.0.0.1\n  login robot\n  password hunter2\n",
+    );
+    let scene = scene.env("NETRC", "mine");
+    let run = mirror(&scene, &origin, &["-v"]).succeeds().hides("hunter2");
+    assert!(said(&run, &origin).contains("     Using mine (machine 127.0.0.1) for [ELSEWHERE]\n"));
+    assert_eq!(
+        introductions(&origin),
+        [
+            "discovery: Bearer sesame",
+            "document acme/demo 1.0.0 elsewhere: nobody",
+            "download acme/demo 1.0.0 linux_amd64: Bearer sesame",
+            "package acme/demo 1.0.0 linux_amd64 elsewhere: Basic cm9ib3Q6aHVudGVyMg==",
+            "signature acme/demo 1.0.0 elsewhere: nobody",
+            "versions acme/demo: Bearer sesame",
+        ]
+    );
+}
+
+#[test]
+fn a_password_goes_without_tls_only_where_that_was_asked_for() {
+    let origin = Setup::new([demo()])
+        .package_login("robot", "hunter2")
+        .files_at(Door::Plain)
+        .start();
+    let scene = scene(&origin);
+    scene.write(".netrc", "machine 127.0.0.1 login robot password hunter2");
+    mirror(&scene, &origin, &[]).exits(1);
+    assert_eq!(origin.count(|seen| seen.door == Door::Plain), 0);
+    let plain = origin.doors().plain.strip_prefix("http://").unwrap();
+    mirror(&scene, &origin, &["--plain-http", plain]).succeeds();
+    assert_eq!(origin.count(|seen| seen.authorization().is_some()), 1);
+}
+
+#[test]
+fn no_redirect_takes_the_password_along() {
+    let origin = Setup::new([demo()]).start();
+    let scene = scene(&origin);
+    scene.write(".netrc", "machine localhost login robot password hunter2");
+    origin.always(at(Door::Front, asks("package")), Fault::RedirectElsewhere);
+    mirror(&scene, &origin, &[]).succeeds();
+    let basic = "package acme/demo 1.0.0 linux_amd64: Basic cm9ib3Q6aHVudGVyMg==";
+    let nobody = "package acme/demo 1.0.0 linux_amd64 elsewhere: nobody";
+    let introductions = introductions(&origin);
+    for line in [basic, nobody] {
+        assert!(
+            introductions.iter().any(|one| one == line),
+            "{introductions:#?}"
+        );
+    }
+}

@@ -1,0 +1,142 @@
+use std::fs;
+
+use super::LINUX;
+use super::stage::Stage;
+use crate::support::origin::{Origin, Provider};
+
+/// What may be a link.
+#[cfg(unix)]
+mod links;
+/// How directories and files may be spelled.
+mod names;
+
+const ADDRESS: &str = "example.com/acme/demo";
+const ALLOW: &str = "--allow-unsigned example.com/acme/*";
+
+/// A mirror in `mirror`, with the packages of an origin.
+fn packed(stage: &Stage) {
+    for platform in [LINUX, "darwin_arm64"] {
+        stage.scene.write(
+            format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{platform}.zip"),
+            stage.origin.zip("acme/demo", "1.0.0", platform),
+        );
+    }
+}
+
+fn two() -> Origin {
+    Origin::of([Provider::demo(&[LINUX, "darwin_arm64"])])
+}
+
+#[test]
+fn a_directory_of_packages_is_a_source() {
+    let stage = Stage::new(two());
+    packed(&stage);
+    let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
+    stage.mirror(&from).says(3, "
+error: there is no checksum document for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
+
+hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
+");
+    stage.mirror(&format!("{from} {ALLOW}")).says(
+        0,
+        "
+  Verified example.com/acme/demo 1.0.0   unverified
+    Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
+    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+  Mirrored 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    stage.mirror(&format!("{from} {ALLOW}")).says(
+        0,
+        "
+  Mirrored nothing: 2 packages already present, in [TIME]
+",
+    );
+    assert_eq!(
+        stage.installs(),
+        [
+            "acme/demo 1.0.0 darwin_arm64",
+            "acme/demo 1.0.0 linux_amd64"
+        ]
+    );
+    assert!(stage.origin.seen().is_empty());
+}
+
+#[test]
+fn what_is_unpacked_counts_only_where_it_is_packed_too() {
+    let stage = Stage::new(two());
+    let unpacked = |version: &str, platform: &str| {
+        let directory = format!("mirror/{ADDRESS}/{version}/{platform}");
+        let path = format!("{directory}/terraform-provider-demo_v{version}");
+        stage.scene.write(path, "#!/bin/sh\n");
+    };
+    packed(&stage);
+    for platform in [LINUX, "darwin_arm64"] {
+        unpacked("1.0.0", platform);
+    }
+    let from = format!("--from filesystem-mirror:mirror --jobs 1 {ALLOW}");
+    stage.mirror(&format!("{ADDRESS} {from}")).says(
+        0,
+        "
+  Verified example.com/acme/demo 1.0.0   unverified
+    Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
+    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+  Mirrored 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    unpacked("1.0.0", "windows_amd64");
+    unpacked("2.0.0", LINUX);
+    unpacked("2.0.0", "darwin_arm64");
+    stage.mirror(&format!("{ADDRESS} {from}")).says(0, "
+   Warning example.com/acme/demo: 1.0.0 is only unpacked for windows_amd64: the author's zip cannot be made again from that
+   Warning example.com/acme/demo: 2.0.0 is only unpacked for darwin_arm64, linux_amd64: the author's zip cannot be made again from that
+  Mirrored nothing: 2 packages already present, in [TIME]
+");
+    stage.mirror(&format!("{ADDRESS}@2.0.0 {from}")).says(1, "
+   Warning example.com/acme/demo: 1.0.0 is only unpacked for windows_amd64: the author's zip cannot be made again from that
+   Warning example.com/acme/demo: 2.0.0 is only unpacked for darwin_arm64, linux_amd64: the author's zip cannot be made again from that
+error: no version matches `2.0.0` for example.com/acme/demo in filesystem-mirror:mirror
+  has 1.0.0
+
+hint: pre-releases are chosen by name, or with `--prereleases`
+");
+}
+
+#[test]
+fn a_directory_of_what_was_unpacked_is_none() {
+    let stage = Stage::new(two());
+    let path = format!("mirror/{ADDRESS}/1.0.0/{LINUX}/terraform-provider-demo_v1.0.0");
+    stage.scene.write(path, "#!/bin/sh\n");
+    let from = "--from filesystem-mirror:mirror";
+    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
+error: the author's zip cannot be made again from what is unpacked for example.com/acme/demo in filesystem-mirror:mirror
+  received mirror/example.com/acme/demo/1.0.0
+
+hint: mirror it from its origin: lock files pin the hashes of authors' zips
+");
+    stage.mirror(&format!("example.com/acme/none {from} {ALLOW}")).says(1, "
+error: nothing is published for example.com/acme/none in filesystem-mirror:mirror
+
+hint: the full address counts: the same name on another host is another provider. A private one may need a token
+");
+    fs::remove_dir_all(stage.scene.path("mirror")).unwrap();
+    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
+error: nothing is published for example.com/acme/demo in filesystem-mirror:mirror
+
+hint: the full address counts: the same name on another host is another provider. A private one may need a token
+");
+}
+
+#[test]
+fn a_file_that_is_no_package_is_refused() {
+    let stage = Stage::new(two());
+    let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{LINUX}.zip");
+    stage.scene.write(path, "no zip");
+    stage
+        .mirror(&format!("{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"))
+        .says(1, "
+error: the file mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip cannot be used for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
+  not a zip archive
+");
+    assert!(stage.installs().is_empty());
+}

@@ -1,0 +1,105 @@
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::{ADDRESS, ALLOW, two};
+use crate::mirror::LINUX;
+use crate::mirror::stage::{ARRIVED, Stage};
+use crate::support::origin::Provider;
+
+const FILE: &str = "terraform-provider-demo_1.0.0_linux_amd64.zip";
+
+/// What becomes of the package of `acme/demo` at a place in a mirror.
+#[track_caller]
+fn mirrored(provider: &str, place: &str) -> BTreeMap<String, String> {
+    let stage = Stage::new(two());
+    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
+    stage.scene.write(format!("mirror/{place}"), zip);
+    arrives(&stage, provider)
+}
+
+#[track_caller]
+fn arrives(stage: &Stage, provider: &str) -> BTreeMap<String, String> {
+    let run = format!("{provider} --from filesystem-mirror:mirror --allow-unsigned {provider} -q");
+    stage.mirror(&run).says(0, "");
+    assert_eq!(stage.installs(), ARRIVED);
+    stage.tree()
+}
+
+#[test]
+fn every_spelling_that_clients_find_gives_the_same_artifact() {
+    let plain = mirrored(ADDRESS, &format!("{ADDRESS}/{FILE}"));
+    for place in [
+        "example.com/acme/demo/Terraform-Provider-DEMO_1.0.0_Linux_AMD64.ZIP",
+        "example.com/acme/demo/terraform-provider-demo_1.0_linux_amd64.zip",
+        "example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64_of_ours.zip",
+        "Example.COM/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip",
+        "example.com:443/Acme/DEMO/terraform-provider-demo_1.0.0_linux_amd64.zip",
+    ] {
+        assert_eq!(mirrored(ADDRESS, place), plain, "{place}");
+    }
+}
+
+#[test]
+fn hosts_are_spelled_in_unicode_or_in_punycode() {
+    let provider = "bücher.example/acme/demo";
+    let plain = mirrored(provider, &format!("{provider}/{FILE}"));
+    for host in [
+        "xn--bcher-kva.example",
+        "BÜCHER.example",
+        // As some systems decompose it.
+        "bu\u{308}cher.example",
+    ] {
+        let place = format!("{host}/acme/demo/{FILE}");
+        assert_eq!(mirrored(provider, &place), plain, "{host}");
+    }
+}
+
+#[test]
+fn a_host_may_have_a_port() {
+    let stage = Stage::new(two());
+    let provider = stage.named("[ORIGIN]/acme/demo");
+    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
+    stage.scene.write(format!("mirror/{provider}/{FILE}"), zip);
+    arrives(&stage, &provider);
+}
+
+#[test]
+fn build_metadata_is_part_of_a_name() {
+    let provider = Provider::new("acme/demo").version("1.0.0+ent", &[LINUX]);
+    let stage = Stage::of([provider]);
+    let zip = stage.origin.zip("acme/demo", "1.0.0+ent", LINUX);
+    let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0+ent_linux_amd64.zip");
+    stage.scene.write(path, zip);
+    stage
+        .mirror(&format!(
+            "{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"
+        ))
+        .says(
+            0,
+            "
+  Verified example.com/acme/demo 1.0.0+ent   unverified
+    Copied example.com/acme/demo 1.0.0+ent linux_amd64   418 B   unverified
+  Mirrored 1 version, 1 package (418 B copied) in [TIME]
+",
+        )
+        .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
+}
+
+#[test]
+fn of_several_names_of_one_package_the_first_counts() {
+    let stage = Stage::new(two());
+    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
+    stage.scene.write(format!("mirror/{ADDRESS}/{FILE}"), zip);
+    for other in [
+        "terraform-provider-demo_1.0.0_linux_amd64_signed.zip",
+        "terraform-provider-demo_1.0_linux_amd64.zip",
+    ] {
+        stage
+            .scene
+            .write(format!("mirror/{ADDRESS}/{other}"), "no zip");
+    }
+    let directory = "terraform-provider-demo_2.0.0_linux_amd64.zip";
+    fs::create_dir(stage.scene.path(format!("mirror/{ADDRESS}/{directory}"))).unwrap();
+    arrives(&stage, ADDRESS);
+}

@@ -1,0 +1,173 @@
+use super::{ADDRESS, ALLOW, arrives, from};
+use crate::mirror::stage::{ARRIVED, Stage, Told};
+use crate::mirror::{LINUX, demo};
+use crate::support::origin::{Door, Fault, Origin, Provider, Seen, asks, at};
+
+/// The document, or the package, of a sort of requests.
+fn place(origin: &Origin, sort: &str) -> String {
+    let file = match sort {
+        "mirror-index" => "index.json",
+        "mirror-version" => "1.0.0.json",
+        _ => "terraform-provider-demo_1.0.0_linux_amd64.zip",
+    };
+    origin.url(&format!("/mirror/{ADDRESS}/{file}"))
+}
+
+/// A mirror that sends those who ask for something away so many times, before it gives it.
+fn redirecting(sort: &'static str, times: usize) -> Stage {
+    let stage = Stage::of([demo()]);
+    let again = Fault::redirect(&place(&stage.origin, sort));
+    stage.origin.storm(times, asks(sort), again);
+    stage
+}
+
+#[test]
+fn documents_are_five_redirects_away_at_most_as_clients_have_it() {
+    for (sort, file, about) in [
+        ("mirror-index", "index.json", ""),
+        ("mirror-version", "1.0.0.json", " 1.0.0"),
+    ] {
+        let stage = redirecting(sort, 5);
+        arrives(&stage);
+        assert_eq!(stage.origin.count(asks(sort)), 6);
+        let stage = redirecting(sort, 6);
+        from(&stage, ALLOW).says(1, &format!("
+error: there are more than 5 redirects for example.com/acme/demo{about} in network-mirror:https://[ORIGIN]/mirror/
+  last https://[ORIGIN]/mirror/example.com/acme/demo/{file}
+"));
+        assert_eq!(stage.origin.count(asks(sort)), 6);
+        assert!(stage.installs().is_empty());
+    }
+}
+
+#[test]
+fn packages_are_ten_redirects_away_at_most() {
+    arrives(&redirecting("package", 10));
+    from(&redirecting("package", 11), ALLOW).says(1, "
+error: there are more than 10 redirects for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+  last https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
+");
+}
+
+#[test]
+fn packages_lie_beside_the_document_that_names_them_wherever_that_is() {
+    let stage = Stage::of([demo()]);
+    let moved = stage
+        .origin
+        .url("/mirror/moved.example/acme/demo/1.0.0.json");
+    let redirect = Fault::redirect(&moved);
+    stage.origin.fault(1, asks("mirror-version"), redirect);
+    arrives(&stage);
+    let seen = stage.origin.seen();
+    let mut packages = seen.iter().filter(|seen| asks("package")(seen));
+    assert!(packages.all(|seen| seen.path.starts_with("/mirror/moved.example/acme/demo/")));
+
+    let stage = Stage::of([demo()]);
+    let sort = at(Door::Front, asks("mirror-version"));
+    stage.origin.always(sort, Fault::RedirectElsewhere);
+    arrives(&stage);
+    assert_eq!(stage.origin.count(at(Door::Front, asks("package"))), 0);
+    assert_ne!(stage.origin.count(at(Door::Elsewhere, asks("package"))), 0);
+}
+
+#[test]
+fn build_metadata_is_asked_for_by_its_plus() {
+    let stage = Stage::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
+    from(&stage, ALLOW)
+        .says(
+            0,
+            "
+  Verified example.com/acme/demo 1.0.0+ent   unverified
+    Copied example.com/acme/demo 1.0.0+ent linux_amd64   418 B   unverified
+  Mirrored 1 version, 1 package (418 B copied) in [TIME]
+",
+        )
+        .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
+    // Some servers take `+` for a space and others take nothing else: it is sent as clients send it.
+    let targets: Vec<String> = stage
+        .origin
+        .seen()
+        .into_iter()
+        .map(|seen| seen.target)
+        .collect();
+    let zip = "/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0+ent_linux_amd64.zip";
+    assert_eq!(
+        targets,
+        [
+            "/mirror/example.com/acme/demo/index.json",
+            "/mirror/example.com/acme/demo/1.0.0+ent.json",
+            zip,
+            zip,
+        ]
+    );
+}
+
+/// Requests below one spelling of a host.
+fn below(host: &'static str) -> impl Fn(&Seen) -> bool + Send {
+    move |seen| seen.target.starts_with(&format!("/mirror/{host}/"))
+}
+
+const PUNYCODE: &str = "xn--bcher-kva.example";
+const UNICODE: &str = "b%C3%BCcher.example";
+
+fn from_books(stage: &Stage) -> Told {
+    let url = stage.origin.mirror_url();
+    stage.mirror(&format!(
+        "bücher.example/acme/demo --from network-mirror:{url} --allow-unsigned bücher.example/acme/demo"
+    ))
+}
+
+#[test]
+fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
+    let stage = Stage::of([demo()]);
+    from_books(&stage)
+        .says(
+            0,
+            "
+  Verified bücher.example/acme/demo 1.0.0   unverified
+    Copied bücher.example/acme/demo 1.0.0 linux_amd64   406 B   unverified
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+        )
+        .gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
+    assert_eq!(stage.installs(), ARRIVED);
+    assert_eq!(stage.origin.count(below(UNICODE)), 0);
+
+    let stage = Stage::of([demo()]);
+    stage.origin.always(below(PUNYCODE), Fault::status(404));
+    from_books(&stage).gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
+    assert_eq!(stage.installs(), ARRIVED);
+    assert_eq!(
+        stage
+            .origin
+            .count(|seen| asks("package")(seen) && below(PUNYCODE)(seen)),
+        0
+    );
+}
+
+#[test]
+fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
+    let stage = Stage::of([demo()]);
+    stage
+        .origin
+        .always(asks("mirror-index"), Fault::status(404));
+    from_books(&stage).says(1, "
+error: nothing is published for bücher.example/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+
+hint: the full address counts: the same name on another host is another provider. A private one may need a token
+");
+    assert_eq!(stage.origin.count(below(UNICODE)), 1);
+
+    let stage = Stage::of([demo()]);
+    stage
+        .origin
+        .always(asks("mirror-version"), Fault::status(404));
+    from_books(&stage).says(1, "
+error: the request for the list of packages failed for bücher.example/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+  from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json
+  answered 404: it went wrong
+
+hint: the source lists a package that is not there: its owner has to publish it again
+");
+}

@@ -1,0 +1,280 @@
+use super::{WRONG, forms, name_at, secrets};
+use crate::support::origin::{self, Origin, Provider, SECRET, asks, lie};
+use crate::support::registry::{Fault, Personality, Registry, Setup, matching};
+use crate::support::scene::{Run, Scene};
+
+/// What the origin wants to hear.
+const TOKEN: &str = "token-of-the-origin";
+/// What nobody wants to hear, from a source of tokens that does not count.
+const OTHER: &str = "token-of-another-file";
+/// What packages want, from `robot`.
+const LOGIN: &str = "password-of-packages";
+/// What an origin may say by mistake.
+const SLIP: &str = "a-slip-of-the-origin";
+
+/// An origin and a registry that know somebody, and everything that they know them by.
+struct Stage {
+    origin: Origin,
+    registry: Registry,
+    scene: Scene,
+}
+
+/// Where the origin's token is written down.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Variable,
+    Block,
+    File,
+}
+
+impl Stage {
+    fn new(kept: Kept, token: &str) -> Self {
+        let origin = origin::Setup::new([Provider::demo(&["darwin_arm64", "linux_amd64"])])
+            .token(TOKEN)
+            .mirror_token(TOKEN)
+            .package_login("robot", LOGIN)
+            .signed_urls()
+            .start();
+        let registry = Setup::of(Personality::Harbor)
+            .quirks(|quirks| {
+                quirks.upload_state = true;
+                quirks.blobs_elsewhere = true;
+            })
+            .create("acme")
+            .create(name_at(Personality::Harbor))
+            .start();
+        let scene = Scene::new()
+            .env("TF_REGISTRY_DISCOVERY_RETRY", "1")
+            .env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
+        origin.write_ca(&scene);
+        scene.write("auth.json", registry.authfile());
+        let netrc = format!("machine localhost login robot password {LOGIN}\n");
+        scene.write(".netrc", netrc);
+        let host = origin.host();
+        let keep = |place| if kept == place { token } else { OTHER };
+        let block = keep(Kept::Block);
+        let block = format!("credentials \"{host}\" {{ token = \"{block}\" }}\n");
+        scene.write(".tofurc", block);
+        if kept != Kept::Block {
+            let entry = serde_json::json!({host: {"token": keep(Kept::File)}});
+            let file = serde_json::json!({"credentials": entry});
+            scene.write(".terraform.d/credentials.tfrc.json", file.to_string());
+        }
+        let scene = match kept {
+            Kept::Variable => scene.env(&format!("TF_TOKEN_{host}"), token),
+            _ => scene,
+        };
+        Self {
+            origin,
+            registry,
+            scene,
+        }
+    }
+
+    /// Mirrors in every format, and searches everything that is said: JSON and all else.
+    fn mirror(&self, arguments: &[&str]) -> [Run; 2] {
+        ["text", "json"].map(|format| {
+            let to = format!("{}/{{namespace}}/{{type}}", self.registry.host());
+            let known = [
+                "mirror",
+                "--to",
+                &to,
+                "-vv",
+                "--ca-file",
+                "ca.pem",
+                "--authfile",
+                "auth.json",
+                "--plain-http",
+                "127.0.0.1",
+                "--format",
+                format,
+            ];
+            let run = self.scene.tfoci(known.iter().chain(arguments));
+            let user = self.registry.user().unwrap();
+            let mut wanted = secrets(user);
+            wanted.extend([SECRET, SLIP].map(str::to_owned));
+            for secret in [TOKEN, OTHER, LOGIN] {
+                wanted.extend(forms("robot", secret));
+            }
+            wanted
+                .into_iter()
+                .fold(run, |run, secret| run.hides(&secret))
+        })
+    }
+
+    fn demo(&self, more: &[&str]) -> [Run; 2] {
+        let address = self.origin.address("acme/demo");
+        self.mirror(&[&[address.as_str()], more].concat())
+    }
+}
+
+#[test]
+fn where_everything_goes_well() {
+    for (kept, source) in [
+        (Kept::Variable, "Using TF_TOKEN_localhost:"),
+        (Kept::Block, "Using [TMP]/.tofurc (credentials \""),
+        (Kept::File, "Using [TMP]/.terraform.d/credentials.tfrc.json"),
+    ] {
+        let stage = Stage::new(kept, TOKEN);
+        for planned in stage.demo(&["--dry-run"]) {
+            planned.succeeds();
+        }
+        let [copied, present] = stage.demo(&[]).map(Run::succeeds);
+        for wanted in [
+            source,
+            "Using [TMP]/.netrc (machine localhost)",
+            "Using auth.json (",
+            "Requested GET https://localhost:",
+            "linux_amd64.zip?…: 200",
+        ] {
+            assert!(
+                copied.stderr.contains(wanted),
+                "{wanted}: {}",
+                copied.stderr
+            );
+        }
+        assert!(
+            present.stdout.contains("\"status\": \"present\""),
+            "{}",
+            present.stdout
+        );
+        // All of it was sent.
+        let seen = stage.origin.seen();
+        let sent = |secret: &str| seen.iter().any(|seen| seen.authorization() == Some(secret));
+        assert!(sent(&format!("Bearer {TOKEN}")));
+        assert!(seen.iter().any(|seen| {
+            seen.authorization()
+                .is_some_and(|text| text.starts_with("Basic "))
+        }));
+        assert!(
+            seen.iter()
+                .any(|seen| seen.parameter("X-Signature") == Some(SECRET))
+        );
+        stage.origin.assert_no_leaks();
+        stage.registry.assert_no_leaks();
+    }
+}
+
+#[test]
+fn where_the_token_is_wrong() {
+    for kept in [Kept::Variable, Kept::Block, Kept::File] {
+        for run in Stage::new(kept, WRONG).demo(&[]) {
+            let run = run.exits(1);
+            assert!(
+                run.stderr.contains("  tried the token from "),
+                "{}",
+                run.stderr
+            );
+        }
+    }
+}
+
+/// A URL that holds whatever a URL can hold.
+fn slip(beginning: &str) -> String {
+    format!("{beginning}//robot:{SLIP}@example.com/x?X-Signature={SECRET}#{SLIP}")
+}
+
+/// Nothing is mirrored.
+#[track_caller]
+fn fails(sort: &'static str, fault: Fault) {
+    let stage = Stage::new(Kept::Variable, TOKEN);
+    stage.origin.always(asks(sort), fault);
+    for run in stage.demo(&[]) {
+        assert!(
+            [Some(1), Some(3)].contains(&run.status),
+            "{sort}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn where_the_origin_names_what_it_should_not() {
+    for beginning in ["ftp:", "http:", "https://["] {
+        for (sort, field) in [
+            ("discovery", "providers.v1"),
+            ("download", "download_url"),
+            ("download", "shasums_url"),
+            ("download", "shasums_signature_url"),
+        ] {
+            fails(sort, lie::says(field, slip(beginning)));
+        }
+    }
+    for sort in ["versions", "download"] {
+        fails(sort, Fault::body(format!("{{\"{SLIP}")));
+    }
+}
+
+#[test]
+fn where_the_origin_fails() {
+    let faults = [
+        Fault::status(404),
+        Fault::denied(),
+        Fault::RedirectLoop,
+        Fault::RedirectPlain,
+        Fault::redirect(&slip("ftp:")),
+        Fault::redirect(&slip("https://[")),
+    ];
+    for sort in ["versions", "download", "document", "package"] {
+        for fault in &faults {
+            fails(sort, fault.clone());
+        }
+    }
+    fails("package", Fault::Reset);
+    for sort in ["document", "signature", "package"] {
+        fails(sort, Fault::wrong_bytes());
+    }
+}
+
+#[test]
+fn where_the_registry_fails() {
+    for fault in [
+        Fault::denied(),
+        Fault::with("location", format!("https://me:{SLIP}@[/?signature=1")),
+    ] {
+        let stage = Stage::new(Kept::Block, TOKEN);
+        stage.registry.always(matching("POST", "/uploads/"), fault);
+        for run in stage.demo(&[]) {
+            run.exits(1);
+        }
+    }
+}
+
+#[test]
+fn where_a_network_mirror_is_the_source() {
+    let allowed = [
+        "example.com/acme/demo",
+        "--allow-unsigned",
+        "example.com/acme/*",
+    ];
+    let from = |stage: &Stage, url: &str, code| {
+        let from = format!("network-mirror:{url}");
+        let all = [&allowed[..], &["--from", &from]].concat();
+        stage.mirror(&all).map(|run| run.exits(code))
+    };
+    let stage = Stage::new(Kept::Variable, TOKEN);
+    let url = stage.origin.mirror_url();
+    let [run, _] = from(&stage, &url, 0);
+    assert!(
+        run.stderr.contains("Using TF_TOKEN_localhost:"),
+        "{}",
+        run.stderr
+    );
+    stage.origin.assert_no_leaks();
+    let (scheme, rest) = url.split_once("://").unwrap();
+    for url in [
+        format!("{scheme}://robot:{SLIP}@{rest}"),
+        format!("{url}?token={SLIP}"),
+        format!("{url}#{SLIP}"),
+        format!("{scheme}://:{SLIP}@{rest}"),
+    ] {
+        from(&stage, &url, 2);
+    }
+    let slip = format!("ftp://robot:{SLIP}@example.com/x?X-Signature={SECRET}");
+    let stage = Stage::new(Kept::File, TOKEN);
+    let lie = lie::says("archives/linux_amd64/url", slip);
+    stage.origin.always(asks("mirror-version"), lie);
+    from(&stage, &stage.origin.mirror_url(), 3);
+    let stage = Stage::new(Kept::File, WRONG);
+    from(&stage, &stage.origin.mirror_url(), 1);
+}
