@@ -5,7 +5,7 @@
 //! 1. The source lists its **versions**, and the store its **tags**, at the same time.
 //! 2. Each [`Wish`] **chooses** among the versions.
 //! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again. So is one
-//!    that is locked and [`withdrawn`] since.
+//!    that is locked, and that its source has withdrawn since.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
 //! 5. [`crate::trust`] **verifies** it, before any package flows.
 //! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between.
