@@ -2,7 +2,6 @@
 
 use crate::digest::Digest;
 use crate::error::{Category, printable};
-use crate::hash::PackageHash;
 use crate::platform::Platform;
 
 use super::refusal::Refusal;
@@ -52,12 +51,12 @@ pub enum Error {
         digest: Digest,
     },
     /// A package that no lock file has.
-    #[error("the package for {platform} is not in the lock file\n  received {received}")]
+    #[error("the package for {platform} is not in the lock file\n  received zh:{}", .received.hex())]
     NotLocked {
         /// What it is for.
         platform: Platform,
-        /// What it is.
-        received: PackageHash,
+        /// What its zip is.
+        received: Digest,
     },
     /// A lock file that cannot vouch for a zip.
     #[error("the lock file has no zh: hash of this version")]

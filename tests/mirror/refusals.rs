@@ -119,6 +119,7 @@ impl Asked {
         for (status, times, hint) in [
             (500, 2, FAILS),
             (503, 2, FAILS),
+            (520, 2, FAILS),
             (
                 501,
                 1,
