@@ -4,7 +4,8 @@
 //! beforehand and that can be opened at any offset. [`hold_back`] stands between it and whoever writes: it hashes what
 //! passes, and lets the last chunk go only when the digest is right. A writer that commits at the end of the stream
 //! can therefore never commit wrong bytes. [`proven`] gives a blob so, and takes it up again where a network cuts it;
-//! [`Pieces`] is the same for those who write piece by piece.
+//! [`Pieces`] is the same for those who write piece by piece. A package that nobody has opened must at least have the
+//! [`Frame`] of a zip: digests prove whose it is, and not that it is one.
 
 mod error;
 mod pieces;
@@ -24,6 +25,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
 
+use crate::archive::Frame;
 use crate::digest::{Algorithm, Hasher};
 use crate::disk;
 use crate::http::Answer;
@@ -37,6 +39,11 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
 
     /// Whether it may end before its time without being shorter, as what comes over a network may.
     fn can_be_cut(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a package that nobody has opened. Its frame is looked at while it passes.
+    fn is_unopened(&self) -> bool {
         false
     }
 
@@ -171,9 +178,17 @@ impl BlobSource for File {
 /// Opens a blob, takes it up again where the network cuts it, and proves it while it flows.
 ///
 /// # Errors
-/// It cannot be opened at all.
+/// It cannot be opened at all, or is empty and should not be.
 pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
-    Ok(hold_back(resuming::resuming(blob).await?, blob.expected()))
+    let expected = blob.expected();
+    let frame = blob.is_unopened().then(|| Frame::new(expected.size));
+    let body = proof::prove(resuming::resuming(blob).await?, expected, frame);
+    if expected.size > 0 {
+        return Ok(body);
+    }
+    // Who expects no bytes asks for none, and would not hear what is wrong with them.
+    body.collect(0).await?;
+    Ok(Body::new(futures_util::stream::empty()))
 }
 
 /// The body of an answer to a request for all bytes from an offset on. A server that ignores the range sends everything; what came

@@ -3,6 +3,8 @@
 use crate::support::origin::{Origin, Provider};
 use crate::support::scene::{Run, Scene};
 
+/// Platforms that a source lists and does not have, or has and does not list.
+mod absent;
 /// Who is told who we are.
 mod access;
 /// What unmodified clients make of the same origin.
@@ -15,6 +17,8 @@ mod expiry;
 mod faults;
 /// Other people's mirrors in a directory.
 mod filesystem_mirror;
+/// Packages that are signed, and are no zips.
+mod frames;
 /// What is mirrored, and what it costs to do so again.
 mod journey;
 /// Service discovery, and lists of versions.
@@ -23,6 +27,9 @@ mod lists;
 mod locks;
 /// Other people's mirrors behind a URL.
 mod network_mirror;
+/// Keys that are seen for the first time, and written down.
+#[cfg(unix)]
+mod pins;
 /// Mirror files, and how several jobs share one.
 mod plans;
 /// What every refusal of an origin is called, and what to do about it.
@@ -32,6 +39,8 @@ mod refusals;
 mod scale;
 /// An origin, somebody who mirrors it, and what became of it.
 mod stage;
+/// Packages that stand still in the middle.
+mod stalls;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.
 #[cfg(unix)]
 mod stopped;
@@ -41,7 +50,10 @@ mod team;
 mod trust;
 /// How many requests a mirror takes.
 mod wire;
+/// Versions that are locked and no longer published, and whatever else nothing fulfils.
+mod withdrawn;
 
+const DARWIN: &str = "darwin_arm64";
 const LINUX: &str = "linux_amd64";
 
 fn demo() -> Provider {

@@ -8,7 +8,7 @@
 //!                                                                                    end of file
 //! ```
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::Error;
 use super::fields::Fields;
@@ -19,6 +19,11 @@ const LOCATOR: [u8; 4] = *b"PK\x06\x07";
 const RECORD_64: [u8; 4] = *b"PK\x06\x06";
 const BOTH_64_SIZE: usize = 56 + 20;
 const LONGEST_COMMENT: usize = 0xffff;
+
+/// How many of the last bytes of a zip tell where its central directory lies.
+pub(super) const LONGEST: usize = BOTH_64_SIZE + RECORD_SIZE + LONGEST_COMMENT;
+/// How many of its first bytes tell what it is if it has no end.
+pub(super) const FRONT: usize = 16;
 
 /// What the end record says about the central directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +38,27 @@ pub(super) struct End {
 
 /// Finds the central directory of a zip of `length` bytes.
 pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, Error> {
-    let longest = (BOTH_64_SIZE + RECORD_SIZE + LONGEST_COMMENT) as u64;
-    let start = length.saturating_sub(longest);
-    reader.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::new();
-    reader.take(longest).read_to_end(&mut tail)?;
-
-    let Some(at) = record(&tail)? else {
-        return Err(headless(reader)?);
+    let mut read = |from, count| {
+        reader.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        reader.by_ref().take(count).read_to_end(&mut bytes)?;
+        Ok::<_, io::Error>(bytes)
     };
-    let (before, end) = tail.split_at_checked(at).ok_or(Error::NotZip)?;
-    let mut numbers = Numbers::read(end).ok_or(Error::Truncated)?;
-    let mut directory_end = start + at as u64;
+    let front = read(0, FRONT as u64)?;
+    let tail = read(length.saturating_sub(LONGEST as u64), LONGEST as u64)?;
+    tell(&front, &tail, length)
+}
+
+/// Tells from its first and its last bytes where the central directory of a zip of `length` bytes lies: from [`FRONT`] and
+/// [`LONGEST`] of them, or all that there are.
+pub(super) fn tell(front: &[u8], tail: &[u8], length: u64) -> Result<End, Error> {
+    let start = length.saturating_sub(tail.len() as u64);
+    let found = record(tail, start)?.and_then(|at| tail.split_at_checked(at));
+    let Some((before, end)) = found else {
+        return Err(headless(front, length));
+    };
+    let mut numbers = Numbers::read(end).ok_or_else(|| headless(front, length))?;
+    let mut directory_end = start + before.len() as u64;
     if let Some(wide) = wide(before, directory_end)? {
         numbers = numbers.widened(wide).ok_or(Error::End64)?;
         directory_end -= BOTH_64_SIZE as u64;
@@ -52,8 +66,8 @@ pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, E
     numbers.end(directory_end)
 }
 
-/// Where the one end record begins in the last bytes of the file.
-fn record(tail: &[u8]) -> Result<Option<usize>, Error> {
+/// Where the one end record begins in the last bytes of the file, which begin at `start`.
+fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
     let signatures = tail
         .windows(RECORD.len())
         .enumerate()
@@ -75,7 +89,10 @@ fn record(tail: &[u8]) -> Result<Option<usize>, Error> {
         (None, Some((_, Some(end)))) if end < tail.len() => Err(Error::TrailingData {
             extra: (tail.len() - end) as u64,
         }),
-        (None, Some(_)) => Err(Error::Truncated),
+        (None, Some((last, end))) => Err(Error::Truncated {
+            expected: Some(start + end.unwrap_or(last + RECORD_SIZE) as u64),
+            received: start + tail.len() as u64,
+        }),
     }
 }
 
@@ -85,15 +102,17 @@ fn comment_end(tail: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Why there is no end record: not a zip, or the end is missing.
-fn headless<R: Read + Seek>(reader: &mut R) -> Result<Error, Error> {
-    reader.seek(SeekFrom::Start(0))?;
-    let mut start = Vec::new();
-    reader.take(4).read_to_end(&mut start)?;
-    Ok(if start == super::local::SIGNATURE {
-        Error::Truncated
+fn headless(front: &[u8], length: u64) -> Error {
+    if front.starts_with(&super::local::SIGNATURE) {
+        Error::Truncated {
+            expected: None,
+            received: length,
+        }
     } else {
-        Error::NotZip
-    })
+        Error::NotZip {
+            front: front.to_vec(),
+        }
+    }
 }
 
 struct Numbers {

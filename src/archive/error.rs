@@ -19,13 +19,24 @@ pub enum Error {
     #[error("the zip cannot be read")]
     Read(#[from] io::Error),
     /// Nothing in it looks like a zip.
-    #[error("not a zip archive")]
-    NotZip,
+    #[error(
+        "not a zip archive\n  expected the bytes 50 4b 03 04 at its front\n  received {}",
+        begins(.front)
+    )]
+    NotZip {
+        /// Its first bytes.
+        front: Vec<u8>,
+    },
     /// It begins like a zip and its end is missing.
-    #[error("the zip is cut short")]
-    Truncated,
+    #[error("the zip is cut short\n  expected {}\n  received {received} bytes", at_least(*.expected))]
+    Truncated {
+        /// How many bytes it has at least, if a part of its end is there.
+        expected: Option<u64>,
+        /// How many there are.
+        received: u64,
+    },
     /// It has no entry.
-    #[error("the zip is empty")]
+    #[error("the zip is empty\n  expected at least one entry\n  received none")]
     Empty,
     /// No entry can be the provider's executable (contract 4.5).
     #[error("the zip holds no executable\n  expected a file `{}` at its top level", printable(.expected))]
@@ -266,13 +277,35 @@ pub enum Error {
     Hash(#[from] hash::NameError),
 }
 
+/// The first bytes of what is no zip: as text, if they are some.
+fn begins(front: &[u8]) -> String {
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    if front.is_empty() {
+        "no bytes".to_owned()
+    } else if front.iter().all(is_text) {
+        let text = String::from_utf8_lossy(front);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        format!("`{}`", words.join(" "))
+    } else {
+        let bytes = front.iter().take(4).map(|byte| format!(" {byte:02x}"));
+        format!("the bytes{}", bytes.collect::<String>())
+    }
+}
+
+fn at_least(expected: Option<u64>) -> String {
+    expected.map_or_else(
+        || "a central directory and an end record".to_owned(),
+        |expected| format!("at least {expected} bytes"),
+    )
+}
+
 impl Error {
     /// What kind of thing went wrong.
     pub fn category(&self) -> Category {
         match self {
             Self::Read(_) => Category::Local,
-            Self::NotZip
-            | Self::Truncated
+            Self::NotZip { .. }
+            | Self::Truncated { .. }
             | Self::Empty
             | Self::NoExecutable { .. }
             | Self::Directory { .. }

@@ -13,6 +13,7 @@
 //! | `name` | which names may become files |
 //! | `local` | that the local headers agree, and where data begins |
 //! | [`Content`] | inflating with size and checksum |
+//! | [`Frame`] | whether a zip that only passes has an end that fits it |
 //!
 //! Clients are more lenient (contract 4.5): they write links as text and take the last of two entries with one name. That is
 //! not followed: it would give packages that clients on different systems see differently.
@@ -24,6 +25,7 @@ mod entry;
 mod error;
 mod extra;
 mod fields;
+mod frame;
 mod limits;
 mod local;
 mod name;
@@ -41,6 +43,7 @@ use std::io::{Read, Seek, SeekFrom};
 pub use content::Content;
 pub use entry::{Entry, Kind};
 pub use error::{Error, Field};
+pub use frame::Frame;
 pub use limits::Limits;
 pub use name::Fault;
 
@@ -312,7 +315,7 @@ mod tests {
         for length in 0..bytes.len() {
             let error = open(&bytes[..length]).err();
             assert!(
-                matches!(error, Some(Error::NotZip | Error::Truncated)),
+                matches!(error, Some(Error::NotZip { .. } | Error::Truncated { .. })),
                 "{length} {error:?}"
             );
         }

@@ -1,5 +1,6 @@
 //! Bytes that could not be had.
 
+use crate::archive;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::Category;
@@ -50,6 +51,9 @@ pub enum Error {
         /// What came.
         received: Digest,
     },
+    /// The bytes are those that were expected, and no package.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
     /// More bytes than anything of its kind may have.
     #[error(
         "there are more bytes than the limit\n  expected at most {limit} bytes\n  received more"
@@ -69,6 +73,7 @@ impl Error {
             Self::Limit { .. } => Some("too-large"),
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
             Self::Digest { .. } => Some("digest-mismatch"),
+            Self::Archive(_) => Some("malformed"),
         }
     }
 
@@ -84,6 +89,7 @@ impl Error {
             Self::Http(error) => error.category(),
             Self::NotGiven { category, .. } => *category,
             Self::Missing => Category::NotFound,
+            Self::Archive(error) => error.category(),
             Self::Limit { .. } => Category::Malformed,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,
         }

@@ -4,12 +4,18 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use super::{Body, Error};
+use crate::archive::Frame;
 use crate::digest::Hasher;
 use crate::release::Expected;
 
 /// Passes a body on, and its last chunk only when everything is as expected.
 pub fn hold_back(body: Body, expected: Expected) -> Body {
-    let state = Some((body, HoldBack::new(expected)));
+    prove(body, expected, None)
+}
+
+/// As [`hold_back`], of something that must also have the frame of a zip, if one is given.
+pub(super) fn prove(body: Body, expected: Expected, frame: Option<Frame>) -> Body {
+    let state = Some((body, HoldBack::new(expected, frame)));
     Body::new(futures_util::stream::unfold(state, |state| async move {
         let (mut body, mut hold) = state?;
         loop {
@@ -31,15 +37,17 @@ struct HoldBack {
     hasher: Hasher,
     passed: u64,
     held: Option<Bytes>,
+    frame: Option<Frame>,
 }
 
 impl HoldBack {
-    fn new(expected: Expected) -> Self {
+    fn new(expected: Expected, frame: Option<Frame>) -> Self {
         Self {
             expected,
             hasher: Hasher::new(expected.digest.algorithm()),
             passed: 0,
             held: None,
+            frame,
         }
     }
 
@@ -53,6 +61,9 @@ impl HoldBack {
             return Err(Error::Longer {
                 expected: self.expected.size,
             });
+        }
+        if let Some(frame) = &mut self.frame {
+            frame.pass(&chunk);
         }
         Ok(self.held.replace(chunk))
     }
@@ -71,13 +82,21 @@ impl HoldBack {
                 received,
             });
         }
+        // Only of the right bytes: what is wrong with others is that they are others.
+        if let Some(frame) = self.frame {
+            frame.check()?;
+        }
         Ok(self.held)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::super::{BlobSource, proven};
     use super::*;
+    use crate::archive::zipfile::{executable, zip};
 
     fn run(chunks: &[&'static str], expected: Expected) -> (String, Option<Error>) {
         let body = Body::new(futures_util::stream::iter(
@@ -87,7 +106,7 @@ mod tests {
                 .collect::<Vec<_>>(),
         ));
         let mut passed = String::new();
-        let error = futures_util::FutureExt::now_or_never(async {
+        let reading = async {
             let mut body = hold_back(body, expected);
             while let Some(chunk) = body.next().await {
                 match chunk {
@@ -96,8 +115,50 @@ mod tests {
                 }
             }
             None
-        });
-        (passed, error.expect("never waits"))
+        };
+        let error = reading.now_or_never().expect("never waits");
+        (passed, error)
+    }
+
+    /// A package that comes byte by byte, and that nobody has opened.
+    #[derive(Clone)]
+    struct Unopened(Vec<u8>, Expected);
+
+    impl BlobSource for Unopened {
+        fn expected(&self) -> Expected {
+            self.1
+        }
+
+        fn is_unopened(&self) -> bool {
+            true
+        }
+
+        async fn open(&self, from: u64) -> Result<Body, Error> {
+            assert_eq!(from, 0);
+            let bytes = self.0.clone().into_iter();
+            let chunks = bytes.map(|byte| Ok(Bytes::from(vec![byte])));
+            Ok(Body::new(futures_util::stream::iter(chunks)))
+        }
+    }
+
+    /// How many bytes of an unopened package pass, and why no more do.
+    fn opened(bytes: &[u8], expected: Expected) -> (usize, Option<Error>) {
+        let source = Unopened(bytes.to_vec(), expected);
+        let reading = async {
+            let mut body = match proven(&source).await {
+                Ok(body) => body,
+                Err(error) => return (0, Some(error)),
+            };
+            let mut passed = 0;
+            while let Some(chunk) = body.next().await {
+                match chunk {
+                    Ok(chunk) => passed += chunk.len(),
+                    Err(error) => return (passed, Some(error)),
+                }
+            }
+            (passed, None)
+        };
+        reading.now_or_never().expect("never waits")
     }
 
     #[test]
@@ -120,5 +181,48 @@ mod tests {
         assert!(
             matches!(run(&["ab", "cd", "e"], expected), (p, Some(Error::Longer { .. })) if p == "ab")
         );
+    }
+
+    #[test]
+    fn a_package_that_is_no_zip_never_passes_whole() {
+        let whole = zip([executable()]);
+        assert!(
+            matches!(opened(&whole, Expected::of(&whole)), (passed, None) if passed == whole.len())
+        );
+        for length in 0..whole.len() {
+            let cut = &whole[..length];
+            let (passed, error) = opened(cut, Expected::of(cut));
+            assert!(matches!(error, Some(Error::Archive(_))), "{length}");
+            assert_eq!(passed, length.saturating_sub(1));
+        }
+        // That it is another one counts more.
+        let cut = &whole[..20];
+        let other = Expected {
+            size: 20,
+            ..Expected::of(&whole)
+        };
+        assert!(matches!(
+            opened(cut, other),
+            (19, Some(Error::Digest { .. }))
+        ));
+    }
+
+    /// Who sends nothing asks for nothing.
+    #[test]
+    fn what_should_be_empty_is_proved_at_once() {
+        let nothing = Expected::of(b"");
+        let other = Expected {
+            size: 0,
+            ..Expected::of(b"abc")
+        };
+        assert!(matches!(opened(b"", nothing), (0, Some(Error::Archive(_)))));
+        assert!(matches!(
+            opened(b"", other),
+            (0, Some(Error::Digest { .. }))
+        ));
+        assert!(matches!(
+            opened(b"abc", nothing),
+            (0, Some(Error::Longer { .. }))
+        ));
     }
 }

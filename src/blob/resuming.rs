@@ -42,10 +42,11 @@ impl<B: BlobSource> Resuming<B> {
                     self.failures = 0;
                     return Some(Ok(chunk));
                 }
-                None if self.passed >= self.blob.expected().size => return None,
+                Some(Err(error)) if !error.is_passing() => return self.fail(error),
+                // However it ended: all of it has come.
+                _ if self.passed >= self.blob.expected().size => return None,
+                Some(Err(error)) => Some(error),
                 None => None,
-                Some(Err(error)) if error.is_passing() => Some(error),
-                Some(Err(error)) => return self.fail(error),
             };
             if self.failures >= PATIENCE || (cut.is_none() && !self.blob.can_be_cut()) {
                 // What is too short is told by whoever checks the whole.
@@ -55,7 +56,7 @@ impl<B: BlobSource> Resuming<B> {
             self.failures += 1;
             match self.blob.open(self.passed).await {
                 Ok(body) => self.body = Some(body),
-                Err(error) if error.is_passing() => {}
+                // Whoever opens it has asked as often as its patience goes.
                 Err(error) => return self.fail(error),
             }
         }
@@ -64,5 +65,77 @@ impl<B: BlobSource> Resuming<B> {
     fn fail(&mut self, error: Error) -> Option<Result<Bytes, Error>> {
         self.body = None;
         Some(Err(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use super::super::proven;
+    use super::*;
+    use crate::http::{self, Silence};
+    use crate::release::Expected;
+
+    const BYTES: &[u8] = b"abcdef";
+
+    fn silent() -> Error {
+        Error::Http(http::Error::Silent {
+            url: "https://example.com/".into(),
+            silence: Silence::Download,
+            limit: Duration::ZERO,
+        })
+    }
+
+    /// Gives two bytes at a time and falls silent, and can be opened so often.
+    #[derive(Clone)]
+    struct Faltering(Arc<AtomicU64>);
+
+    impl BlobSource for Faltering {
+        fn expected(&self) -> Expected {
+            Expected::of(BYTES)
+        }
+
+        fn can_be_cut(&self) -> bool {
+            true
+        }
+
+        async fn open(&self, from: u64) -> Result<Body, Error> {
+            let left = self
+                .0
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                    left.checked_sub(1)
+                });
+            if left.is_err() {
+                return Err(silent());
+            }
+            let bytes = BYTES.iter().skip(from as usize).take(2).copied();
+            // As bodies from the network are: nobody may ask again after their end.
+            let all = [Ok(bytes.collect()), Err(silent())];
+            let chunks = futures_util::stream::unfold(all.into_iter(), |mut rest| async {
+                rest.next().map(|chunk| (chunk, rest))
+            });
+            Ok(Body::new(chunks))
+        }
+    }
+
+    fn read(times: u64) -> Result<Vec<u8>, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
+        runtime.unwrap().block_on(async {
+            let source = Faltering(Arc::new(AtomicU64::new(times)));
+            proven(&source).await?.collect(100).await
+        })
+    }
+
+    #[test]
+    fn what_falls_silent_goes_on_until_it_cannot_be_opened() {
+        assert_eq!(read(3).unwrap(), BYTES);
+        for times in 0..3 {
+            assert!(matches!(read(times), Err(Error::Http(_))), "{times}");
+        }
     }
 }

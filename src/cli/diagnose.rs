@@ -2,12 +2,13 @@
 //!
 //! The library states facts; only here is it known which option would help. Hints are chosen by variant, never by text.
 
+mod folders;
 mod mirroring;
 mod origins;
 mod proof;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tfoci::address;
 use tfoci::archive;
@@ -22,7 +23,7 @@ use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
-use tfoci::source::{self, folder};
+use tfoci::source;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::registry::known::{Known, Levels};
@@ -45,6 +46,9 @@ pub(super) enum Complaint {
     /// An argument that is no platform.
     #[error(transparent)]
     Platform(#[from] platform::Error),
+    /// An argument that is no source.
+    #[error(transparent)]
+    Source(#[from] source::SourceAddrError),
     /// One version was needed.
     #[error("`{}` does not name one version\n  expected ADDR@VERSION", printable(.text))]
     OneVersion {
@@ -86,6 +90,19 @@ pub(super) enum Complaint {
         path: PathBuf,
         /// The mirror file.
         file: PathBuf,
+    },
+    /// A trust file that cannot be changed.
+    #[error(transparent)]
+    Trust(#[from] trust::Error),
+    /// Keys that should be pinned, and are not.
+    #[error("new keys are not pinned in {}\n  {}", .path.display(), .keys.join("\n  "))]
+    NotPinned {
+        /// The trust file.
+        path: PathBuf,
+        /// Each a provider with its keys.
+        keys: Vec<String>,
+        /// Why, of the last of them.
+        source: Box<Complaint>,
     },
     /// A mirror file that cannot be read as one.
     #[error("{} is not a mirror file", .path.display())]
@@ -167,6 +184,14 @@ fn locked_by(files: &BTreeSet<PathBuf>) -> String {
 }
 
 impl Complaint {
+    /// A trust file that cannot be used.
+    pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
+        Self::TrustFile {
+            path: path.to_owned(),
+            source: Box::new(source),
+        }
+    }
+
     /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
     pub(super) fn category(&self) -> Category {
         match self {
@@ -174,6 +199,8 @@ impl Complaint {
             | Self::Publication(failure)
             | Self::Mirroring(failure)
             | Self::NotLocked { failure, .. } => failure.category(),
+            Self::NotPinned { source, .. } => source.category(),
+            Self::Trust(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
             Self::NoSuchTrustFile { .. } => Category::NotFound,
@@ -203,11 +230,15 @@ impl Complaint {
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
             Self::NoSuchTrustFile { .. } => Some("`--pin-new` creates it, with the keys that it sees".to_owned()),
+            Self::NotPinned { .. } => {
+                Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
+            }
             Self::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
             Self::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
             Self::NoDestination { .. } => {
                 Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
             }
+            Self::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
             Self::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
             Self::OwnAnnotation { .. } => {
@@ -246,11 +277,11 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Store(error) | Problem::Unread(error) => return in_store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
         Problem::Trust(error) => return proof::untrusted(error, &address),
-        Problem::Folder(error) => return in_folder(error, &address),
+        Problem::Folder(error) => return folders::in_folder(error, &address),
         Problem::Unreadable(_) => {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
-        Problem::Archive { source, .. } => return in_zip(source),
+        Problem::Archive { source, .. } => return folders::in_zip(source),
         Problem::Evidence { .. } => {
             "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
         }
@@ -259,6 +290,9 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
+        }
+        Problem::OtherProvider { .. } => {
+            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
         }
         Problem::Taken { .. } => "nothing of this version was changed. `--existing replace` puts the provider in its place".to_owned(),
         Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
@@ -330,43 +364,6 @@ fn in_store(error: &store::Error) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-fn in_zip(error: &archive::Error) -> Option<String> {
-    match error {
-        archive::Error::NoExecutable { .. } => Some(
-            "put the provider's executable into the zip itself, not into a directory of it"
-                .to_owned(),
-        ),
-        _ => None,
-    }
-}
-
-fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
-    let text = match error {
-        folder::Error::Empty => "name the folder that the release process writes, such as `dist`".to_owned(),
-        folder::Error::SeveralVersions { .. } => {
-            format!("choose one: `--provider {address}@VERSION`")
-        }
-        folder::Error::OtherType { .. } => {
-            "`--provider` must name the type that is in the folder".to_owned()
-        }
-        folder::Error::NoChecksums { .. } => {
-            "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`".to_owned()
-        }
-        folder::Error::ListedZipMissing { .. } => {
-            "to push only some platforms, name them with `--platform`".to_owned()
-        }
-        folder::Error::SamePlatform { .. } => "remove the one that the checksum document does not list".to_owned(),
-        folder::Error::ManifestAltered { .. } => {
-            "nothing of this version was written. Build the release again, and sign after the last change".to_owned()
-        }
-        folder::Error::Manifest { .. } | folder::Error::ManifestVersion { .. } | folder::Error::Protocol { .. } => {
-            r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#.to_owned()
-        }
-        _ => return None,
-    };
-    Some(text)
 }
 
 /// A shell that was not told to leave `${…}` alone leaves nothing of it; a bare name is often meant as a directory.

@@ -171,6 +171,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Err(Failure::from(problem).into()))
         }
     };
+    // Work that succeeded and told nobody did not do what it was asked for.
+    let ended = match (ended, printer.was_heard()) {
+        (Some(Ok(Ending::Done)), Err(complaint)) => Some(Err(complaint)),
+        (ended, _) => ended,
+    };
     ExitCode::from(match ended {
         None => {
             printer.interrupted();

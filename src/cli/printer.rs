@@ -4,12 +4,16 @@
 //! has what it wanted, so a broken pipe is no failure.
 
 use std::error::Error as _;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use console::Style;
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
+
+use tfoci::disk;
+use tfoci::outcome::{Failure, Problem};
 
 use super::diagnose::Complaint;
 use super::json;
@@ -61,13 +65,15 @@ pub(super) struct Printer {
     pub(super) motion: Motion,
     pub(super) bars: MultiProgress,
     colorful: bool,
+    /// Why the result could not be written.
+    unwritten: Arc<Mutex<Option<io::Error>>>,
 }
 
 impl Printer {
     pub(super) fn new(verbosity: Verbosity, format: Format, color: Color, progress: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let terminal = std::io::stderr().is_terminal() && !dumb;
+        let terminal = io::stderr().is_terminal() && !dumb;
         let colorful = match color {
             Color::Always => true,
             Color::Never => false,
@@ -88,14 +94,32 @@ impl Printer {
             motion,
             bars,
             colorful,
+            unwritten: Arc::default(),
         }
     }
 
     /// Prints a line of the result.
     pub(super) fn result(&self, text: &str) {
         if self.format == Format::Text {
-            to_stdout(text);
+            self.to_stdout(text);
         }
+    }
+
+    /// Whether the result could be written.
+    pub(super) fn was_heard(&self) -> Result<(), Complaint> {
+        let mut unwritten = self
+            .unwritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(source) = unwritten.take() else {
+            return Ok(());
+        };
+        Err(Failure::from(Problem::from(disk::Error::Io {
+            action: "write the result to",
+            path: "stdout".into(),
+            source,
+        }))
+        .into())
     }
 
     /// Prints the result as one document, if that is what was asked for.
@@ -103,7 +127,7 @@ impl Printer {
         if self.format == Format::Json
             && let Ok(text) = serde_json::to_string_pretty(document)
         {
-            to_stdout(&text);
+            self.to_stdout(&text);
         }
     }
 
@@ -196,10 +220,26 @@ impl Printer {
             .to_string()
     }
 
+    fn to_stdout(&self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+        // Whoever closed the pipe has what they wanted.
+        let failed = written
+            .err()
+            .filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        if let Some(error) = failed {
+            let mut unwritten = self
+                .unwritten
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            unwritten.get_or_insert(error);
+        }
+    }
+
     fn to_stderr(&self, text: &str) {
         self.bars.suspend(|| {
             // Nobody is left to tell that stderr is closed.
-            let _unheard = writeln!(std::io::stderr(), "{text}");
+            let _unheard = writeln!(io::stderr(), "{text}");
         });
     }
 }
@@ -208,10 +248,4 @@ impl Printer {
 pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let _unheard = error.print();
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
-}
-
-fn to_stdout(text: &str) {
-    let mut stdout = std::io::stdout().lock();
-    // Whoever closed the pipe has what they wanted.
-    let _unheard = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }

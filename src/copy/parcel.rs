@@ -79,8 +79,13 @@ pub(super) async fn artifact<S: ReadStore>(
     let raw = raw.map_err(Trouble::unread)?;
     let raw = raw.ok_or_else(|| Trouble::source(absent()))?;
     let index = Index::read(&raw).map_err(|refusal| Trouble::unread(refusal.into()))?;
-    let raw = tagged(raw, PROVIDER);
-    Ok(Artifact { raw, index })
+    match Problem::of_another(&index, &from.provider) {
+        Some(problem) => Err(Trouble::source(problem)),
+        None => Ok(Artifact {
+            raw: tagged(raw, PROVIDER),
+            index,
+        }),
+    }
 }
 
 /// The evidence of a version, as the destination will have it.

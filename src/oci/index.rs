@@ -87,6 +87,11 @@ impl Index {
         })
     }
 
+    /// The provider that it says it is of, where its title is an address.
+    pub fn provider(&self) -> Option<ProviderAddr> {
+        ProviderAddr::from_ascii(self.annotations.get(TITLE)?).ok()
+    }
+
     /// The entry that a client on `platform` installs from (contract 1.4). Every entry is visited: one bad entry spoils
     /// the version for every platform.
     ///

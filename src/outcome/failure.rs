@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::address;
+use crate::address::{self, ProviderAddr};
 use crate::archive;
 use crate::authentication::{Authentication, Status};
 use crate::blob;
@@ -127,6 +127,16 @@ pub enum Problem {
         /// The zip of the release.
         offered: Digest,
     },
+    /// Two addresses lead to one repository, and the version is there for the other.
+    #[error(
+        "another provider's version is there\n  expected {expected}\n  received {stored} (in the store)"
+    )]
+    OtherProvider {
+        /// The provider that is published.
+        expected: Box<ProviderAddr>,
+        /// The one in the store.
+        stored: Box<ProviderAddr>,
+    },
     /// After a merge, some package would not be covered by the evidence: the release was made again.
     #[error("the store has packages of another release of this version")]
     Uncovered {
@@ -149,6 +159,14 @@ pub enum Problem {
         constraints: Option<String>,
         /// Those that are there.
         available: Vec<Version>,
+    },
+    /// A version that a lock file names, and that the source does not list.
+    #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
+    Withdrawn {
+        /// Those that it lists.
+        available: Vec<Version>,
+        /// For which platforms the store has it: not for all.
+        stored: Vec<Platform>,
     },
     /// Only a tag that clients take for the version, and never fetch it by.
     #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
@@ -214,7 +232,24 @@ fn versions(available: &[Version]) -> String {
     }
 }
 
+fn stored_for(platforms: &[Platform]) -> String {
+    if platforms.is_empty() {
+        return String::new();
+    }
+    let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
+    format!("\n  stored only for {}", platforms.join(", "))
+}
+
 impl Problem {
+    /// What is wrong with an index that says it is of another provider than expected.
+    pub(crate) fn of_another(index: &oci::Index, expected: &ProviderAddr) -> Option<Self> {
+        let stored = index.provider().filter(|stored| stored != expected)?;
+        Some(Self::OtherProvider {
+            expected: Box::new(expected.clone()),
+            stored: Box::new(stored),
+        })
+    }
+
     /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
     pub fn code(&self) -> Option<String> {
         match self {
@@ -250,14 +285,16 @@ impl Problem {
             | Self::Evidence { .. }
             | Self::Taken { .. }
             | Self::OtherPackage { .. }
+            | Self::OtherProvider { .. }
             | Self::Uncovered { .. }
             | Self::Weaker { .. }
             | Self::NotPinned { .. }
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,
-            Self::NoProvider | Self::NoVersion { .. } | Self::NotCanonical { .. } => {
-                Category::NotFound
-            }
+            Self::NoProvider
+            | Self::NoVersion { .. }
+            | Self::Withdrawn { .. }
+            | Self::NotCanonical { .. } => Category::NotFound,
             Self::NoPin => Category::Usage,
         }
     }

@@ -11,7 +11,6 @@ use super::{
 use crate::blob::{self, Kept};
 use crate::oci::EMPTY;
 use crate::oci::evidence::KEYS;
-use crate::platform::Platform;
 use crate::store;
 
 /// How many manifests or documents are written at once: an index may name hundreds.
@@ -50,7 +49,7 @@ pub(super) async fn carry_out<S: WriteStore, B: BlobSource>(
             let transfer = match step.missing {
                 true => deliver(&package, &destination, &subject, &reporter)
                     .await
-                    .map_err(|problem| of_source(problem, &package.platform))?,
+                    .map_err(|problem| of_source(problem, &package))?,
                 false => Transfer::Present,
             };
             let size = package.expected.size;
@@ -130,7 +129,7 @@ pub(crate) async fn deliver<S: WriteStore, B: BlobSource>(
 }
 
 /// A store that cannot use a blob since its bytes do not come is not to blame: its source is.
-fn of_source(problem: Problem, platform: &Platform) -> Problem {
+fn of_source<B>(problem: Problem, package: &Package<B>) -> Problem {
     let Problem::Store(store::Error::Blob {
         what,
         digest,
@@ -139,8 +138,12 @@ fn of_source(problem: Problem, platform: &Platform) -> Problem {
     else {
         return problem;
     };
-    let platform = platform.clone();
+    let platform = package.platform.clone();
     match source {
+        blob::Error::Archive(source) => Problem::Archive {
+            file: package.file_name.clone(),
+            source,
+        },
         blob::Error::NotGiven { category, source } => Problem::Package {
             platform,
             category,
@@ -186,6 +189,10 @@ impl<B: BlobSource> BlobSource for Watched<B> {
 
     fn can_be_cut(&self) -> bool {
         self.blob.can_be_cut()
+    }
+
+    fn is_unopened(&self) -> bool {
+        self.blob.is_unopened()
     }
 
     fn kept(&self) -> Option<Kept<'_>> {

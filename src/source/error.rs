@@ -149,8 +149,10 @@ pub enum Error {
         received: String,
     },
     /// A package that cannot be read.
-    #[error("the package cannot be used\n  from {url}")]
+    #[error("the {what} cannot be used\n  from {url}")]
     Archive {
+        /// The package.
+        what: Document,
         /// Where.
         url: Shown,
         /// Why.
@@ -285,19 +287,6 @@ fn content_type(received: Option<&str>) -> String {
 }
 
 impl Error {
-    /// A source that has nothing for any of these platforms.
-    pub(crate) fn no_platform<'a>(
-        place: String,
-        platforms: impl IntoIterator<Item = &'a Platform>,
-    ) -> Self {
-        let platforms = platforms.into_iter().map(Platform::to_string);
-        Self::NoPlatform {
-            place,
-            platforms: platforms.collect(),
-            available: Vec::new(),
-        }
-    }
-
     /// The platform that it is about, where it is about one package.
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {
@@ -306,7 +295,8 @@ impl Error {
             | Self::ContentType { what, .. }
             | Self::Json { what, .. }
             | Self::Platform { what, .. }
-            | Self::Contradiction { what, .. } => what,
+            | Self::Contradiction { what, .. }
+            | Self::Archive { what, .. } => what,
             _ => return None,
         };
         match what {

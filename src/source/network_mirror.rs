@@ -19,7 +19,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::wire::{Archive, Archives, MirrorIndex};
 use super::zip::Place;
-use super::{Offer, Offers, Source, Zip};
+use super::{Given, Offer, Offers, Source, Zip};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
@@ -265,14 +265,10 @@ impl Source for NetworkMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Release<Zip>, Error> {
+    ) -> Result<Given<Zip>, Error> {
         let (mut archives, url) = self.archives(provider, version).await?;
         if let Some(wanted) = platforms {
             archives.retain(|platform, _| wanted.contains(platform));
-        }
-        if archives.is_empty() {
-            let wanted = platforms.into_iter().flatten();
-            return Err(Error::no_platform(self.name(provider), wanted));
         }
         let fetched = archives
             .into_iter()
@@ -287,10 +283,9 @@ impl Source for NetworkMirror {
             expected: zip.promised(),
             location: zip,
         });
-        Ok(Release::unproven(
-            provider,
-            version.version(),
-            packages.collect(),
+        Ok(Given::of(
+            platforms.unwrap_or_default().to_vec(),
+            Release::unproven(provider, version.version(), packages.collect()),
         ))
     }
 

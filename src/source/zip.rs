@@ -17,6 +17,7 @@ use crate::archive::{Archive, Limits};
 use crate::blob::{self, BlobSource, Body};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::{self, spool::Spool};
+use crate::event::Event;
 use crate::hash::PackageHash;
 use crate::http::{self, Answer, Request};
 use crate::platform::Platform;
@@ -80,11 +81,13 @@ impl Place {
     /// does not say.
     async fn size(&self) -> Result<Option<u64>, Error> {
         let identity = self.access.identity_at(&self.url);
-        let request = || {
-            self.request(&self.url, &identity)
-                .header(RANGE, "bytes=0-0")
-        };
-        let answer = self.access.send(Kind::Package, request).await?;
+        let all = || self.request(&self.url, &identity);
+        let first = || all().header(RANGE, "bytes=0-0");
+        let mut answer = self.access.send(Kind::Package, first).await?;
+        if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
+            // What is empty has no first byte.
+            answer = self.access.send(Kind::Package, all).await?;
+        }
         if answer.status() == StatusCode::PARTIAL_CONTENT {
             return Ok(answer.range().and_then(|range| range.total));
         }
@@ -103,6 +106,7 @@ impl Place {
             return Ok(zip);
         }
         let unusable = |source| Error::Archive {
+            what: self.what(),
             url: self.url.clone().into(),
             source,
         };
@@ -160,6 +164,10 @@ impl Place {
         let mut url = self.url.clone();
         if let Some(renewal) = &self.renewal {
             url = renewal.latest().unwrap_or(url);
+        }
+        if from > 0 {
+            let url = url.clone().into();
+            self.access.http.report(Event::Resuming { url, from });
         }
         loop {
             let identity = self.access.identity_at(&url);
@@ -219,6 +227,10 @@ impl BlobSource for Zip {
 
     fn can_be_cut(&self) -> bool {
         matches!(self.location, Location::Remote(_))
+    }
+
+    fn is_unopened(&self) -> bool {
+        true
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

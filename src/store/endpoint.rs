@@ -82,6 +82,19 @@ impl Endpoint {
     /// # Errors
     /// Everything that is wrong with the template.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), AddressError> {
+        if self.exact
+            && let Some((first, others)) = providers.split_first()
+        {
+            let place = self.repository(first).ok();
+            let meets =
+                |other: &&ProviderAddr| *other != first && self.repository(other).ok() == place;
+            if let Some(second) = others.iter().find(meets) {
+                return Err(AddressError::OneRepository {
+                    text: self.text.clone(),
+                    providers: Box::new((first.clone(), second.clone())),
+                });
+            }
+        }
         let Kind::Registry(template) = &self.kind else {
             return Ok(());
         };
@@ -231,6 +244,14 @@ pub enum AddressError {
     NoDirectory {
         /// What was given.
         text: String,
+    },
+    /// One repository for several providers, whose versions would be taken for one another's.
+    #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
+    OneRepository {
+        /// What was given.
+        text: String,
+        /// Two of the providers.
+        providers: Box<(ProviderAddr, ProviderAddr)>,
     },
     /// A directory is literal.
     #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]

@@ -100,21 +100,21 @@ pub fn verify<L>(
 pub fn among(
     hashes: &BTreeSet<PackageHash>,
     platform: &Platform,
-    zh: Option<PackageHash>,
+    zip: &Digest,
 ) -> Result<(), Error> {
     let zips = hashes.iter().filter(|hash| hash.zip_digest().is_some());
     let expected: Vec<PackageHash> = zips.cloned().collect();
     if expected.is_empty() {
         return Err(Error::NoZipLocked);
     }
-    match zh {
-        Some(received) if !hashes.contains(&received) => Err(Error::NotLocked {
-            platform: platform.clone(),
-            expected,
-            received,
-        }),
-        _ => Ok(()),
+    if expected.iter().any(|hash| hash.zip_digest() == Some(*zip)) {
+        return Ok(());
     }
+    Err(Error::NotLocked {
+        platform: platform.clone(),
+        expected,
+        received: *zip,
+    })
 }
 
 fn subject<L>(release: &Release<L>) -> Subject<'_> {
@@ -255,7 +255,7 @@ impl<L> Verified<Release<L>> {
     /// The first package that is not among the hashes, or that there is none of a zip.
     pub fn locked(mut self, hashes: &BTreeSet<PackageHash>) -> Result<Self, Error> {
         for package in &self.packages {
-            among(hashes, &package.platform, package.zh())?;
+            among(hashes, &package.platform, &package.expected.digest)?;
         }
         let anchor = &mut self.1.authentication.anchor;
         if *anchor != Some(Anchor::Pinned) {

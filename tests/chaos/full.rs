@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -179,5 +179,25 @@ fn while_installing() {
         for form in ["--packed", "--unpacked"] {
             fail_at_every(&FULL, &Victim::installing(Stage::new(&PLATFORMS), form));
         }
+    }
+}
+
+/// Where the result goes: nobody is told that all went well.
+#[test]
+fn stdout() {
+    let stage = Stage::new(&PLATFORMS);
+    for format in ["text", "json"] {
+        let mut push = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        push.args(Stage::push("store", &["--format", format]));
+        push.stdout(File::create("/dev/full").unwrap());
+        let output = push.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(
+            stderr.contains("cannot write the result to stdout"),
+            "{stderr}"
+        );
+        assert!(stderr.contains("No space left on device"), "{stderr}");
+        assert!(stage.seen("store").is_some());
     }
 }

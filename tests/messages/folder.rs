@@ -356,6 +356,8 @@ error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used fo
             says: r"
 error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
   not a zip archive
+    expected the bytes 50 4b 03 04 at its front
+    received `<html>`
 ",
         },
         Case {

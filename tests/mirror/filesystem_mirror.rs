@@ -137,6 +137,8 @@ fn a_file_that_is_no_package_is_refused() {
         .says(1, "
 error: the file mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip cannot be used for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
   not a zip archive
+    expected the bytes 50 4b 03 04 at its front
+    received `no zip`
 ");
     assert!(stage.installs().is_empty());
 }

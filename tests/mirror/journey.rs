@@ -1,14 +1,12 @@
 use std::fs;
 
 use super::stage::Stage;
-use super::{LINUX, demo};
+use super::{DARWIN, LINUX, demo};
 use crate::support::judge;
 use crate::support::layout_of_registry::export;
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::registry::Registry;
 use crate::support::release::ReleaseFolder;
-
-const DARWIN: &str = "darwin_arm64";
 
 /// `acme/demo` with several releases, one of them for later.
 fn versions() -> Provider {
@@ -278,6 +276,9 @@ fn platforms_that_are_not_there_are_told() {
    Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
 error: none of the wanted packages is published for [ORIGIN]/acme/demo in [ORIGIN]
   expected plan9_mips
+  has linux_amd64 of 1.0.0
+
+hint: choose among these by `--platform`, or by `platforms` in the mirror file
 ",
     );
     assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);

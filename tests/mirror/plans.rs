@@ -1,9 +1,7 @@
 use super::stage::Stage;
-use super::{LINUX, demo};
+use super::{DARWIN, LINUX, demo};
 use crate::support::origin::Provider;
 use crate::support::signer::Signer;
-
-const DARWIN: &str = "darwin_arm64";
 
 fn two() -> [Provider; 2] {
     let other = ["1.0.0", "1.1.0", "2.0.0-rc.1"]
@@ -244,4 +242,36 @@ fn shards_share_all_of_it() {
   Mirrored nothing in [TIME]
 ",
     );
+}
+
+#[test]
+fn one_repository_is_for_one_provider() {
+    let stage = Stage::of([
+        demo(),
+        Provider::new("acme/other").version("1.0.0", &[LINUX]),
+    ]);
+    let into = "--exact-repository --to oci-layout:one";
+    stage
+        .run(&format!("[ORIGIN]/acme/demo [ORIGIN]/acme/other {into}"))
+        .says(
+            2,
+            "error: `oci-layout:one` is one repository, and cannot be that of [ORIGIN]/acme/demo and [ORIGIN]/acme/other\n",
+        )
+        .gives(&[]);
+    stage
+        .run(&format!("-q [ORIGIN]/acme/demo {into}"))
+        .says(0, "");
+    let before = stage.tree();
+    // The version is there, with every platform; but it is not this provider's.
+    stage.run(&format!("[ORIGIN]/acme/other {into}")).says(
+        3,
+        "
+error: another provider's version is there for [ORIGIN]/acme/other 1.0.0 in oci-layout:one
+  expected [ORIGIN]/acme/other
+  received [ORIGIN]/acme/demo (in the store)
+
+hint: nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart
+",
+    );
+    assert_eq!(stage.tree(), before);
 }

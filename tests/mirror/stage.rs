@@ -142,6 +142,7 @@ fn in_order(text: &str) -> String {
         "Copied ",
         "Present ",
         "Would copy ",
+        "Pinned ",
     ];
     let rank = |line: &str| {
         let mut verbs = verbs.iter();

@@ -1,6 +1,6 @@
 //! Stopped and killed: nothing half done is visible, and the next run does only what is left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::team::Team;
 use crate::support::origin::Provider;
 use crate::support::registry::{Fault, Seen};
+use crate::support::release::ReleaseFolder;
+use crate::support::zipfile::{executable, file, zip};
 
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 /// At how many points of a run a signal comes.
@@ -81,11 +83,10 @@ fn finished(team: &Team) -> BTreeSet<String> {
     versions.map(|tag| tag.replace(':', " ")).collect()
 }
 
-/// The zips in repositories that have tags; in others nothing is looked for.
+/// The zips that the registry has.
 fn zips(team: &Team) -> BTreeSet<String> {
     let held = ["acme/p0", "acme/p1"].map(|name| team.held(name));
-    let held = held.iter().filter(|held| !held.tags.is_empty());
-    let blobs = held.flat_map(|held| &held.blobs);
+    let blobs = held.iter().flat_map(|held| &held.blobs);
     let zips = blobs.filter(|(_, bytes)| bytes.starts_with(b"PK"));
     zips.map(|(digest, _)| digest.clone()).collect()
 }
@@ -132,4 +133,65 @@ fn interrupted() {
 #[test]
 fn killed() {
     at_many_points("KILL", |status, _| assert_eq!(status.signal(), Some(9)));
+}
+
+/// A provider whose packages have 100 kB and more, each another number.
+fn heavy() -> Provider {
+    let folder = ReleaseFolder::new("demo", "1.0.0");
+    let sizes = [100_000, 110_000, 120_000].into_iter();
+    let packages = sizes.zip(["darwin_arm64", "linux_amd64", "linux_arm64"]);
+    let folder = packages.fold(folder, |folder, (size, platform)| {
+        let license = file("LICENSE", vec![b'x'; size]);
+        folder.zip(platform, &zip([executable(), license]))
+    });
+    Provider::new("acme/demo").release(folder)
+}
+
+/// The blobs of the provider, with their sizes.
+fn blobs(team: &Team) -> BTreeMap<String, u64> {
+    let blobs = team.held("acme/demo").blobs.into_iter();
+    let sized = blobs.map(|(digest, bytes)| (digest, bytes.len() as u64));
+    sized.collect()
+}
+
+/// What was uploaded whole, with the bytes that came for it.
+fn uploaded(team: &Team) -> BTreeMap<String, u64> {
+    let seen = team.registry.seen().into_iter();
+    let done = seen.filter(|seen| is_write(seen) && seen.status == Some(201));
+    let blobs = done.filter_map(|seen| Some((seen.parameter("digest")?.to_owned(), seen.body)));
+    blobs.collect()
+}
+
+#[test]
+fn what_came_before_the_first_tag_is_not_sent_again() {
+    let team = Team::of(vec![heavy()]);
+    team.mirror(&[]).succeeds();
+    let (whole, writes) = (blobs(&team), team.registry.count(is_write));
+    assert_eq!(uploaded(&team), whole);
+    let tags = team.tags();
+    let trap = Trap::lay(&team, "KILL");
+    let mut spared = BTreeSet::new();
+    for passing in 0..writes {
+        team.clear();
+        trap.catch(&team, passing);
+        if !team.tags().is_empty() {
+            break;
+        }
+        let came = blobs(&team);
+        team.forget();
+        team.mirror(&[]).succeeds();
+        assert_eq!(team.tags(), tags, "{passing}");
+        // What is on its way when its sender is killed may still arrive, so that less is lacking by now.
+        let sent = uploaded(&team);
+        for (digest, bytes) in &sent {
+            assert_eq!(whole.get(digest), Some(bytes), "{passing}");
+            assert!(!came.contains_key(digest), "{passing}: {digest} came again");
+        }
+        let bytes = |blobs: &BTreeMap<_, u64>| blobs.values().sum::<u64>();
+        assert!(bytes(&sent) <= bytes(&whole) - bytes(&came), "{passing}");
+        spared.insert(bytes(&came));
+    }
+    // From some of it to all of it.
+    assert!(spared.len() >= 3, "{spared:?}");
+    assert!(spared.contains(&whole.values().sum()), "{spared:?}");
 }

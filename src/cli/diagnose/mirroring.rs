@@ -1,6 +1,9 @@
 //! What to do where a version is not mirrored: whoever mirrors is not its author, and can neither sign nor build it again.
 
+use tfoci::archive;
+use tfoci::error::Category;
 use tfoci::outcome::{Failure, Problem};
+use tfoci::source;
 use tfoci::store;
 use tfoci::trust::{self, Reason};
 use tfoci::version::Version;
@@ -24,6 +27,10 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::Trust(trust::Error::OtherName { .. }) => {
             "nothing of this version was written. The package may be another version's: its author has to publish it again".to_owned()
+        }
+        Problem::Archive { source, .. }
+        | Problem::Source(source::Error::Archive { source, .. }) => {
+            return of_zip(source).map(str::to_owned);
         }
         Problem::OtherPackage { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again".to_owned()
@@ -49,9 +56,24 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::NoVersion { .. } => {
             "these are all that there are: choose among them by other constraints".to_owned()
         }
+        Problem::Withdrawn { .. } => {
+            "it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it".to_owned()
+        }
         _ => return None,
     };
     Some(text)
+}
+
+fn of_zip(error: &archive::Error) -> Option<&'static str> {
+    Some(match error.category() {
+        Category::Local => return None,
+        Category::Untrusted => {
+            "this version was not tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others"
+        }
+        _ => {
+            "this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others"
+        }
+    })
 }
 
 fn of_signature(reason: &Reason) -> Option<String> {

@@ -1,0 +1,224 @@
+//! The frame of a zip: what shows of it while it passes, unopened.
+//!
+//! Its end says where the central directory lies, and how long the whole is. A zip that was cut short, a page that was taken
+//! for one and bytes behind the end are told by that alone, in the words in which [`Archive::open`](super::Archive::open)
+//! tells them. What the directory says of the entries is for whoever opens it.
+
+use super::Error;
+use super::end::{self, FRONT, LONGEST};
+
+/// A zip of known length that passes piece by piece. No more of it is kept than its end can be long: 64 KiB.
+#[derive(Debug)]
+pub struct Frame {
+    length: u64,
+    passed: u64,
+    front: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+impl Frame {
+    /// Of a zip of `length` bytes, which are still to come.
+    pub fn new(length: u64) -> Self {
+        Self {
+            length,
+            passed: 0,
+            front: Vec::new(),
+            tail: Vec::new(),
+        }
+    }
+
+    /// Looks at the next bytes. That there are as many as were announced is for the caller to see to.
+    pub fn pass(&mut self, bytes: &[u8]) {
+        let missing = FRONT.saturating_sub(self.front.len());
+        self.front.extend(bytes.iter().take(missing));
+        let start = self.length.saturating_sub(LONGEST as u64);
+        let before = start.saturating_sub(self.passed);
+        self.passed += bytes.len() as u64;
+        let last = usize::try_from(before)
+            .ok()
+            .and_then(|before| bytes.get(before..))
+            .unwrap_or_default();
+        if !last.is_empty() {
+            let whole = LONGEST.min(usize::try_from(self.length).unwrap_or(LONGEST));
+            self.tail
+                .reserve_exact(whole.saturating_sub(self.tail.len()));
+            self.tail.extend_from_slice(last);
+        }
+    }
+
+    /// Judges what has passed.
+    ///
+    /// # Errors
+    /// What [`Archive::open`](super::Archive::open) says of its end: there is none, or it does not fit.
+    pub fn check(self) -> Result<(), Error> {
+        end::tell(&self.front, &self.tail, self.passed).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::super::hostile::cases;
+    use super::super::zipfile::{executable, file, with, zip};
+    use super::*;
+
+    /// What a frame says of bytes that come in these chunks.
+    fn framed<'a>(length: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<(), Error> {
+        let mut frame = Frame::new(length as u64);
+        for chunk in chunks {
+            frame.pass(chunk);
+            assert!(frame.front.len() <= FRONT && frame.tail.capacity() <= LONGEST.min(length));
+        }
+        frame.check()
+    }
+
+    /// What is said of an end by those who can seek.
+    fn found(bytes: &[u8]) -> Result<(), Error> {
+        end::find(&mut Cursor::new(bytes), bytes.len() as u64).map(drop)
+    }
+
+    fn said(result: Result<(), Error>) -> String {
+        result.map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    /// Longer than an end can be, so that what is kept begins somewhere within.
+    fn long(comment: usize) -> Vec<u8> {
+        let content: Vec<u8> = (0..70_000u32).map(|n| n as u8).collect();
+        with([executable(), file("LICENSE", content)], |zip| {
+            zip.comment = vec![b'x'; comment];
+        })
+    }
+
+    #[test]
+    fn a_whole_zip_passes_wherever_it_is_cut_into_pieces() {
+        for bytes in [
+            zip([executable()]),
+            with([executable()], |zip| zip.wide = true),
+            with([executable()], |zip| zip.comment = vec![b'x'; 99]),
+        ] {
+            for at in 0..=bytes.len() {
+                let (front, tail) = bytes.split_at(at);
+                assert!(framed(bytes.len(), [front, tail]).is_ok(), "{at}");
+            }
+            assert!(framed(bytes.len(), bytes.chunks(1)).is_ok());
+        }
+        for comment in [0, 1, 0xffff] {
+            let bytes = long(comment);
+            let start = bytes.len() - LONGEST;
+            for size in [
+                1,
+                3,
+                4096,
+                start - 1,
+                start,
+                start + 1,
+                LONGEST,
+                bytes.len(),
+            ] {
+                assert!(
+                    framed(bytes.len(), bytes.chunks(size)).is_ok(),
+                    "{comment} {size}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_zip_cut_anywhere_is_refused() {
+        let bytes = with([executable()], |zip| {
+            (zip.wide, zip.comment) = (true, vec![b'x'; 9]);
+        });
+        for length in 0..bytes.len() {
+            let error = framed(length, bytes[..length].chunks(5)).err();
+            assert!(
+                matches!(error, Some(Error::NotZip { .. } | Error::Truncated { .. })),
+                "{length} {error:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn it_says_what_those_say_who_open_the_zip() {
+        let mut refused = 0;
+        for case in cases() {
+            let result = framed(case.zip.len(), case.zip.chunks(7));
+            if let Err(error) = &result {
+                refused += 1;
+                assert!(
+                    error.to_string().starts_with(case.message),
+                    "{}: {error}",
+                    case.label
+                );
+            }
+            assert_eq!(said(result), said(found(&case.zip)), "{}", case.label);
+        }
+        assert!(refused >= 15, "{refused}");
+    }
+
+    #[test]
+    fn it_says_what_came() {
+        for (bytes, wanted) in [
+            (b"" as &[u8], "received no bytes"),
+            (b"<html>\n<head>\n<title>", "received `<html> <head> <t`"),
+            (b"\x1f\x8b\x08\0\0", "received the bytes 1f 8b 08 00"),
+            (b"PK\x03", "received the bytes 50 4b 03"),
+            (
+                b"PK\x03\x04",
+                "expected a central directory and an end record\n  received 4 bytes",
+            ),
+            (
+                b"PK\x05\x06\0\0",
+                "expected at least 22 bytes\n  received 6 bytes",
+            ),
+        ] {
+            let text = said(framed(bytes.len(), [bytes]));
+            assert!(text.ends_with(wanted), "{text}");
+        }
+        let bytes = long(5);
+        let cut = bytes.len() - 1;
+        let text = said(framed(cut, bytes[..cut].chunks(1000)));
+        let wanted = format!(
+            "expected at least {} bytes\n  received {cut} bytes",
+            bytes.len()
+        );
+        assert!(text.ends_with(&wanted), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn how_it_comes_makes_no_difference(
+            comment in 0..70usize,
+            lies in (-2..3i64, -2..3i64, 0..2u16),
+            wide: bool,
+            after in 0..3usize,
+            lost in 0..150usize,
+            sizes in prop::collection::vec(1..90usize, 1..9),
+        ) {
+            let mut bytes = with([executable(), file("x", "y")], |zip| {
+                zip.comment = vec![b'P'; comment];
+                (zip.offset_lie, zip.size_lie, zip.disk) = lies;
+                zip.wide = wide;
+                zip.after = vec![0; after];
+            });
+            bytes.truncate(bytes.len().saturating_sub(lost));
+            let (mut chunks, mut rest) = (Vec::new(), bytes.as_slice());
+            for size in sizes.iter().cycle() {
+                if rest.is_empty() {
+                    break;
+                }
+                let (chunk, after) = rest.split_at(rest.len().min(*size));
+                chunks.push(chunk);
+                rest = after;
+            }
+            prop_assert_eq!(said(framed(bytes.len(), chunks)), said(found(&bytes)));
+        }
+
+        #[test]
+        fn noise_never_panics(bytes: Vec<u8>, size in 1..40usize) {
+            prop_assert!(framed(bytes.len(), bytes.chunks(size)).is_err());
+        }
+    }
+}

@@ -1,0 +1,203 @@
+use super::stage::{Stage, folder};
+use super::team::Team;
+use super::{LINUX, mirror};
+use crate::support::author::Author;
+use crate::support::hostile::{Case, cases};
+use crate::support::origin::{Fault, Provider, Release, Setup, asks};
+use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::zipfile::{executable, file, with, zip};
+
+/// A release whose only package is these bytes, signed.
+fn signed(bytes: &[u8]) -> ReleaseFolder {
+    ReleaseFolder::new("demo", "1.0.0").zip(LINUX, bytes)
+}
+
+/// A zip that is longer than a single read, and of which no end is kept that begins at its front.
+fn long(comment: usize) -> Vec<u8> {
+    with(
+        [executable(), file("LICENSE", vec![b'x'; 200_000])],
+        |zip| {
+            zip.comment = vec![b'x'; comment];
+        },
+    )
+}
+
+/// Nothing of a signed package arrives; `says` is what is wrong with it, and what to do.
+#[track_caller]
+fn refused(bytes: &[u8], code: i32, says: &str) {
+    let stage = Stage::release(Release::from(signed(bytes)).without_packages());
+    let text = format!(
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+{}
+",
+        says.trim_matches('\n')
+    );
+    stage.demo("").says(code, &text).gives(&[]);
+    assert!(stage.installs().is_empty());
+    assert!(!stage.tree().values().any(|digest| *digest == sha256(bytes)));
+}
+
+#[test]
+fn what_is_no_zip_is_refused_although_it_is_signed() {
+    refused(b"<!DOCTYPE html>\n<title>Sign in</title>\n", 1, "
+  not a zip archive
+    expected the bytes 50 4b 03 04 at its front
+    received `<!DOCTYPE html>`
+
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+");
+    refused(b"", 1, "
+  not a zip archive
+    expected the bytes 50 4b 03 04 at its front
+    received no bytes
+
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+");
+    refused(&zip([]), 1, "
+  the zip is empty
+    expected at least one entry
+    received none
+
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+");
+}
+
+#[test]
+fn a_zip_that_was_cut_before_it_was_signed_is_refused() {
+    let bytes = long(0);
+    refused(&bytes[..150_000], 1, "
+  the zip is cut short
+    expected a central directory and an end record
+    received 150000 bytes
+
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+");
+    refused(&bytes[..bytes.len() - 1], 1, "
+  the zip is cut short
+    expected at least 200254 bytes
+    received 200253 bytes
+
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+");
+}
+
+#[test]
+fn a_zip_with_something_behind_it_is_refused() {
+    refused(&[&long(0)[..], b"more"].concat(), 3, "
+  4 bytes follow the end of the zip
+
+hint: this version was not tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others
+");
+}
+
+#[test]
+fn whole_zips_arrive_whatever_their_end_looks_like() {
+    for bytes in [
+        long(0),
+        long(0xffff),
+        with([executable()], |zip| zip.wide = true),
+        with([executable()], |zip| zip.before = vec![b'#'; 99]),
+    ] {
+        let stage = Stage::release(signed(&bytes));
+        stage.demo("-q").says(0, "");
+        assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    }
+}
+
+/// What shows at the end of a zip is judged in one way, whoever looks.
+#[test]
+fn ends_are_judged_as_push_judges_them() {
+    let is_end = |case: &&Case| {
+        let ends = ["not a zip", "the zip is ", "bytes follow", "end record"];
+        let is_within = case.label == "an entry in another part";
+        !is_within && ends.iter().any(|end| case.message.contains(end))
+    };
+    let (cases, mut count) = (cases(), 0);
+    for case in cases.iter().filter(is_end) {
+        let author = Author::new();
+        signed(&case.zip).write(&author.scene.path("dist"));
+        let release = Release::from(signed(&case.zip)).without_packages();
+        let stage = Stage::release(release);
+        for run in [author.push(&[]), mirror(&stage.scene, &stage.origin, &[])] {
+            let run = run.exits(case.exit.into());
+            let cause = format!("\n  {}\n", case.message);
+            assert!(
+                run.stderr.contains(&cause),
+                "{}\n{}",
+                case.label,
+                run.stderr
+            );
+        }
+        assert!(stage.installs().is_empty());
+        count += 1;
+    }
+    assert_eq!(count, 16);
+}
+
+#[test]
+fn registries_get_nothing_of_it() {
+    let both = [LINUX, "darwin_arm64"];
+    for bytes in [&long(0)[..150_000], b"<html>", b""] {
+        let release = Release::from(signed(bytes).platform("darwin_arm64")).without_packages();
+        let providers = vec![
+            Provider::new("acme/demo").release(release),
+            Provider::new("acme/other").version("1.0.0", &both),
+        ];
+        let team = Team::of(providers);
+        let run = team.mirror(&[]).exits(1);
+        let about = "acme/demo 1.0.0 linux_amd64 in ";
+        assert!(run.stderr.contains(about), "{}", run.stderr);
+        assert!(team.held("acme/demo").tags.is_empty());
+        assert_eq!(team.held("acme/other").tags.len(), 2);
+        // What is good of it arrives by itself.
+        team.mirror(&["--platform", "darwin_arm64"]).succeeds();
+        let demo = team.held("acme/demo");
+        assert_eq!(demo.tags.len(), 2);
+        let digest = format!("sha256:{}", sha256(bytes));
+        assert!(!demo.blobs.contains_key(&digest));
+        team.assert_whole();
+    }
+}
+
+const ADDRESS: &str = "example.com/acme/demo";
+
+/// A mirror that lists hashes of these schemes only.
+fn mirrored(bytes: &[u8], schemes: &[&'static str]) -> Stage {
+    let setup = Setup::new([Provider::new("acme/demo").release(signed(bytes))]);
+    Stage::new(setup.mirror_schemes(schemes).start())
+}
+
+#[test]
+fn network_mirrors_are_held_to_the_same() {
+    for schemes in [&["zh:"][..], &[]] {
+        let stage = mirrored(&long(0)[..150_000], schemes);
+        let url = stage.origin.mirror_url();
+        let from = format!("{ADDRESS} --from network-mirror:{url} --allow-unsigned {ADDRESS}");
+        stage.mirror(&from).says(1, "
+  Accepted example.com/acme/demo 1.0.0   unverified
+error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+  the zip is cut short
+    expected a central directory and an end record
+    received 150000 bytes
+
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+").gives(&[]);
+        assert!(stage.installs().is_empty());
+    }
+}
+
+#[test]
+fn only_what_is_as_it_was_signed_is_looked_at() {
+    let stage = Stage::release(folder());
+    let altered = Fault::body(vec![b'<'; 406]);
+    stage.origin.always(asks("package"), altered);
+    stage.demo("").says(
+        3,
+        "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  the bytes do not match their digest
+…",
+    );
+}

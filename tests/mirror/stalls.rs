@@ -1,0 +1,113 @@
+use super::stage::Stage;
+use super::team::Team;
+use super::{LINUX, mirror, said};
+use crate::support::origin::{Fault, Provider, asks};
+use crate::support::registry::Seen;
+
+/// The package that stands still, of which half came.
+const STALLED: &str = "package acme/demo 1.0.0 linux_amd64";
+
+fn two() -> Vec<Provider> {
+    let provider = |address| Provider::new(address).version("1.0.0", &[LINUX]);
+    vec![provider("acme/demo"), provider("acme/other")]
+}
+
+/// Half of the package comes, and nothing more of it whenever it is asked for again; the other provider arrives.
+#[track_caller]
+fn gives_up(then: Fault, asked: usize, says: &str) {
+    let stage = Stage::of(two());
+    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
+    let half = zip.len() / 2;
+    stage
+        .origin
+        .fault(1, asks(STALLED), Fault::stall_body(half));
+    stage.origin.always(asks(STALLED), then);
+    let addresses = "[ORIGIN]/acme/demo [ORIGIN]/acme/other";
+    stage
+        .mirror(&format!("{addresses} --timeout 1"))
+        .says(1, says)
+        .gives(&["oci-layout:store/[ORIGIN]/acme/other:1.0.0"]);
+    assert_eq!(stage.installs(), ["acme/other 1.0.0 linux_amd64"]);
+    assert_eq!(stage.origin.count(asks(STALLED)), asked);
+    let seen = stage.origin.seen();
+    let again = seen.iter().filter(|seen| asks(STALLED)(seen)).skip(1);
+    for seen in again {
+        assert_eq!(seen.header("range"), Some(&*format!("bytes={half}-")));
+    }
+}
+
+#[test]
+fn a_package_that_stands_still_goes_on_where_it_was() {
+    let stage = Stage::of(two());
+    stage.origin.fault(1, asks(STALLED), Fault::stall_body(100));
+    let run = mirror(&stage.scene, &stage.origin, &["--timeout", "1", "-v"]).succeeds();
+    let resumed = "  Resuming https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip after 100 B\n";
+    assert!(
+        said(&run, &stage.origin).contains(resumed),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    let seen = stage.origin.seen();
+    assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
+}
+
+#[test]
+fn a_registry_waits_for_a_package_that_stands_still() {
+    let team = Team::of(two());
+    team.origin.fault(1, asks(STALLED), Fault::stall_body(100));
+    team.mirror(&["--timeout", "1"]).succeeds();
+    team.assert_whole();
+    assert_eq!(team.tags().len(), 4);
+    assert_eq!(team.origin.count(asks(STALLED)), 2);
+    // It is sent once.
+    let zip = team.origin.zip("acme/demo", "1.0.0", LINUX).len() as u64;
+    let is_sent = |seen: &Seen| seen.path.contains("/acme/demo/") && seen.body == zip;
+    assert_eq!(team.registry.count(is_sent), 1);
+}
+
+#[test]
+fn a_package_that_stands_still_for_ever_is_given_up() {
+    gives_up(Fault::stall_body(0), 6, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  nothing more of the answer within 1 seconds
+    at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
+
+hint: `--timeout SECONDS` waits longer; `-vv` shows every request
+  Mirrored 1 version, 1 package (409 B copied) in [TIME]
+    Failed 1 of 2: [ORIGIN]/acme/demo 1.0.0 linux_amd64
+");
+}
+
+#[test]
+fn a_server_that_answers_no_more_is_given_up() {
+    gives_up(Fault::Stall, 3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  no answer within 1 seconds
+    at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
+
+hint: `--timeout SECONDS` waits longer; `-vv` shows every request
+  Mirrored 1 version, 1 package (409 B copied) in [TIME]
+    Failed 1 of 2: [ORIGIN]/acme/demo 1.0.0 linux_amd64
+");
+}
+
+#[test]
+fn a_server_that_goes_away_is_given_up() {
+    gives_up(
+        Fault::Reset,
+        3,
+        "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+  cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
+…",
+    );
+}
