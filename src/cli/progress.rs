@@ -226,3 +226,44 @@ fn styled(size: u64, name: &str) -> ProgressBar {
     bar.set_message(name.to_owned());
     bar
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_leaves_room_for_a_name() {
+        for (columns, figures) in [
+            (40, "100 %"),
+            (56, "1023.99 MiB of 1023.99 MiB"),
+            (80, "1023.99 MiB of 1023.99 MiB"),
+            (
+                96,
+                "[           24         ] 1023.99 MiB of 1023.99 MiB 1023.99 MiB/s",
+            ),
+        ] {
+            let template = template(columns);
+            assert_eq!(
+                template.contains("{bar"),
+                figures.contains('['),
+                "{columns}"
+            );
+            assert_eq!(
+                template.contains("bytes"),
+                figures.contains("of"),
+                "{columns}"
+            );
+            assert!(template.starts_with("{wide_msg} "), "{columns}");
+            assert!(figures.len() + 24 <= usize::from(columns), "{columns}");
+        }
+    }
+
+    #[test]
+    fn bars_of_several_versions_differ() {
+        let provider = "example.com/acme/demo".parse().expect("an address");
+        let version = "1.0.0".parse().expect("a version");
+        let platform = "linux_amd64".parse().expect("a platform");
+        let subject = Subject::version(&provider, &version).platform(&platform);
+        assert_eq!(name(&subject), "demo 1.0.0 linux_amd64");
+    }
+}

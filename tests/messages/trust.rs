@@ -212,13 +212,13 @@ hint: nothing of this version was written. Name the file of the author's public 
             },
             arguments: "push dist --provider acme/demo --trust trust.toml --key acme.asc --to oci-layout:store",
             exit: 3,
-            says: r"
+            says: r#"
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that is not pinned for registry.opentofu.org/acme/demo 1.0.0 in dist
   expected [STRANGER]
   received [ACME]
 
-hint: nothing of this version was written. If the author has changed keys, name the new one with `--key FILE`
-",
+hint: nothing of this version was written. If the author says that this is a new key, add "[ACME]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+"#,
         },
         Case {
             label: "a revoked key",

@@ -159,9 +159,11 @@ error: the list of packages is not JSON for example.com/acme/demo 1.0.0 in netwo
 hint: a page in place of JSON often means that something between here and the server wants a login
 ");
     refused("mirror-index", Fault::status(404), 1, "
-error: nothing is published for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: the mirror has nothing for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+  from https://[ORIGIN]/mirror/example.com/acme/demo/index.json
+  answered 404
 
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
+hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
     refused("mirror-version", Fault::status(404), 1, "
 error: the request for the list of packages failed for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/

@@ -119,6 +119,12 @@ impl Told {
         Self(run.exits(code).says(expected))
     }
 
+    /// Asserts the exit code, and gives what was said.
+    #[track_caller]
+    pub fn ends(self, code: i32) -> String {
+        self.0.exits(code).stderr
+    }
+
     /// Asserts that nothing that was printed holds a secret.
     #[track_caller]
     pub fn hides(self, secret: &str) -> Self {

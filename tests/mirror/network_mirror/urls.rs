@@ -153,9 +153,11 @@ fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
         .origin
         .always(asks("mirror-index"), Fault::status(404));
     from_books(&stage).says(1, "
-error: nothing is published for bücher.example/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: the mirror has nothing for bücher.example/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+  from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json
+  answered 404
 
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
+hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
     assert_eq!(stage.origin.count(below(UNICODE)), 1);
 
