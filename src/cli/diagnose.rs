@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tfoci::address;
-use tfoci::archive;
 use tfoci::blob;
 use tfoci::config;
 use tfoci::credentials;

@@ -112,7 +112,7 @@ fn what_is_withdrawn_and_stored_is_present() {
    Present [ORIGIN]/acme/demo 1.1.0 darwin_arm64
    Present [ORIGIN]/acme/demo 1.1.0 linux_amd64
    Warning [ORIGIN]/acme/demo 1.1.0: it is not published any more in [ORIGIN]
-  Mirrored nothing: 4 packages already present, in [TIME]
+Would mirror nothing: 4 packages already present, in [TIME]
 ",
     );
     assert_eq!(stage.tree(), before);

@@ -221,9 +221,6 @@ fn long_pauses_are_told_and_ranges_shown() {
     let stage = Stage::of([demo()]);
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
     let said = stage.demo("-vv").ends(0);
-    assert!(
-        said.contains(".zip (Range: bytes=100-405): 206, "),
-        "{said}"
-    );
+    assert!(said.contains(".zip (Range: bytes=100-): 206, "), "{said}");
     assert!(said.contains(".zip: 200, "), "{said}");
 }
