@@ -19,11 +19,15 @@ fn unlisted(platforms: &[&str]) -> Provider {
 #[track_caller]
 fn arrives_without_darwin(stage: &Stage, arguments: &str, address: &str, authentication: &str) {
     let warning = format!("   Warning {address} 1.0.0: there is no package for darwin_arm64");
+    let verb = match authentication {
+        "unverified" => "Accepted",
+        _ => "Verified",
+    };
     stage.mirror(arguments).says(
         0,
         &format!(
             "
-  Verified {address} 1.0.0   {authentication}
+  {verb} {address} 1.0.0   {authentication}
     Copied {address} 1.0.0 linux_amd64   406 B   {authentication}
 {warning}
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
