@@ -29,6 +29,7 @@ pub mod filesystem_mirror;
 pub mod folder;
 mod identity;
 pub mod network_mirror;
+mod place;
 pub mod registry;
 mod renewal;
 pub mod tree;

@@ -4,9 +4,10 @@ use url::Url;
 
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
+use super::super::place::Place;
 use super::super::renewal::Renewal;
 use super::super::wire::{Download, ListedPackage, PublicKey};
-use super::super::zip::{Place, Zip};
+use super::super::zip::Zip;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::http::Shown;
