@@ -6,7 +6,7 @@
 //! 2. Each [`Wish`] **chooses** among the versions.
 //! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
-//! 5. [`crate::trust`] **verifies** it, before any package flows.
+//! 5. [`crate::trust`] **verifies** it, before any package flows; only then the source is asked for sizes that it did not say.
 //! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between. Nobody opens them on the
 //!    way; what does not even end as a zip does never arrives.
 //!
@@ -218,6 +218,12 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             }
             _ => wanted,
         };
+        if !S::BRINGS_PROOF {
+            // Whether nothing will do as proof is known before anything flows.
+            let nothing = Release::unproven(provider, version, Vec::new());
+            self.verify(nothing)
+                .map_err(|error| from_source(error.into()))?;
+        }
         let release = self
             .source
             .release(provider, &offer.version, lacking.as_deref())
@@ -231,6 +237,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             subject: subject.clone(),
             authentication: verified.authentication().clone(),
         });
+        let verified = self.source.packages(verified).await;
+        let verified = verified.map_err(|error| from_source(error.into()))?;
         let arriving = |platform: &Platform| {
             let mut packages = verified.packages.iter();
             packages.any(|package| package.platform == *platform)
@@ -253,8 +261,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 
     fn verify(
         &self,
-        release: Release<S::Package>,
-    ) -> Result<Verified<Release<S::Package>>, trust::Error> {
+        release: Release<S::Lead>,
+    ) -> Result<Verified<Release<S::Lead>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
         let Some(hashes) = self.task.locked.get(&release.version) else {
             return trust::verify(release, rule, now);

@@ -15,7 +15,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     /// A list of versions may name platforms for which there is nothing when it comes to it.
     pub(super) fn tell_what_is_not_given(
         &self,
-        release: &Release<S::Package>,
+        release: &Release<S::Lead>,
         wanted: Option<&[Platform]>,
     ) {
         let is_given = |wanted: &&Platform| {

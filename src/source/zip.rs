@@ -1,13 +1,12 @@
 //! Packages as sources have them.
 
 use std::sync::Arc;
-
-use tempfile::TempPath;
+use std::task::Poll;
 
 use super::error::Error;
 use super::place::Place;
 use crate::blob::{self, BlobSource, Body};
-use crate::hash::PackageHash;
+use crate::disk::spool::{Share, Spooled};
 use crate::release::Expected;
 
 /// A package of a source.
@@ -20,13 +19,12 @@ pub struct Zip {
 #[derive(Clone, Debug)]
 pub(super) enum Location {
     Remote(Box<Place>),
-    /// Its server does not say how long it is, so it was fetched beforehand.
-    Spooled(Arc<TempPath>),
-}
-
-pub(super) fn list(hashes: &[PackageHash]) -> String {
-    let texts: Vec<String> = hashes.iter().map(PackageHash::to_string).collect();
-    texts.join(", ")
+    /// Nobody says what it is, so it was fetched beforehand.
+    Spooled {
+        file: Spooled,
+        /// The room that the file takes as long as anybody has it.
+        _share: Arc<Share>,
+    },
 }
 
 impl Zip {
@@ -52,15 +50,15 @@ impl BlobSource for Zip {
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
         let place = match &self.location {
             Location::Remote(place) => place,
-            Location::Spooled(path) => {
-                let file = blob::File {
-                    path: path.to_path_buf(),
-                    expected: self.expected,
-                };
-                return file.open(from).await;
+            Location::Spooled { file, .. } => {
+                let mut reader = file.reader(from);
+                return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
+                    // As of other local files.
+                    Poll::Ready(reader.next_block().map_err(blob::Error::Disk).transpose())
+                })));
             }
         };
-        let answer = place.ask(from).await.map_err(|error| match error {
+        let answer = place.ask(from, None).await.map_err(|error| match error {
             Error::Http(error) => blob::Error::Http(error),
             error => blob::Error::NotGiven {
                 category: error.category(),
