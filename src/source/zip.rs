@@ -65,6 +65,6 @@ impl BlobSource for Zip {
                 source: Box::new(error),
             },
         })?;
-        Ok(blob::received(answer, from))
+        blob::promised(answer, from, self.expected.size)
     }
 }

@@ -1,6 +1,6 @@
 //! Packages of which nobody says what they are, or how long: they are fetched to find out.
 
-use super::stage::{ARRIVED, Stage, Told};
+use super::stage::{ARRIVED, Stage, Told, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Seen, Setup, asks, lie};
 use crate::support::server::answer::{Answer, End};
@@ -161,6 +161,51 @@ fn nothing_is_fetched_before_the_proof() {
     let stage = silent();
     stage.demo("-q").says(0, "");
     assert_eq!(stage.installs(), ARRIVED);
+    assert_eq!(stage.origin.count(asks("package")), 2);
+}
+
+/// What an origin says of the size of the package.
+const SIZE: &str = "packages/linux_amd64/package_size";
+
+/// What is said of a package whose size is another.
+fn other_size(how: &str, expected: &str, received: &str) -> String {
+    spoiled(
+        &format!("there are {how} bytes than expected"),
+        expected,
+        received,
+    )
+}
+
+#[test]
+fn a_wrong_size_is_told_at_once() {
+    let [fewer, more] = [
+        other_size("fewer", "407 bytes", "406 bytes"),
+        other_size("more", "405 bytes", "more"),
+    ];
+    for (size, says) in [(407, fewer), (405, more)] {
+        let stage = told("download", lie::says(SIZE, size));
+        stage.demo("").says(3, &says).gives(&[]);
+        assert_eq!(stage.origin.count(asks("package")), 1);
+        assert!(stage.installs().is_empty());
+    }
+}
+
+#[test]
+fn what_came_whole_and_is_shorter_is_not_asked_for_again() {
+    let stage = told("download", lie::says(SIZE, 407));
+    stage.origin.always(asks("package"), Fault::chunked());
+    stage
+        .demo("")
+        .says(3, &other_size("fewer", "407 bytes", "406 bytes"));
+    assert_eq!(stage.origin.count(asks("package")), 1);
+    // The rest of something else.
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let range = Fault::with("content-range", "bytes 100-299/300");
+    stage.origin.fault(2, asks("package"), range);
+    stage
+        .demo("")
+        .says(3, &other_size("fewer", "406 bytes", "300 bytes"));
     assert_eq!(stage.origin.count(asks("package")), 2);
 }
 
