@@ -32,18 +32,24 @@ impl From<Url> for Shown {
     }
 }
 
-/// Text that need not be a URL.
+/// Text that need not be a URL. Where it cannot be told what of it is a password, none of it is shown.
 impl From<&str> for Shown {
     fn from(text: &str) -> Self {
-        if let Ok(url) = Url::parse(text) {
+        if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
             return url.into();
         }
-        let bare = text.split(['?', '#']).next().unwrap_or_default();
-        Self(match bare.rsplit_once('@') {
-            Some((_, bare)) => format!("…@{}", printable(bare)),
-            None => printable(bare),
+        let Some((user, rest)) = text.rsplit_once('@') else {
+            return Self(before_query(text));
+        };
+        Self(match user.contains(['?', '#']) {
+            true => "…".to_owned(),
+            false => format!("…@{}", before_query(rest)),
         })
     }
+}
+
+fn before_query(text: &str) -> String {
+    printable(text.split(['?', '#']).next().unwrap_or_default())
 }
 
 impl fmt::Display for Shown {
@@ -84,6 +90,11 @@ mod tests {
             ("//me:hunter2@[h/a?b", "…@[h/a"),
             ("https://[h/a?b", "https://[h/a"),
             ("a/b#c", "a/b"),
+            ("https://me:hunter2@/", "…@/"),
+            ("x:https://me:hunter2@h.example/", "…@h.example/"),
+            ("https://me:hunt?er2@h.example/", "…"),
+            ("h.example/a?token=hun@ter2", "…"),
+            ("oci-layout:directory", "oci-layout:directory"),
         ] {
             assert_eq!(Shown::from(text).to_string(), shown);
         }

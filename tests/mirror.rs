@@ -3,6 +3,8 @@
 use crate::support::origin::{Origin, Provider};
 use crate::support::scene::{Run, Scene};
 
+/// Platforms that a source lists and does not have, or has and does not list.
+mod absent;
 /// Who is told who we are.
 mod access;
 /// What unmodified clients make of the same origin.
@@ -25,6 +27,9 @@ mod lists;
 mod locks;
 /// Other people's mirrors behind a URL.
 mod network_mirror;
+/// Keys that are seen for the first time, and written down.
+#[cfg(unix)]
+mod pins;
 /// Mirror files, and how several jobs share one.
 mod plans;
 /// What every refusal of an origin is called, and what to do about it.
@@ -47,7 +52,10 @@ mod team;
 mod trust;
 /// How many requests a mirror takes.
 mod wire;
+/// Versions that are locked and no longer published, and whatever else nothing fulfils.
+mod withdrawn;
 
+const DARWIN: &str = "darwin_arm64";
 const LINUX: &str = "linux_amd64";
 
 fn demo() -> Provider {

@@ -119,6 +119,67 @@ fn the_mirror_file_is_one() {
     assert!(run.stderr.contains("cannot reach"), "{}", run.stderr);
 }
 
+/// The only block of one language with these words in it.
+fn block(language: &str, words: &str) -> String {
+    let mut found = blocks(language);
+    found.retain(|block| block.contains(words));
+    assert_eq!(found.len(), 1, "{words}");
+    found.swap_remove(0)
+}
+
+#[test]
+fn the_nightly_job_installs_this_version_before_it_mirrors() {
+    let job = block("yaml", "schedule:");
+    let version = format!("ref: v{},", env!("CARGO_PKG_VERSION"));
+    let mut at = 0;
+    for step in [
+        version.as_str(),
+        "cargo install --locked --path tfoci",
+        "tfoci login ",
+        "tfoci mirror --file mirror.toml",
+    ] {
+        let found = job[at..].find(step);
+        at += found.unwrap_or_else(|| panic!("{step} is not where it should be: {job}"));
+    }
+}
+
+#[test]
+fn the_indexed_job_has_all_that_it_reads() {
+    let job = block("yaml", "Indexed");
+    let setup = block("sh", "kubectl ");
+    for (path, volume, mount, made) in [
+        (
+            "--file /etc/tfoci/mirror.toml",
+            "{ name: plan, configMap: { name: tfoci } }",
+            "{ name: plan, mountPath: /etc/tfoci }",
+            "configmap tfoci --from-file mirror.toml --from-file trust.toml",
+        ),
+        (
+            "name: REGISTRY_AUTH_FILE, value: /etc/registry/.dockerconfigjson",
+            "{ name: registry, secret: { secretName: registry } }",
+            "{ name: registry, mountPath: /etc/registry }",
+            "secret docker-registry registry ",
+        ),
+    ] {
+        for words in [path, volume, mount] {
+            assert!(job.contains(words), "{words}");
+        }
+        assert!(setup.contains(made), "{made}");
+    }
+    let image = format!("/tfoci:{}\n", env!("CARGO_PKG_VERSION"));
+    assert!(job.contains(&image), "{job}");
+}
+
+#[test]
+fn every_command_that_prints_a_document_is_in_the_table_of_documents() {
+    let text = readme();
+    let (_, output) = text.split_once("| command | document |").unwrap();
+    let (table, _) = output.split_once("\n\n").unwrap();
+    for command in ["push", "mirror", "copy", "versions", "inspect", "install"] {
+        assert!(table.contains(&format!("`{command}`")), "{command}");
+    }
+}
+
 #[test]
 fn it_is_short_enough_to_be_read() {
     assert!(readme().lines().count() <= 350);

@@ -6,7 +6,7 @@ mod mirroring;
 mod origins;
 mod proof;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tfoci::address;
 use tfoci::archive;
@@ -44,6 +44,9 @@ pub(super) enum Complaint {
     /// An argument that is no platform.
     #[error(transparent)]
     Platform(#[from] platform::Error),
+    /// An argument that is no source.
+    #[error(transparent)]
+    Source(#[from] source::SourceAddrError),
     /// One version was needed.
     #[error("`{}` does not name one version\n  expected ADDR@VERSION", printable(.text))]
     OneVersion {
@@ -77,6 +80,19 @@ pub(super) enum Complaint {
         path: PathBuf,
         /// Why.
         source: Box<trust::Error>,
+    },
+    /// A trust file that cannot be changed.
+    #[error(transparent)]
+    Trust(#[from] trust::Error),
+    /// Keys that should be pinned, and are not.
+    #[error("new keys are not pinned in {}\n  {}", .path.display(), .keys.join("\n  "))]
+    NotPinned {
+        /// The trust file.
+        path: PathBuf,
+        /// Each a provider with its keys.
+        keys: Vec<String>,
+        /// Why, of the last of them.
+        source: Box<Complaint>,
     },
     /// A mirror file that cannot be read as one.
     #[error("{} is not a mirror file", .path.display())]
@@ -145,12 +161,22 @@ pub(super) enum Complaint {
 }
 
 impl Complaint {
+    /// A trust file that cannot be used.
+    pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
+        Self::TrustFile {
+            path: path.to_owned(),
+            source: Box::new(source),
+        }
+    }
+
     /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
     pub(super) fn category(&self) -> Category {
         match self {
             Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
                 failure.category()
             }
+            Self::NotPinned { source, .. } => source.category(),
+            Self::Trust(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
             _ => Category::Usage,
@@ -177,11 +203,15 @@ impl Complaint {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+            Self::NotPinned { .. } => {
+                Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
+            }
             Self::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
             Self::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
             Self::NoDestination { .. } => {
                 Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
             }
+            Self::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
             Self::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
             Self::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
             Self::OwnAnnotation { .. } => {

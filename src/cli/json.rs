@@ -63,6 +63,7 @@ impl<'a> Failed<'a> {
                 providers: vec![failed],
                 bytes: 0,
                 requests,
+                error: None,
             });
         }
         Self::Command {
@@ -103,7 +104,7 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The result of `push` and `copy`.
+/// The result of `push`, `mirror` and `copy`.
 #[derive(Serialize)]
 pub(super) struct Publication<'a> {
     pub(super) schema: u32,
@@ -112,6 +113,9 @@ pub(super) struct Publication<'a> {
     pub(super) bytes: u64,
     /// HTTP requests that were sent, with redirects and retries, without those for tokens.
     pub(super) requests: u64,
+    /// What went wrong beside the versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Error>,
 }
 
 /// One provider version of a publication.

@@ -18,7 +18,7 @@ use tfoci::release::Document;
 use tfoci::selection::Selection;
 use tfoci::source;
 use tfoci::store::{Endpoint, Registry, Store};
-use tfoci::trust::{Policy, TrustFile};
+use tfoci::trust::{self, Policy, TrustFile};
 
 use super::access::{self, Access};
 use super::diagnose::Complaint;
@@ -229,11 +229,8 @@ impl Trust {
     fn policy_of(&self, file: Option<&Path>) -> Result<Policy, Complaint> {
         let mut policy = Policy::default();
         if let Some(path) = file {
-            let text = String::from_utf8_lossy(&read(path)?).into_owned();
-            let file = TrustFile::parse(&text).map_err(|source| Complaint::TrustFile {
-                path: path.to_owned(),
-                source: Box::new(source),
-            })?;
+            let file = TrustFile::parse(&trust_text(path)?);
+            let file = file.map_err(|source| Complaint::trust_file(path, source))?;
             let beside = path.parent().unwrap_or(Path::new(""));
             policy = file.resolve(|key| read(&beside.join(key)))?;
         }
@@ -341,6 +338,12 @@ pub(super) fn shelf(
         repository,
         place: endpoint.to_string(),
     })
+}
+
+/// Reads the text of a trust file.
+pub(super) fn trust_text(path: &Path) -> Result<String, Complaint> {
+    let text = String::from_utf8(read(path)?);
+    text.map_err(|_| Complaint::trust_file(path, trust::Error::Encoding))
 }
 
 /// Reads a file that the user named.

@@ -127,6 +127,7 @@ pub(super) async fn run(
         bytes: published.bytes,
         requests,
         providers: vec![json::Provider::Published(&published)],
+        error: None,
     });
     let digest_file = arguments.digest_file.filter(|_| !arguments.dry_run);
     Ok(

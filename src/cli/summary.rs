@@ -59,6 +59,8 @@ struct Heard {
     /// Without their packages, which are counted, unless the document lists them: of those there may be very many.
     published: Vec<Published>,
     complaints: Vec<Complaint>,
+    /// What went wrong beside the versions.
+    besides: Option<Complaint>,
 }
 
 impl<'a> Report<'a> {
@@ -90,6 +92,14 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Takes note of what went wrong, though no version suffers from it.
+    pub(super) fn besides(&self, complaint: Option<Complaint>) {
+        let Some(complaint) = complaint else { return };
+        self.printer.failure(&complaint);
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.besides = Some(complaint);
+    }
+
     /// Prints what became of them all, by provider and version; says how it ended.
     pub(super) fn finish(self, requests: u64) -> Ending {
         let Self {
@@ -102,6 +112,7 @@ impl<'a> Report<'a> {
             tally,
             mut published,
             mut complaints,
+            besides,
         } = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         published.sort_by(|a, b| key(a).cmp(&key(b)));
         complaints.sort_by_cached_key(|complaint| complaint.subject().map(Subject::to_string));
@@ -130,8 +141,9 @@ impl<'a> Report<'a> {
                 .map(json::Provider::Published)
                 .chain(failed)
                 .collect(),
+            error: besides.as_ref().map(json::Error::from),
         });
-        Ending::of(complaints.iter())
+        Ending::of(complaints.iter().chain(&besides))
     }
 }
 

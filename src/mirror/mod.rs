@@ -4,18 +4,20 @@
 //!
 //! 1. The source lists its **versions**, and the store its **tags**, at the same time.
 //! 2. Each [`Wish`] **chooses** among the versions.
-//! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again.
+//! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again. So is one
+//!    that is locked, and that its source has withdrawn since.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
 //! 5. [`crate::trust`] **verifies** it, before any package flows; only then the source is asked for sizes that it did not say.
 //! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between. Nobody opens them on the
 //!    way; what does not even end as a zip does never arrives.
 //!
 //! While the packages of one version flow, the next one's proof is fetched. What fails for one version fails for that version
-//! only.
+//! only, and a wish that nothing fulfils fails by itself.
 
 mod stored;
 mod telling;
 mod wish;
+mod withdrawn;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,8 +29,8 @@ use crate::address::ProviderAddr;
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject};
 use crate::hash::PackageHash;
-use crate::oci::{RawManifest, Tag};
-use crate::outcome::{Change, Failure, Hear, Problem, Published, PublishedPackage};
+use crate::oci::RawManifest;
+use crate::outcome::{Failure, Hear, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{self, Destination, Known, publish};
 use crate::release::Release;
@@ -38,8 +40,8 @@ use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
 use stored::Stored;
-use wish::Choice;
 pub use wish::Wish;
+use wish::{Choice, Chosen};
 
 /// How many providers are worked on at once: most of the time they wait for an answer.
 const PROVIDERS: usize = 16;
@@ -113,19 +115,50 @@ enum Prepared<L> {
     },
 }
 
+impl<L> Prepared<L> {
+    fn present(published: Published) -> Self {
+        Self::Present(Box::new(published))
+    }
+
+    fn lacking(release: Verified<Release<L>>, stored: Option<Stored>) -> Self {
+        let arriving = |platform: &Platform| {
+            let mut packages = release.packages.iter();
+            packages.any(|package| package.platform == *platform)
+        };
+        let there = stored.as_ref().map(|stored| &stored.artifact.index);
+        let mut beside = there.map_or_else(Vec::new, PublishedPackage::of_index);
+        beside.retain(|package| !arriving(&package.platform));
+        Self::Lacking {
+            release: Box::new(release),
+            beside,
+            index: stored.map(|stored| stored.artifact.raw),
+        }
+    }
+}
+
 impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     async fn provider(&self, hear: &Hear<'_>) {
         let (chosen, tags) = match self.survey().await {
             Ok(found) => found,
             Err(failure) => return hear(Err(failure)),
         };
+        let choices = self
+            .with_packages(chosen.choices)
+            .unwrap_or_else(|failure| {
+                hear(Err(failure));
+                Vec::new()
+            });
         let (sender, mut receiver) = mpsc::channel(AHEAD);
         let preparing = async {
             let sender = sender;
-            for choice in &chosen {
+            // Nobody stops listening before the last of them.
+            for choice in &choices {
                 let prepared = self.prepare(choice, &tags).await;
-                // Nobody stops listening before the last of them.
                 let _all_heard = sender.send(prepared).await;
+            }
+            for wish in chosen.unfulfilled {
+                let there = self.without_offer(wish, &tags).await;
+                let _all_heard = sender.send(there.map(Prepared::present)).await;
             }
         };
         let copying = async {
@@ -140,17 +173,16 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     }
 
     /// Asks both sides what they have, and chooses.
-    async fn survey(&self) -> Result<(Vec<Choice>, BTreeSet<String>), Failure> {
+    async fn survey(&self) -> Result<(Chosen, BTreeSet<String>), Failure> {
         let Task {
             provider,
             destination,
             ..
         } = &self.task;
-        let place = self.source.name(provider);
         let subject = Subject::provider(provider);
         let offers = async {
             let offers = self.source.offers(provider).await;
-            offers.map_err(|error| Problem::from(error).of(subject.clone(), &place))
+            offers.map_err(|error| self.at_source(error, subject.clone()))
         };
         let tags = async {
             let tags = destination.store.tags(&destination.repository).await;
@@ -164,23 +196,23 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             });
         }
         let chosen = wish::choose(&self.task.wishes, &offers.offers);
-        let mut chosen = chosen.map_err(|problem| problem.of(subject.clone(), &place))?;
-        self.tell_what_is_absent(&chosen);
-        let wanted: BTreeSet<String> = chosen
-            .iter()
-            .flat_map(|one| &one.absent)
-            .map(Platform::to_string)
-            .collect();
-        chosen.retain(|choice| !choice.is_empty());
-        if chosen.is_empty() {
-            let platforms = wanted.into_iter().collect();
-            let problem = source::Error::NoPlatform {
-                place: place.clone(),
-                platforms,
-            };
-            return Err(Problem::from(problem).of(subject, &place));
-        }
         Ok((chosen, tags.unwrap_or_default().into_iter().collect()))
+    }
+
+    /// Leaves out versions of which the source lists no package that is wanted; it is a failure if those are all.
+    fn with_packages(&self, mut choices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
+        for Choice { offer, absent, .. } in &choices {
+            self.tell_what_is_absent(offer.version.version(), absent);
+        }
+        let absent = choices.iter().flat_map(|one| one.absent.clone());
+        let absent: BTreeSet<Platform> = absent.collect();
+        let is_some = !choices.is_empty();
+        choices.retain(|choice| !choice.is_empty());
+        if is_some && choices.is_empty() {
+            let subject = Subject::provider(&self.task.provider);
+            return Err(self.without_packages(&absent, subject));
+        }
+        Ok(choices)
     }
 
     async fn prepare(
@@ -193,64 +225,54 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let provider = &self.task.provider;
         let version = offer.version.version();
         let subject = Subject::version(provider, version);
-        let stored = self.look(version, tags).await;
-        let stored = stored.map_err(|problem| self.stored(problem, subject.clone()))?;
-        let place = self.source.name(provider);
-        let from_source = |problem: Problem| problem.of(subject.clone(), &place);
+        let from_source = |error: source::Error| self.at_source(error, subject.clone());
+        let in_store = |problem: Problem| self.stored(problem, subject.clone());
+        let stored = self.look(version, tags).await.map_err(in_store)?;
         let wanted = match platforms {
             None if stored.is_some() => {
                 let platforms = self.source.platforms(provider, &offer.version).await;
-                Some(platforms.map_err(|error| from_source(error.into()))?)
+                Some(platforms.map_err(from_source)?)
             }
             platforms => platforms.clone(),
         };
-        let lacking = match (&stored, &wanted) {
-            (Some(stored), Some(wanted)) if stored.has_evidence || !self.can_prove() => {
-                let lacks = |platform: &&Platform| !stored.platforms.contains(platform);
-                let lacking: Vec<Platform> = wanted.iter().filter(lacks).cloned().collect();
-                if lacking.is_empty() {
-                    let present = self.present(version, stored);
-                    self.check_lock(&present, wanted)
-                        .map_err(|error| self.stored(error.into(), subject.clone()))?;
-                    return Ok(Prepared::Present(Box::new(present)));
-                }
-                Some(lacking)
-            }
-            _ => wanted,
-        };
-        if !S::BRINGS_PROOF {
-            // Whether nothing will do as proof is known before anything flows.
-            let nothing = Release::unproven(provider, version, Vec::new());
-            self.verify(nothing)
-                .map_err(|error| from_source(error.into()))?;
+        let mut lacking = wanted.clone();
+        if let (Some(stored), Some(wanted)) = (&stored, &wanted) {
+            let held = self.hold_to_lock(version, stored, wanted).await;
+            held.map_err(in_store)?;
+            lacking = Some(self.lacking(stored, wanted));
+        }
+        if let (Some(stored), Some([])) = (&stored, lacking.as_deref()) {
+            return Ok(Prepared::present(self.present(version, stored)));
+        }
+        if !S::BRINGS_PROOF && stored.is_none() {
+            // That nothing will do as proof is known before anything flows.
+            let nothing = self.verify(Release::unproven(provider, version, Vec::new()));
+            nothing.map_err(|error| self.at_source(error, subject.clone()))?;
         }
         let release = self
             .source
-            .release(provider, &offer.version, lacking.as_deref())
-            .await
-            .map_err(|error| from_source(error.into()))?;
-        self.tell_what_is_not_given(&release, lacking.as_deref());
-        let verified = self
-            .verify(release)
-            .map_err(|error| from_source(error.into()))?;
+            .release(provider, &offer.version, lacking.as_deref());
+        let source::Given { release, absent } = release.await.map_err(from_source)?;
+        let Some(release) = release else {
+            // Of what is wanted, the store may have all that there is.
+            let mut wanted = wanted.iter().flatten();
+            return match &stored {
+                Some(stored) if wanted.any(|one| stored.platforms.contains(one)) => {
+                    self.tell_what_is_absent(version, &absent);
+                    Ok(Prepared::present(self.present(version, stored)))
+                }
+                _ => Err(self.without_packages(&absent, subject)),
+            };
+        };
+        self.tell_what_is_absent(version, &absent);
+        let verified = self.verify(release);
+        let verified = verified.map_err(|error| self.at_source(error, subject.clone()))?;
         self.reporter.report(Event::Verified {
             subject: subject.clone(),
             authentication: verified.authentication().clone(),
         });
-        let verified = self.source.packages(verified).await;
-        let verified = verified.map_err(|error| from_source(error.into()))?;
-        let arriving = |platform: &Platform| {
-            let mut packages = verified.packages.iter();
-            packages.any(|package| package.platform == *platform)
-        };
-        let there = stored.as_ref().map(|stored| &stored.artifact.index);
-        let mut beside = there.map_or_else(Vec::new, PublishedPackage::of_index);
-        beside.retain(|package| !arriving(&package.platform));
-        Ok(Prepared::Lacking {
-            release: Box::new(verified),
-            beside,
-            index: stored.map(|stored| stored.artifact.raw),
-        })
+        let verified = self.source.packages(verified).await.map_err(from_source)?;
+        Ok(Prepared::lacking(verified, stored))
     }
 
     /// Whether evidence can come from the source into the store.
@@ -276,35 +298,6 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             ..rule.clone()
         };
         trust::verify(release, &rule, now)?.locked(hashes)
-    }
-
-    fn present(&self, version: &Version, stored: &Stored) -> Published {
-        let Destination { store, repository } = &self.task.destination;
-        let digest = stored.artifact.raw.expected.digest;
-        let reference = Tag::of_version(version)
-            .map(|tag| store.reference(repository, &tag, &digest))
-            .unwrap_or_default();
-        Published {
-            provider: self.task.provider.clone(),
-            version: version.clone(),
-            reference,
-            digest,
-            status: Change::Present,
-            authentication: None,
-            packages: PublishedPackage::of_index(&stored.artifact.index),
-            bytes: 0,
-        }
-    }
-
-    /// Holds what the store has to the lock files.
-    fn check_lock(&self, present: &Published, wanted: &[Platform]) -> Result<(), trust::Error> {
-        let Some(hashes) = self.task.locked.get(&present.version) else {
-            return Ok(());
-        };
-        let packages = present.packages.iter();
-        packages
-            .filter(|package| wanted.contains(&package.platform))
-            .try_for_each(|package| trust::among(hashes, &package.platform, package.zh.clone()))
     }
 
     async fn carry_out(

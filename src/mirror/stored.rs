@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Journey, Source};
+use crate::digest::Digest;
 use crate::oci::Tag;
-use crate::outcome::Problem;
+use crate::outcome::{Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{Destination, Existing};
-use crate::store::WriteStore;
 use crate::store::graph::{self, Artifact};
+use crate::store::{self, WriteStore};
+use crate::trust;
 use crate::version::Version;
 
 /// What the store has of a version.
@@ -54,5 +56,67 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             has_evidence: tags.contains(Tag::of_evidence(version)?.as_str()),
             artifact,
         }))
+    }
+
+    /// What there is to fetch. Where evidence is missing, that is everything: it comes with the packages that it proves.
+    pub(super) fn lacking(&self, stored: &Stored, wanted: &[Platform]) -> Vec<Platform> {
+        let mut lacking = wanted.to_vec();
+        if stored.has_evidence || !self.can_prove() {
+            lacking.retain(|platform| !stored.platforms.contains(platform));
+        }
+        lacking
+    }
+
+    /// Holds what the store has for these platforms to the lock files.
+    pub(super) async fn hold_to_lock(
+        &self,
+        version: &Version,
+        stored: &Stored,
+        wanted: &[Platform],
+    ) -> Result<(), Problem> {
+        let Some(hashes) = self.task.locked.get(version) else {
+            return Ok(());
+        };
+        for (platform, zip) in self.zips(stored, wanted).await? {
+            trust::among(hashes, &platform, &zip)?;
+        }
+        Ok(())
+    }
+
+    /// The zips that the store has for these platforms.
+    pub(super) async fn zips(
+        &self,
+        stored: &Stored,
+        wanted: &[Platform],
+    ) -> Result<Vec<(Platform, Digest)>, Problem> {
+        let Destination { store, repository } = &self.task.destination;
+        let mut zips = Vec::new();
+        let entries = stored.artifact.index.platforms();
+        for (platform, entry) in entries.map_err(store::Error::from)? {
+            if wanted.contains(&platform) {
+                let zip = graph::zip(store, repository, &platform, entry).await?;
+                zips.push((platform, zip));
+            }
+        }
+        Ok(zips)
+    }
+
+    /// A version that needs nothing.
+    pub(super) fn present(&self, version: &Version, stored: &Stored) -> Published {
+        let Destination { store, repository } = &self.task.destination;
+        let digest = stored.artifact.raw.expected.digest;
+        let reference = Tag::of_version(version)
+            .map(|tag| store.reference(repository, &tag, &digest))
+            .unwrap_or_default();
+        Published {
+            provider: self.task.provider.clone(),
+            version: version.clone(),
+            reference,
+            digest,
+            status: Change::Present,
+            authentication: None,
+            packages: PublishedPackage::of_index(&stored.artifact.index),
+            bytes: 0,
+        }
     }
 }

@@ -1,47 +1,24 @@
 //! What is told on the way, and whose fault a failure is.
 
 use super::Journey;
-use super::wish::Choice;
 use crate::blob::BlobSource;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::publish::Destination;
 use crate::release::Release;
-use crate::source::Source;
+use crate::source::{self, Source};
 use crate::store::{self, WriteStore};
+use crate::version::Version;
 
 impl<S: Source, D: WriteStore> Journey<'_, S, D> {
-    /// A list of versions may name platforms for which there is nothing when it comes to it.
-    pub(super) fn tell_what_is_not_given(
-        &self,
-        release: &Release<S::Lead>,
-        wanted: Option<&[Platform]>,
-    ) {
-        let is_given = |wanted: &&Platform| {
-            let mut packages = release.packages.iter();
-            packages.any(|package| package.platform == **wanted)
-        };
-        for platform in wanted
-            .unwrap_or_default()
-            .iter()
-            .filter(|one| !is_given(one))
-        {
+    /// Tells for which wanted platforms the source has nothing.
+    pub(super) fn tell_what_is_absent(&self, version: &Version, absent: &[Platform]) {
+        for platform in absent {
             self.reporter.report(Event::Warning {
-                subject: Subject::version(&release.provider, &release.version),
+                subject: Subject::version(&self.task.provider, version),
                 message: format!("there is no package for {platform}"),
             });
-        }
-    }
-
-    pub(super) fn tell_what_is_absent(&self, chosen: &[Choice]) {
-        for Choice { offer, absent, .. } in chosen {
-            for platform in absent {
-                self.reporter.report(Event::Warning {
-                    subject: Subject::version(&self.task.provider, offer.version.version()),
-                    message: format!("there is no package for {platform}"),
-                });
-            }
         }
     }
 
@@ -75,11 +52,27 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         }
         match problem {
             problem @ (Problem::Package { .. } | Problem::Archive { .. }) => {
-                let place = self.source.name(&self.task.provider);
-                problem.of(subject, &place)
+                self.at_source(problem, subject)
             }
             problem => self.stored(problem, subject),
         }
+    }
+
+    /// That the source has nothing for any of these platforms.
+    pub(super) fn without_packages<'p>(
+        &self,
+        platforms: impl IntoIterator<Item = &'p Platform>,
+        subject: Subject,
+    ) -> Failure {
+        let place = self.source.name(&self.task.provider);
+        self.at_source(source::Error::no_platform(place, platforms), subject)
+    }
+
+    /// A failure on the source's side.
+    pub(super) fn at_source(&self, problem: impl Into<Problem>, subject: Subject) -> Failure {
+        problem
+            .into()
+            .of(subject, &self.source.name(&self.task.provider))
     }
 
     /// A failure on the store's side.

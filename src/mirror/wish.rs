@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::constraint::VersionConstraints;
-use crate::outcome::Problem;
 use crate::platform::Platform;
 use crate::source::Offer;
 use crate::version::Version;
@@ -53,6 +52,15 @@ impl Wish {
         admitted.take(self.newest.unwrap_or(usize::MAX)).collect()
     }
 
+    fn unfulfilled(&self, offers: &[Offer]) -> Unfulfilled {
+        let available = offers.iter().map(|offer| offer.version.version().clone());
+        Unfulfilled {
+            versions: self.versions.clone(),
+            platforms: self.platforms.clone(),
+            available: available.collect(),
+        }
+    }
+
     /// The platforms that it has of an offer, and those that it lacks.
     fn platforms_of(&self, offer: &Offer) -> (Option<Vec<Platform>>, Vec<Platform>) {
         match (&self.platforms, &offer.platforms) {
@@ -67,21 +75,39 @@ impl Wish {
     }
 }
 
-/// What fulfils all wishes, the newest version first; `offers` are ascending. A version that several wishes choose is wanted for the
-/// platforms of all of them.
-///
-/// # Errors
-/// A wish that nothing fulfils.
-pub(super) fn choose(wishes: &[Wish], offers: &[Offer]) -> Result<Vec<Choice>, Problem> {
+/// What wishes come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// What fulfils them, the newest version first.
+    pub(super) choices: Vec<Choice>,
+    /// What nothing fulfils.
+    pub(super) unfulfilled: Vec<Unfulfilled>,
+}
+
+/// Versions that were wished for, and of which there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unfulfilled {
+    pub(super) versions: VersionConstraints,
+    /// For which platforms; `None` for all.
+    pub(super) platforms: Option<Vec<Platform>>,
+    /// The versions that there are, ascending.
+    pub(super) available: Vec<Version>,
+}
+
+/// Chooses among offers, which are ascending. A version that several wishes choose is wanted for the platforms of all of them.
+pub(super) fn choose(wishes: &[Wish], offers: &[Offer]) -> Chosen {
     let mut chosen: BTreeMap<&Version, Choice> = BTreeMap::new();
+    let mut unfulfilled: Vec<Unfulfilled> = Vec::new();
     for wish in wishes {
         let among = wish.among(offers);
         if among.is_empty() {
-            let available = offers.iter().map(|offer| offer.version.version().clone());
-            return Err(Problem::NoVersion {
-                constraints: (!wish.versions.is_any()).then(|| wish.versions.to_string()),
-                available: available.collect(),
-            });
+            let mut known = unfulfilled.iter_mut();
+            match known.find(|known| known.versions == wish.versions) {
+                Some(known) => {
+                    known.platforms = union(known.platforms.take(), wish.platforms.clone());
+                }
+                None => unfulfilled.push(wish.unfulfilled(offers)),
+            }
         }
         for offer in among {
             let (platforms, absent) = wish.platforms_of(offer);
@@ -96,7 +122,10 @@ pub(super) fn choose(wishes: &[Wish], offers: &[Offer]) -> Result<Vec<Choice>, P
             choice.absent.extend(absent);
         }
     }
-    Ok(chosen.into_values().rev().collect())
+    Chosen {
+        choices: chosen.into_values().rev().collect(),
+        unfulfilled,
+    }
 }
 
 fn union(one: Option<Vec<Platform>>, other: Option<Vec<Platform>>) -> Option<Vec<Platform>> {
@@ -133,7 +162,7 @@ mod tests {
         }
     }
 
-    fn shown(chosen: Result<Vec<Choice>, Problem>) -> Vec<String> {
+    fn shown(chosen: Chosen) -> Vec<String> {
         let show = |choice: &Choice| {
             let platforms = choice.platforms.as_ref().map(|all| {
                 let texts: Vec<String> = all.iter().map(Platform::to_string).collect();
@@ -142,7 +171,7 @@ mod tests {
             let version = choice.offer.version.version();
             format!("{version} {}", platforms.as_deref().unwrap_or("?"))
         };
-        chosen.unwrap().iter().map(show).collect()
+        chosen.choices.iter().map(show).collect()
     }
 
     #[test]
@@ -191,7 +220,7 @@ mod tests {
         let offers = offers(&[("1.0.0", Some("linux_amd64"))]);
         let one = |platforms| {
             let chosen = choose(&[wish(">= 1", None, Some(platforms))], &offers);
-            chosen.unwrap().pop().unwrap()
+            chosen.choices.into_iter().next_back().unwrap()
         };
         let some = one("linux_amd64 linux_arm64");
         assert_eq!((some.is_empty(), some.absent), (false, read("linux_arm64")));
@@ -199,16 +228,20 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_that_nothing_fulfils_says_what_there_is() {
+    fn what_nothing_fulfils_says_what_there_is() {
         let offers = offers(&[("1.0.0", None)]);
-        let problem = choose(
-            &[wish(">= 1", None, None), wish("3.0.0", None, None)],
-            &offers,
-        );
-        assert!(matches!(
-            problem,
-            Err(Problem::NoVersion { constraints: Some(text), available })
-                if text == "3.0.0" && available.len() == 1
-        ));
+        let wishes = [
+            wish("3.0.0", None, Some("linux_arm64")),
+            wish(">= 1", None, None),
+            wish("3.0.0", None, Some("linux_amd64")),
+        ];
+        let chosen = choose(&wishes, &offers);
+        let expected = Unfulfilled {
+            versions: "3.0.0".parse().unwrap(),
+            platforms: Some(read("linux_amd64 linux_arm64")),
+            available: vec!["1.0.0".parse().unwrap()],
+        };
+        assert_eq!(chosen.unfulfilled, [expected]);
+        assert_eq!(shown(chosen), ["1.0.0 ?"]);
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::json::{self, Object};
-use super::{Part, Refusal};
+use super::{PACKAGE, Part, Refusal};
 use crate::digest::{self, Digest};
 use crate::platform::Platform;
 use crate::release::Expected;
@@ -72,6 +72,11 @@ impl Descriptor {
         let digest: Digest = self.digest.parse()?;
         let size = u64::try_from(self.size).map_err(|_| Error::Size { size: self.size })?;
         Ok(Expected { digest, size })
+    }
+
+    /// The digest of the zip that an index entry leads to, where the entry says it: a hint, which saves reading the manifest.
+    pub fn zip(&self) -> Option<Digest> {
+        self.annotations.get(PACKAGE)?.parse().ok()
     }
 
     /// Whether it describes a document that may point at others, by its media type.

@@ -160,6 +160,14 @@ pub enum Problem {
         /// Those that are there.
         available: Vec<Version>,
     },
+    /// A version that a lock file names, and that the source does not list.
+    #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
+    Withdrawn {
+        /// Those that it lists.
+        available: Vec<Version>,
+        /// For which platforms the store has it: not for all.
+        stored: Vec<Platform>,
+    },
     /// Only a tag that clients take for the version, and never fetch it by.
     #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
     NotCanonical {
@@ -224,6 +232,14 @@ fn versions(available: &[Version]) -> String {
     }
 }
 
+fn stored_for(platforms: &[Platform]) -> String {
+    if platforms.is_empty() {
+        return String::new();
+    }
+    let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
+    format!("\n  stored only for {}", platforms.join(", "))
+}
+
 impl Problem {
     /// What is wrong with an index that says it is of another provider than expected.
     pub(crate) fn of_another(index: &oci::Index, expected: &ProviderAddr) -> Option<Self> {
@@ -275,9 +291,10 @@ impl Problem {
             | Self::NotPinned { .. }
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,
-            Self::NoProvider | Self::NoVersion { .. } | Self::NotCanonical { .. } => {
-                Category::NotFound
-            }
+            Self::NoProvider
+            | Self::NoVersion { .. }
+            | Self::Withdrawn { .. }
+            | Self::NotCanonical { .. } => Category::NotFound,
             Self::NoPin => Category::Usage,
         }
     }

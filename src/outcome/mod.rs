@@ -12,7 +12,7 @@ use crate::authentication::Authentication;
 use crate::digest::Digest;
 use crate::event::Transfer;
 use crate::hash::PackageHash;
-use crate::oci::{Index, PACKAGE};
+use crate::oci::Index;
 use crate::platform::Platform;
 use crate::version::Version;
 pub use failure::{Failure, Problem};
@@ -59,8 +59,7 @@ impl PublishedPackage {
     pub(crate) fn of_index(index: &Index) -> Vec<Self> {
         let entries = index.platforms().unwrap_or_default();
         let packages = entries.into_iter().map(|(platform, entry)| {
-            let hint = entry.annotations.get(PACKAGE);
-            let zip = hint.and_then(|text| text.parse().ok());
+            let zip = entry.zip();
             Self {
                 platform,
                 status: Transfer::Present,

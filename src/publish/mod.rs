@@ -20,7 +20,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::http;
 use crate::jobs;
-use crate::oci::{EMPTY_BYTES, Evidence, Index, PACKAGE, RawManifest, Repository, Tag, manifest};
+use crate::oci::{EMPTY_BYTES, Evidence, Index, RawManifest, Repository, Tag, manifest};
 use crate::outcome::{Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::evidence::{self, EvidencePlan};
 use super::{
     Artifact, At, BTreeSet, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing,
-    Expected, Index, Known, Options, PACKAGE, Package, Platform, Problem, RawManifest, Release,
-    Tag, Verified, WriteStore, graph, is_sound, manifest,
+    Expected, Index, Known, Options, Package, Platform, Problem, RawManifest, Release, Tag,
+    Verified, WriteStore, graph, is_sound, manifest,
 };
 use crate::store::{self, Move};
 
@@ -327,32 +327,15 @@ fn finish<L>(
     Ok(index.write()?)
 }
 
-/// Every zip of the index to be: from the hint where the entry has one, else from its manifest.
+/// Every zip of the index to be.
 async fn zips<S: WriteStore>(
-    destination: &Destination<S>,
+    Destination { store, repository }: &Destination<S>,
     index: &RawManifest,
 ) -> Result<Vec<(Platform, Digest)>, Problem> {
     let index = Index::read(index).map_err(store::Error::from)?;
     let mut zips = Vec::new();
     for (platform, entry) in index.platforms().map_err(store::Error::from)? {
-        let hint = entry
-            .annotations
-            .get(PACKAGE)
-            .and_then(|text| text.parse::<Digest>().ok());
-        let zip = match hint {
-            Some(zip) => zip,
-            None => {
-                let stored = graph::package(
-                    &destination.store,
-                    &destination.repository,
-                    &platform,
-                    entry,
-                )
-                .await?;
-                let Expected { digest, .. } = stored.layer.expected;
-                digest
-            }
-        };
+        let zip = graph::zip(store, repository, &platform, entry).await?;
         zips.push((platform, zip));
     }
     Ok(zips)

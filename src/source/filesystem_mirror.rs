@@ -16,7 +16,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::{Offer, Offers, Source};
+use super::{Given, Offer, Offers, Source};
 use crate::address::{Hostname, ProviderAddr};
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
@@ -300,16 +300,12 @@ impl Source for FilesystemMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Release<File>, Error> {
+    ) -> Result<Given<File>, Error> {
         let mut found = self.find(provider)?.packed;
         found.retain(|one| {
             one.version.version() == version.version()
                 && platforms.is_none_or(|wanted| wanted.contains(&one.platform))
         });
-        if found.is_empty() {
-            let wanted = platforms.into_iter().flatten();
-            return Err(Error::no_platform(self.name(provider), wanted));
-        }
         let mut packages = Vec::new();
         for one in found {
             check(&one.path)?;
@@ -321,7 +317,10 @@ impl Source for FilesystemMirror {
                 location,
             });
         }
-        Ok(Release::unproven(provider, version.version(), packages))
+        Ok(Given::of(
+            platforms.unwrap_or_default().to_vec(),
+            Release::unproven(provider, version.version(), packages),
+        ))
     }
 
     async fn packages(

@@ -18,6 +18,7 @@ use std::str::FromStr;
 
 use crate::address::ProviderAddr;
 use crate::blob::BlobSource;
+use crate::http::Shown;
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::trust::Verified;
@@ -71,8 +72,8 @@ pub trait Source: Clone + Send + Sync + 'static {
         version: &SpelledVersion,
     ) -> impl Future<Output = Result<Vec<Platform>, Error>> + Send;
 
-    /// Gives one version with its proof, and its packages for the platforms that were asked for; those that it does not have
-    /// are left out. `None` asks for all. A size that is 0 is not known yet.
+    /// Gives one version with its proof, and its packages for the platforms that were asked for. `None` asks for all. A size that
+    /// is 0 is not known yet.
     ///
     /// # Errors
     /// The source does not have the version, contradicts itself, or does not tell.
@@ -81,7 +82,7 @@ pub trait Source: Clone + Send + Sync + 'static {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> impl Future<Output = Result<Release<Self::Lead>, Error>> + Send;
+    ) -> impl Future<Output = Result<Given<Self::Lead>, Error>> + Send;
 
     /// Follows what is known of the packages to where they lie, now that they are worth it: some have to be fetched to learn their
     /// sizes.
@@ -117,24 +118,25 @@ impl FromStr for SourceAddr {
             Some(("filesystem-mirror", directory)) if !directory.is_empty() => {
                 Ok(Self::FilesystemMirror(directory.into()))
             }
-            _ => Err(SourceAddrError),
+            _ => Err(SourceAddrError { text: text.into() }),
         }
     }
 }
 
 /// Text that names no source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected network-mirror:URL or filesystem-mirror:DIR; stores are copied with `tfoci copy`"
-)]
-pub struct SourceAddrError;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a source\n  expected network-mirror:URL or filesystem-mirror:DIR")]
+pub struct SourceAddrError {
+    /// What was given.
+    pub text: Shown,
+}
 
 /// What a source has of a provider.
 #[derive(Clone, Debug, Default)]
 pub struct Offers {
     /// Its versions, ascending, each once.
     pub offers: Vec<Offer>,
-    /// What the source wants its users to read.
+    /// What the source wants its users to read, and what is odd about its list.
     pub warnings: Vec<String>,
 }
 
@@ -143,6 +145,27 @@ pub struct Offers {
 pub struct Offer {
     /// Which, with the spelling under which the source knows it.
     pub version: SpelledVersion,
-    /// Its platforms, sorted; `None` if the source does not list them.
+    /// Its platforms, sorted, at least one; `None` if the source does not list them.
     pub platforms: Option<Vec<Platform>>,
+}
+
+/// What a source gives of a version.
+#[derive(Clone, Debug)]
+pub struct Given<L> {
+    /// Its proof, and the packages that there are; `None` if there are none.
+    pub release: Option<Release<L>>,
+    /// For which platforms there is no package, of those that were asked for, or that the source itself names.
+    pub absent: Vec<Platform>,
+}
+
+impl<L> Given<L> {
+    /// What was found of what was looked for.
+    fn of(mut sought: Vec<Platform>, release: Release<L>) -> Self {
+        let packages = &release.packages;
+        sought.retain(|platform| !packages.iter().any(|one| one.platform == *platform));
+        Self {
+            release: (!packages.is_empty()).then_some(release),
+            absent: sought,
+        }
+    }
 }

@@ -19,7 +19,7 @@ use super::identity::Identity;
 use super::lead::{self, Lead};
 use super::place::Place;
 use super::wire::{Archive, Archives, MirrorIndex};
-use super::{Offer, Offers, Source, Zip};
+use super::{Given, Offer, Offers, Source, Zip};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
@@ -264,31 +264,26 @@ impl Source for NetworkMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Release<Zip>, Error> {
+    ) -> Result<Given<Zip>, Error> {
         let (mut archives, url) = self.archives(provider, version).await?;
         if let Some(wanted) = platforms {
             archives.retain(|platform, _| wanted.contains(platform));
         }
-        if archives.is_empty() {
-            let wanted = platforms.into_iter().flatten();
-            return Err(Error::no_platform(self.name(provider), wanted));
-        }
-        let (mut wanted, mut leads) = (Vec::new(), Vec::new());
+        let (mut given, mut leads) = (Vec::new(), Vec::new());
         for (platform, archive) in archives {
             leads.push(self.lead(archive, &platform, &url)?);
-            wanted.push(platform);
+            given.push(platform);
         }
         let zips = lead::follow(leads).await?;
-        let packages = wanted.into_iter().zip(zips).map(|(platform, zip)| Package {
+        let packages = given.into_iter().zip(zips).map(|(platform, zip)| Package {
             file_name: canonical_file_name(provider, version.version(), &platform),
             platform,
             expected: zip.promised(),
             location: zip,
         });
-        Ok(Release::unproven(
-            provider,
-            version.version(),
-            packages.collect(),
+        Ok(Given::of(
+            platforms.unwrap_or_default().to_vec(),
+            Release::unproven(provider, version.version(), packages.collect()),
         ))
     }
 

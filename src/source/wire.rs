@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 /// A service discovery document (contract 5.1): what kinds of services a host has, and where.
 pub(super) type Services = BTreeMap<String, serde_json::Value>;
@@ -22,8 +23,9 @@ pub(super) struct VersionList {
 #[derive(Debug, Deserialize)]
 pub(super) struct ListedVersion {
     pub(super) version: String,
+    /// Whatever stands there: clients do not look at it.
     #[serde(default)]
-    pub(super) platforms: Option<Vec<ListedPlatform>>,
+    pub(super) platforms: Option<Box<RawValue>>,
 }
 
 /// One platform of a listed version.

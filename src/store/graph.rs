@@ -6,6 +6,7 @@ use super::{At, Error, ReadStore};
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
 use crate::blob::proven;
+use crate::digest::Digest;
 use crate::oci::{
     Descriptor, Evidence, Index, Layer, Part, RawManifest, Refusal, Repository, Tag, manifest,
 };
@@ -82,6 +83,23 @@ pub async fn package<S: ReadStore>(
         entry: entry.clone(),
         layer,
     })
+}
+
+/// The digest of the zip of one entry: from the hint where the entry has one, else from its manifest.
+///
+/// # Errors
+/// As [`package`], where the manifest is read.
+pub async fn zip<S: ReadStore>(
+    store: &S,
+    repository: &Repository,
+    platform: &Platform,
+    entry: &Descriptor,
+) -> Result<Digest, Error> {
+    if let Some(zip) = entry.zip() {
+        return Ok(zip);
+    }
+    let package = package(store, repository, platform, entry).await?;
+    Ok(package.layer.expected.digest)
 }
 
 /// Reads every package of an index, sorted by platform.

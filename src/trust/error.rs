@@ -2,7 +2,6 @@
 
 use crate::digest::Digest;
 use crate::error::{Category, printable};
-use crate::hash::PackageHash;
 use crate::platform::Platform;
 
 use super::refusal::Refusal;
@@ -52,12 +51,12 @@ pub enum Error {
         digest: Digest,
     },
     /// A package that no lock file has.
-    #[error("the package for {platform} is not in the lock file\n  received {received}")]
+    #[error("the package for {platform} is not in the lock file\n  received zh:{}", .received.hex())]
     NotLocked {
         /// What it is for.
         platform: Platform,
-        /// What it is.
-        received: PackageHash,
+        /// What its zip is.
+        received: Digest,
     },
     /// A lock file that cannot vouch for a zip.
     #[error("the lock file has no zh: hash of this version")]
@@ -102,6 +101,12 @@ pub enum Error {
     /// A trust file that is not what a trust file can be.
     #[error("the trust file is malformed")]
     TrustFile(#[source] Box<toml::de::Error>),
+    /// A trust file in an encoding that no TOML has.
+    #[error("the trust file is not UTF-8")]
+    Encoding,
+    /// A trust file whose tables are written in a way that cannot be added to.
+    #[error("no table can be added to the trust file as it is written")]
+    NoPlace,
     /// A pattern of a trust file.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),
@@ -138,8 +143,8 @@ impl Error {
             | Self::NotAKey { .. }
             | Self::LongKeys { .. }
             | Self::ManyKeys { .. } => Category::Malformed,
-            Self::Unsupported => Category::Unsupported,
-            Self::TrustFile(_) | Self::Pattern(_) => Category::Usage,
+            Self::Unsupported | Self::NoPlace => Category::Unsupported,
+            Self::TrustFile(_) | Self::Encoding | Self::Pattern(_) => Category::Usage,
         }
     }
 }

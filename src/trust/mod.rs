@@ -100,18 +100,19 @@ pub fn verify<L>(
 pub fn among(
     hashes: &BTreeSet<PackageHash>,
     platform: &Platform,
-    zh: Option<PackageHash>,
+    zip: &Digest,
 ) -> Result<(), Error> {
-    if !hashes.iter().any(|hash| hash.zip_digest().is_some()) {
+    let mut locked = hashes.iter().filter_map(PackageHash::zip_digest).peekable();
+    if locked.peek().is_none() {
         return Err(Error::NoZipLocked);
     }
-    match zh {
-        Some(received) if !hashes.contains(&received) => Err(Error::NotLocked {
-            platform: platform.clone(),
-            received,
-        }),
-        _ => Ok(()),
+    if locked.any(|one| one == *zip) {
+        return Ok(());
     }
+    Err(Error::NotLocked {
+        platform: platform.clone(),
+        received: *zip,
+    })
 }
 
 fn subject<L>(release: &Release<L>) -> Subject<'_> {
@@ -280,7 +281,7 @@ impl<L> Verified<Release<L>> {
     /// The first package that is not among the hashes, or that there is none of a zip.
     pub fn locked(mut self, hashes: &BTreeSet<PackageHash>) -> Result<Self, Error> {
         for package in &self.packages {
-            among(hashes, &package.platform, package.zh())?;
+            among(hashes, &package.platform, &package.expected.digest)?;
         }
         let anchor = &mut self.1.authentication.anchor;
         if *anchor != Some(Anchor::Pinned) {

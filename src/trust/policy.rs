@@ -12,6 +12,7 @@
 //! The first matching entry decides, else the defaults; then keys of the command line replace the entry's keys, and then a matching
 //! `--allow-unsigned` sets `unsigned`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -98,8 +99,12 @@ impl TrustFile {
 /// What an entry of a trust file says about a provider.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// Whether it names keys.
-    pub(super) has_keys: bool,
+    /// How many entries stand before it.
+    pub(super) place: usize,
+    /// The fingerprints that it names.
+    pub(super) pins: BTreeSet<Fingerprint>,
+    /// Whether it names files of keys.
+    pub(super) has_files: bool,
     /// What it says besides, as it is written; defaults are left out.
     pub(super) said: Vec<(&'static str, &'static str)>,
 }
@@ -107,8 +112,9 @@ pub(super) struct Settings {
 impl TrustFile {
     /// What the first matching entry says.
     pub(super) fn settings_for(&self, provider: &ProviderAddr) -> Option<Settings> {
-        let mut entries = self.entries.iter();
-        let Entry { files, rule, .. } = entries.find(|entry| entry.pattern.matches(provider))?;
+        let mut entries = self.entries.iter().enumerate();
+        let (place, Entry { files, rule, .. }) =
+            entries.find(|(_, entry)| entry.pattern.matches(provider))?;
         let said = [
             ("unsigned", "allow", rule.unsigned == Unsigned::Allow),
             ("expired", "refuse", rule.expired == Expired::Refuse),
@@ -116,7 +122,9 @@ impl TrustFile {
         ];
         let said = said.into_iter().filter(|(_, _, is_said)| *is_said);
         Some(Settings {
-            has_keys: !files.is_empty() || !rule.pins.is_empty(),
+            place,
+            pins: rule.pins.iter().cloned().collect(),
+            has_files: !files.is_empty(),
             said: said.map(|(name, word, _)| (name, word)).collect(),
         })
     }

@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use super::stage::Stage;
 use super::{LINUX, demo, mirror, said, scene};
 use crate::support::origin::{Fault, Origin, Setup, asks, lie};
 
@@ -27,10 +28,11 @@ fn names_others(origin: &Origin) {
 #[test]
 fn a_download_goes_on_at_another_url() {
     for status in [400, 401, 403, 410] {
-        let origin = origin(1, status);
-        names_others(&origin);
-        let scene = scene(&origin);
-        mirror(&scene, &origin, &[]).succeeds();
+        let stage = Stage::new(origin(1, status));
+        let origin = &stage.origin;
+        names_others(origin);
+        mirror(&stage.scene, origin, &[]).succeeds();
+        assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
         assert_eq!(
             origin.counters(),
             "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 3 package"
@@ -67,20 +69,20 @@ fn an_origin_that_has_no_other_url_refuses() {
 
 #[test]
 fn a_package_that_is_another_by_then_is_refused() {
-    let origin = origin(1, 403);
+    let stage = Stage::new(origin(1, 403));
+    let origin = &stage.origin;
     let other = lie::json(|document| {
         document["shasum"] = "0".repeat(64).into();
         document["packages"] = Value::Null;
     });
     origin.fault(2, asks("download"), other);
-    let scene = scene(&origin);
-    let run = mirror(&scene, &origin, &[]).exits(3);
+    let run = mirror(&stage.scene, origin, &[]).exits(3);
     let digest = crate::support::release::sha256(&origin.zip("acme/demo", "1.0.0", LINUX));
     let wanted = format!(
         "error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]\n  the package metadata has another shasum than expected\n    expected {digest}\n    received {}\n    from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64\n",
         "0".repeat(64)
     );
-    let text = said(&run, &origin);
+    let text = said(&run, origin);
     assert!(text.contains(&wanted), "{text}");
-    assert!(!scene.path("store/index.json").exists());
+    assert!(stage.installs().is_empty());
 }

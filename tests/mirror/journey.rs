@@ -1,14 +1,12 @@
 use std::fs;
 
 use super::stage::Stage;
-use super::{LINUX, demo};
+use super::{DARWIN, LINUX, demo};
 use crate::support::judge;
 use crate::support::layout_of_registry::export;
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::registry::Registry;
 use crate::support::release::ReleaseFolder;
-
-const DARWIN: &str = "darwin_arm64";
 
 /// `acme/demo` with several releases, one of them for later.
 fn versions() -> Provider {

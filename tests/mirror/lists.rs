@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::stage::{Stage, arrives, refused, told};
 use super::{LINUX, demo};
-use crate::support::origin::{Door, Fault, Provider, asks, at, lie};
+use crate::support::origin::{Door, Fault, asks, at, lie};
 
 #[test]
 fn discovery_follows_its_rules() {
@@ -151,16 +151,6 @@ error: the list of versions cannot be understood for [ORIGIN]/acme/demo in [ORIG
     );
     refused(
         "versions",
-        lie::says("versions/0/platforms/0/os", "a b"),
-        1,
-        "
-error: the list of versions names a platform that is none for [ORIGIN]/acme/demo in [ORIGIN]
-  from https://[ORIGIN]/v1/providers/acme/demo/versions
-  `a b_amd64` is not a platform: expected OS_ARCH, such as `linux_amd64`
-",
-    );
-    refused(
-        "versions",
         lie::padded(9 << 20),
         1,
         "
@@ -169,29 +159,9 @@ error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
   from https://[ORIGIN]/v1/providers/acme/demo/versions
 ",
     );
-    arrives(&told(
-        "versions",
-        lie::says("versions/0/platforms", json!(null)),
-    ));
 }
 
 #[test]
 fn a_version_that_is_listed_twice_is_one() {
     arrives(&Stage::of([demo().version("1.0.0", &[LINUX])]));
-}
-
-#[test]
-fn a_platform_that_is_listed_and_not_there_is_told() {
-    let stage = Stage::of([Provider::demo(&[LINUX, "darwin_arm64"])]);
-    let sort = asks("download * * darwin_arm64");
-    stage.origin.always(sort, Fault::status(404));
-    stage.demo("").says(
-        0,
-        "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for darwin_arm64
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
-    );
 }

@@ -1,11 +1,10 @@
 use super::stage::Stage;
-use super::{LINUX, demo};
+use super::{DARWIN, LINUX, demo};
+use crate::support::foreign;
 use crate::support::origin::{Origin, Provider, asks};
 use crate::support::release::sha256;
 
-const DARWIN: &str = "darwin_arm64";
-
-fn versions() -> Provider {
+pub fn versions() -> Provider {
     ["1.0.0", "1.1.0", "2.0.0"]
         .into_iter()
         .fold(Provider::new("acme/demo"), |provider, version| {
@@ -13,12 +12,12 @@ fn versions() -> Provider {
         })
 }
 
-fn zh(origin: &Origin, version: &str, platform: &str) -> String {
+pub fn zh(origin: &Origin, version: &str, platform: &str) -> String {
     format!("zh:{}", sha256(&origin.zip("acme/demo", version, platform)))
 }
 
 /// Writes a lock file with one entry.
-fn lock(stage: &Stage, path: &str, address: &str, version: &str, hashes: &[String]) {
+pub fn lock(stage: &Stage, path: &str, address: &str, version: &str, hashes: &[String]) {
     let hashes: String = hashes
         .iter()
         .map(|hash| format!("    \"{hash}\",\n"))
@@ -32,7 +31,7 @@ fn lock(stage: &Stage, path: &str, address: &str, version: &str, hashes: &[Strin
     );
 }
 
-const NAME: &str = ".terraform.lock.hcl";
+pub const NAME: &str = ".terraform.lock.hcl";
 
 #[test]
 fn exactly_what_is_locked_arrives() {
@@ -118,6 +117,73 @@ hint: nothing was written. If the lock file was made for other platforms only, n
 ");
 }
 
+/// Puts a zip of the origin into the filesystem mirror in `mirror`, as 1.0.0.
+fn pack(stage: &Stage, version: &str, platform: &str) {
+    let zip = stage.origin.zip("acme/demo", version, platform);
+    stage.scene.write(
+        format!("mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_{platform}.zip"),
+        zip,
+    );
+}
+
+const NOT_LOCKED: &str = "
+error: the package for linux_amd64 is not in the lock file for example.com/acme/demo 1.0.0 in oci-layout:store/example.com/acme/demo
+  received zh:[WRONG]
+
+hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+";
+
+#[test]
+fn what_is_there_is_held_to_the_lock_when_a_platform_is_added() {
+    let stage = Stage::of([versions()]);
+    let from = "--from filesystem-mirror:mirror";
+    pack(&stage, "1.1.0", LINUX);
+    stage
+        .mirror(&format!(
+            "example.com/acme/demo {from} --allow-unsigned example.com/acme/* -q"
+        ))
+        .says(0, "");
+    let before = stage.tree();
+    for platform in [DARWIN, LINUX] {
+        pack(&stage, "1.0.0", platform);
+    }
+    let hashes = [DARWIN, LINUX].map(|platform| zh(&stage.origin, "1.0.0", platform));
+    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    for _ in 0..2 {
+        let wrong = zh(&stage.origin, "1.1.0", LINUX);
+        let says = NOT_LOCKED.replace("zh:[WRONG]", &wrong);
+        stage
+            .mirror(&format!("--from-lock . {from}"))
+            .says(3, &says);
+        assert_eq!(stage.tree(), before);
+    }
+    // What is not asked for is not looked at.
+    stage
+        .mirror(&format!("--from-lock . --platform darwin_arm64 {from} -q"))
+        .says(0, "");
+}
+
+#[test]
+fn what_another_tool_put_there_is_held_to_the_lock_too() {
+    let stage = Stage::of([versions()]);
+    let layout = stage.scene.path("store/example.com/acme/demo");
+    pack(&stage, "1.0.0", LINUX);
+    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
+    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    let present = "
+  Mirrored nothing: 1 package already present, in [TIME]
+";
+    let wrong = zh(&stage.origin, "1.1.0", LINUX);
+    let wrong = NOT_LOCKED.replace("zh:[WRONG]", &wrong);
+    for (version, code, says) in [("1.0.0", 0, present), ("1.1.0", 3, &wrong)] {
+        let zip = stage.origin.zip("acme/demo", version, LINUX);
+        foreign::write(&layout, "1.0.0", &zip);
+        stage
+            .mirror("--from-lock . --from filesystem-mirror:mirror")
+            .says(code, says);
+    }
+}
+
 #[test]
 fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
     let stage = Stage::of([demo()]);
@@ -142,10 +208,10 @@ fn a_version_that_is_locked_and_gone_says_so() {
     stage.mirror("--from-lock .").says(
         1,
         "
-error: no version matches `3.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+error: the locked version is not published for [ORIGIN]/acme/demo 3.0.0 in [ORIGIN]
   has 1.0.0
 
-hint: pre-releases are chosen by name, or with `--prereleases`
+hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it
 ",
     );
     stage.mirror("--from-lock none").says(

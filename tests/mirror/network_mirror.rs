@@ -284,9 +284,50 @@ error: `mirror` is not the URL of a network mirror
     run("network-mirror:https://mirror.example/", "[ORIGIN]/acme/demo").says(1, "
 error: network mirrors cannot serve a host with a port for [ORIGIN]/acme/demo in network-mirror:https://mirror.example/
 ");
-    run("oci-layout:other", ADDRESS).says(2, "
-error: invalid value 'oci-layout:other' for '--from <SOURCE>': expected network-mirror:URL or filesystem-mirror:DIR; stores are copied with `tfoci copy`
+    run("oci-layout:other", ADDRESS).says(
+        2,
+        "
+error: `oci-layout:other` is not a source
+  expected network-mirror:URL or filesystem-mirror:DIR
 
-For more information, try '--help'.
-");
+hint: stores are copied with `tfoci copy`
+",
+    );
+}
+
+#[test]
+fn a_password_in_the_url_of_a_mirror_is_refused_and_not_repeated() {
+    let stage = Stage::of([demo()]);
+    let told = |from: &str, says: &str| {
+        let told = stage.mirror(&format!("{ADDRESS} --from {from} {ALLOW}"));
+        told.hides("hunter2").hides("hunt").says(2, says);
+    };
+    for (url, shown) in [
+        ("https://bob:hunter2@m/path", "https://…@m/path"),
+        ("https://bob@m/path", "https://…@m/path"),
+        ("https://:hunter2@m/path", "https://…@m/path"),
+        ("https://bob:hunter2@m/?a=b", "https://…@m/?…"),
+        ("ftp://bob:hunter2@m", "ftp://…@m/"),
+        ("//bob:hunter2@m", "…@m"),
+        ("https://bob:hunt?er2@m", "…"),
+    ] {
+        told(
+            &format!("network-mirror:{url}"),
+            &format!(
+                "
+error: `{shown}` is not the URL of a network mirror
+  expected https://HOST/PATH/
+"
+            ),
+        );
+    }
+    told(
+        "https://bob:hunter2@mirror.example/",
+        "
+error: `https://…@mirror.example/` is not a source
+  expected network-mirror:URL or filesystem-mirror:DIR
+
+hint: stores are copied with `tfoci copy`
+",
+    );
 }

@@ -1,9 +1,7 @@
 use super::stage::Stage;
-use super::{LINUX, demo};
+use super::{DARWIN, LINUX, demo};
 use crate::support::origin::Provider;
 use crate::support::signer::Signer;
-
-const DARWIN: &str = "darwin_arm64";
 
 fn two() -> [Provider; 2] {
     let other = ["1.0.0", "1.1.0", "2.0.0-rc.1"]

@@ -1,3 +1,4 @@
+use super::stage::Stage;
 use super::{demo, mirror, said, scene};
 use crate::support::origin::{Fault, Origin, asks};
 
@@ -94,18 +95,18 @@ impl Asked {
     /// Meets a status, asks so often, and says this and that.
     #[track_caller]
     fn meets(&self, fault: Fault, times: usize, error: &str, hint: &str) {
-        let origin = Origin::of([demo()]);
-        let scene = scene(&origin);
+        let stage = Stage::of([demo()]);
+        let origin = &stage.origin;
         origin.always(asks(self.kind), fault);
-        let run = mirror(&scene, &origin, &[]).exits(1);
-        let text = said(&run, &origin);
+        let run = mirror(&stage.scene, origin, &[]).exits(1);
+        let text = said(&run, origin);
         let (text, error_hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
         let lines = text.lines().filter(|line| !line.starts_with("  Verified"));
         let lines: String = lines.map(|line| format!("{line}\n")).collect();
         assert_eq!((lines.as_str(), error_hint.trim_end()), (error, hint));
         assert_eq!(origin.count(asks(self.kind)), times, "{error}");
         assert_eq!(run.stdout, "");
-        assert!(!scene.path("store/index.json").exists());
+        assert!(stage.installs().is_empty());
     }
 
     fn meets_every_status(&self) {
@@ -118,6 +119,7 @@ impl Asked {
         for (status, times, hint) in [
             (500, 2, FAILS),
             (503, 2, FAILS),
+            (520, 2, FAILS),
             (
                 501,
                 1,
@@ -198,13 +200,14 @@ fn packages() {
 
 #[test]
 fn what_passes_is_waited_for() {
-    let origin = Origin::of([demo()]);
-    let scene = scene(&origin);
+    let stage = Stage::of([demo()]);
+    let origin = &stage.origin;
     for kind in ["discovery", "versions", "download", "document", "signature"] {
         origin.fault(1, asks(kind), Fault::status(503));
     }
     origin.fault(1, asks("package"), Fault::too_many_requests("1"));
-    mirror(&scene, &origin, &[]).succeeds();
+    mirror(&stage.scene, origin, &[]).succeeds();
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
     assert_eq!(
         origin.counters(),
         "2 discovery, 2 versions, 2 download, 2 document, 2 signature, 2 package"

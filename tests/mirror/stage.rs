@@ -136,7 +136,7 @@ impl Told {
 
 /// What goes on side by side is told in any order: here it comes first, sorted.
 fn in_order(text: &str) -> String {
-    let verbs = ["Verified ", "Copied ", "Present ", "Would copy "];
+    let verbs = ["Verified ", "Copied ", "Present ", "Would copy ", "Pinned "];
     let rank = |line: &str| {
         let mut verbs = verbs.iter();
         verbs.position(|verb| line.trim_start().starts_with(verb))

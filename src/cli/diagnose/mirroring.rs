@@ -37,6 +37,9 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::NoVersion { .. } => {
             "pre-releases are chosen by name, or with `--prereleases`".to_owned()
         }
+        Problem::Withdrawn { .. } => {
+            "it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it".to_owned()
+        }
         _ => return None,
     };
     Some(text)

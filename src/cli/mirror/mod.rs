@@ -21,6 +21,7 @@ use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::registry::Origin;
 
+use pins::Pins;
 use shard::Shard;
 
 use super::Ending;
@@ -51,8 +52,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE")]
     to: Vec<String>,
     /// In place of the origin, network-mirror:URL or filesystem-mirror:DIR
+    // As text: the parser of arguments would repeat a password that stands in it.
     #[arg(long, value_name = "SOURCE")]
-    from: Option<SourceAddr>,
+    from: Option<String>,
     /// Mirror what this file names, in TOML
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -102,6 +104,7 @@ pub(super) async fn run(
     globals: &Globals,
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
+    let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = globals.http(printer)?;
     let tasks = plan::tasks(&arguments, globals, (&http, printer))?;
     let options = Options {
@@ -116,15 +119,16 @@ pub(super) async fn run(
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let trust_file = pins::trust_file(&arguments)?;
-    let seen = pins::Seen::default();
+    let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, printer));
     let report = Report::new(MIRRORED, &progress, printer);
     let hear = |result: Result<Published, Failure>| {
-        seen.note(&result);
+        if let Some(pins) = &pins {
+            pins.hear(&result);
+        }
         report.hear(result);
     };
     let access = || globals.origin_access(http.clone(), printer);
-    match &arguments.from {
+    match &from {
         None => {
             let source = Origin::new(access()?);
             mirror(tasks, &source, &options, &reporter, &hear).await;
@@ -139,7 +143,6 @@ pub(super) async fn run(
             mirror(tasks, &source, &options, &reporter, &hear).await;
         }
     }
-    let pinned = trust_file.map_or(Ok(()), |path| seen.pin(&path, printer));
-    let ending = report.finish(http.requests());
-    pinned.map(|()| ending)
+    report.besides(pins.and_then(Pins::finish));
+    Ok(report.finish(http.requests()))
 }

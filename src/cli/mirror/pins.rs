@@ -7,13 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::disk;
+use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::trust::pins::pin;
-use tfoci::trust::rule::Fingerprint;
+use tfoci::trust::rule::{Fingerprint, Unsigned};
 
 use super::{Arguments, plan};
 use crate::cli::diagnose::Complaint;
-use crate::cli::options::read;
+use crate::cli::options::trust_text;
 use crate::cli::printer::{Printer, Tone};
 
 /// The trust file into which keys are to be written, created if it does not exist. A dry run writes none.
@@ -29,50 +30,113 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Compl
         .map(|path| Some(path).filter(|_| !arguments.dry_run))
 }
 
-/// The keys that origins served for what was mirrored.
-#[derive(Default)]
-pub(super) struct Seen(Mutex<BTreeMap<ProviderAddr, BTreeSet<Fingerprint>>>);
+/// The keys that origins serve for what is mirrored.
+pub(super) struct Pins<'a> {
+    path: PathBuf,
+    printer: &'a Printer,
+    /// Providers that should have keys, and have none yet.
+    keyless: BTreeSet<ProviderAddr>,
+    heard: Mutex<BTreeMap<ProviderAddr, Keys>>,
+}
 
-impl Seen {
-    /// Takes note of the key of one version.
-    pub(super) fn note(&self, result: &Result<Published, Failure>) {
-        let Ok(published) = result else { return };
-        let Some(authentication) = &published.authentication else {
-            return;
-        };
-        let key = authentication.fingerprint.as_deref().map(str::parse);
-        if let (Some(Anchor::Origin), Some(Ok(key))) = (authentication.anchor, key) {
-            let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let keys = seen.entry(published.provider.clone()).or_default();
-            keys.insert(key);
+/// What is known of the keys of one provider.
+#[derive(Default)]
+struct Keys {
+    /// Whether some release of it was looked at.
+    is_examined: bool,
+    seen: BTreeSet<Fingerprint>,
+    /// Those of `seen` that need not be written any more.
+    settled: BTreeSet<Fingerprint>,
+}
+
+impl<'a> Pins<'a> {
+    /// Pins keys in this trust file, for what is mirrored by these tasks.
+    pub(super) fn new<D>(path: PathBuf, tasks: &[Task<D>], printer: &'a Printer) -> Self {
+        // Whoever goes without signatures cannot expect keys.
+        let is_keyless =
+            |task: &&Task<D>| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
+        let keyless = tasks.iter().filter(is_keyless);
+        Self {
+            path,
+            printer,
+            keyless: keyless.map(|task| task.provider.clone()).collect(),
+            heard: Mutex::default(),
         }
     }
 
-    /// Writes the keys into the trust file.
-    pub(super) fn pin(self, path: &Path, printer: &Printer) -> Result<(), Complaint> {
-        let seen = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut text = current(path)?;
-        for (provider, keys) in seen {
-            let pinned = pin(&text, &provider, &keys).map_err(|source| Complaint::TrustFile {
-                path: path.to_owned(),
-                source: Box::new(source),
-            })?;
-            let Some(pinned) = pinned else { continue };
-            text = pinned;
+    /// Pins the key of one version at once: the run may be stopped, and to the next one this version says nothing of its key.
+    pub(super) fn hear(&self, result: &Result<Published, Failure>) {
+        let Ok(published) = result else { return };
+        let provider = &published.provider;
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = heard.entry(provider.clone()).or_default();
+        let Some(authentication) = &published.authentication else {
+            return;
+        };
+        keys.is_examined = true;
+        let key = authentication.fingerprint.as_deref().map(str::parse);
+        if let (Some(Anchor::Origin | Anchor::Lock), Some(Ok(key))) = (authentication.anchor, key) {
+            keys.seen.insert(key);
+            // What goes wrong is tried again, and told, at the end.
+            let _later = self.write(provider, keys);
+        }
+    }
+
+    /// Says of which providers no key was seen, and what could not be written.
+    pub(super) fn finish(self) -> Option<Complaint> {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unwritten = Vec::new();
+        let mut why = None;
+        for (provider, keys) in &mut *heard {
+            if let Err(complaint) = self.write(provider, keys) {
+                let keys: Vec<String> = keys.seen.iter().map(Fingerprint::to_string).collect();
+                unwritten.push(format!("{provider} {}", keys.join(", ")));
+                why = Some(complaint);
+            }
+        }
+        let unseen = heard.iter().filter(|(_, keys)| !keys.is_examined);
+        let unseen = unseen.map(|(provider, _)| provider);
+        let unseen: Vec<String> = unseen
+            .filter(|provider| self.keyless.contains(provider))
+            .map(ProviderAddr::to_string)
+            .collect();
+        if !unseen.is_empty() {
+            let line = format!(
+                "{}: no key is pinned, since all that is wanted is there already. `--recheck` looks at the origin's keys",
+                unseen.join(", ")
+            );
+            self.printer.line(Tone::Warning, "Warning", &line);
+        }
+        why.map(|source| Complaint::NotPinned {
+            path: self.path.clone(),
+            keys: unwritten,
+            source: Box::new(source),
+        })
+    }
+
+    /// Writes the keys of a provider into the trust file as it is now, which may be other than when this run began.
+    fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), Complaint> {
+        if keys.seen == keys.settled {
+            return Ok(());
+        }
+        let path = &self.path;
+        let text = current(path)?;
+        if let Some(text) = pin(&text, provider, &keys.settled, &keys.seen)? {
             let written = disk::staged::replace(path, text.as_bytes());
             written.map_err(Problem::from).map_err(Failure::from)?;
-            let keys: Vec<String> = keys.iter().map(|key| key.to_string()).collect();
-            let line = format!("{provider}   {} in {}", keys.join(", "), path.display());
-            printer.line(Tone::Done, "Pinned", &line);
+            let new = keys.seen.difference(&keys.settled);
+            let new: Vec<String> = new.map(Fingerprint::to_string).collect();
+            let line = format!("{provider}   {} in {}", new.join(", "), path.display());
+            self.printer.line(Tone::Done, "Pinned", &line);
         }
+        keys.settled.clone_from(&keys.seen);
         Ok(())
     }
 }
 
-/// The trust file as it is now, which may be other than when this run began.
 fn current(path: &Path) -> Result<String, Complaint> {
     if path.exists() {
-        Ok(String::from_utf8_lossy(&read(path)?).into_owned())
+        trust_text(path)
     } else {
         Ok(String::new())
     }

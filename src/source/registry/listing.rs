@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::value::RawValue;
 use url::Url;
 
-use super::super::Offer;
-use super::super::error::{Document, Error};
-use super::super::wire::ListedVersion;
+use super::super::error::Error;
+use super::super::wire::{ListedPlatform, ListedVersion, VersionList};
+use super::super::{Offer, Offers};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::release;
@@ -14,36 +15,56 @@ use crate::trust::{Checksums, Subject};
 use crate::version::SpelledVersion;
 
 /// The versions of a list, ascending. A version that is listed twice has the platforms of both, under its first spelling.
-pub(super) fn offers(listed: Vec<ListedVersion>, url: &Url) -> Result<Vec<Offer>, Error> {
+///
+/// Clients never look at platforms in a list. So what is none there is left out, and told once; where nothing is left, the list
+/// does not say which there are.
+pub(super) fn offers(list: VersionList, url: &Url) -> Result<Offers, Error> {
     let mut offers: BTreeMap<_, Offer> = BTreeMap::new();
-    for ListedVersion { version, platforms } in listed {
+    let mut odd = None;
+    for ListedVersion { version, platforms } in list.versions {
         let version: SpelledVersion = version.parse().map_err(|source| Error::Version {
             url: url.clone().into(),
             source,
         })?;
-        let read = platforms.map(|all| {
-            let read = all.iter().map(|one| Platform::new(&one.os, &one.arch));
-            read.collect::<Result<Vec<_>, _>>()
-        });
-        let platforms = read.transpose().map_err(|source| Error::Platform {
-            what: Document::Versions,
-            url: url.clone().into(),
-            source,
-        })?;
+        let mut read = Vec::new();
+        for entry in platforms.iter().flat_map(|said| entries(said)) {
+            match platform(entry) {
+                Some(platform) => read.push(platform),
+                None => odd = odd.or_else(|| Some(warning(&version, entry))),
+            }
+        }
         let offer = offers
             .entry(version.version().clone())
             .or_insert_with(|| Offer {
                 version,
                 platforms: None,
             });
-        if let Some(more) = platforms {
+        if !read.is_empty() {
             let all = offer.platforms.get_or_insert_default();
-            all.extend(more);
+            all.extend(read);
             all.sort();
             all.dedup();
         }
     }
-    Ok(offers.into_values().collect())
+    Ok(Offers {
+        offers: offers.into_values().collect(),
+        warnings: list.warnings.into_iter().chain(odd).collect(),
+    })
+}
+
+/// The entries of a list of platforms; what is no list is an entry itself.
+fn entries(said: &RawValue) -> Vec<&RawValue> {
+    serde_json::from_str(said.get()).unwrap_or_else(|_| vec![said])
+}
+
+fn platform(entry: &RawValue) -> Option<Platform> {
+    let ListedPlatform { os, arch } = serde_json::from_str(entry.get()).ok()?;
+    Platform::new(&os, &arch).ok()
+}
+
+fn warning(version: &SpelledVersion, odd: &RawValue) -> String {
+    let version = version.version();
+    format!("the list of versions names a platform of {version} that is none: {odd}")
 }
 
 /// The platforms for which a checksum document has zips. It is not verified yet: what it lists in vain is not found.

@@ -23,8 +23,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::lead::{self, Lead};
 use super::renewal::Renewal;
-use super::wire::VersionList;
-use super::{Offers, Source, Zip, discovery};
+use super::{Given, Offers, Source, Zip, discovery};
 use crate::address::{Hostname, ProviderAddr};
 use crate::digest::Digest;
 use crate::http::{Answer, Request};
@@ -281,11 +280,7 @@ impl Source for Origin {
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.identity).await?;
         let url = answer.url().clone();
-        let list: VersionList = fetch::json(&what, answer, LARGEST_JSON).await?;
-        Ok(Offers {
-            offers: offers(list.versions, &url)?,
-            warnings: list.warnings,
-        })
+        offers(fetch::json(&what, answer, LARGEST_JSON).await?, &url)
     }
 
     async fn platforms(
@@ -304,7 +299,7 @@ impl Source for Origin {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Release<Lead>, Error> {
+    ) -> Result<Given<Lead>, Error> {
         let Discovered {
             mut found,
             others,
@@ -319,7 +314,8 @@ impl Source for Origin {
         found.extend(self.every(provider, version, others.clone()).await?);
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
-            return Err(Error::no_platform(self.name(provider), &others));
+            let nothing = Release::unproven(provider, version.version(), Vec::new());
+            return Ok(Given::of(others, nothing));
         };
         let service = self.service(provider.hostname()).await?;
         let document = async |what, url: &Option<Url>, limit| match url {
@@ -338,7 +334,7 @@ impl Source for Origin {
         let signature = document(Document::Signature, &first.signature, LARGEST_SIGNATURE);
         let (checksums, signature) = futures_util::future::try_join(checksums, signature).await?;
         let (protocols, keys) = (first.protocols.clone(), first.keys.clone());
-        Ok(Release {
+        let release = Release {
             provider: provider.clone(),
             version: version.version().clone(),
             protocols,
@@ -347,7 +343,8 @@ impl Source for Origin {
             keys,
             packages: self.leads(found, provider, version),
             notes: Vec::new(),
-        })
+        };
+        Ok(Given::of(others, release))
     }
 
     async fn packages(

@@ -1,0 +1,102 @@
+//! Versions that are locked and that the source lists no more: where the store has all of one, nothing is missing.
+
+use std::collections::BTreeSet;
+
+use super::wish::Unfulfilled;
+use super::{Journey, Source, Stored};
+use crate::digest::Digest;
+use crate::event::{Event, Subject};
+use crate::hash::PackageHash;
+use crate::oci::Tag;
+use crate::outcome::{Failure, Problem, Published};
+use crate::platform::Platform;
+use crate::publish::Destination;
+use crate::store::{WriteStore, graph};
+use crate::trust::{self, Checksums};
+use crate::version::Version;
+
+impl<S: Source, D: WriteStore> Journey<'_, S, D> {
+    /// What becomes of a wish that nothing fulfils: present, if it is for a locked version and the store has that.
+    pub(super) async fn without_offer(
+        &self,
+        wish: Unfulfilled,
+        tags: &BTreeSet<String>,
+    ) -> Result<Published, Failure> {
+        let provider = &self.task.provider;
+        let Unfulfilled {
+            versions,
+            platforms,
+            available,
+        } = wish;
+        let exact = versions.as_exact();
+        let Some(version) = exact.filter(|one| self.task.locked.contains_key(one)) else {
+            let problem = Problem::NoVersion {
+                constraints: (!versions.is_any()).then(|| versions.to_string()),
+                available,
+            };
+            return Err(self.at_source(problem, Subject::provider(provider)));
+        };
+        let subject = Subject::version(provider, version);
+        let in_store = |problem: Problem| self.stored(problem, subject.clone());
+        let stored = self.look(version, tags).await.map_err(in_store)?;
+        if let Some(stored) = &stored {
+            let has_all = self.has_all(version, stored, platforms.as_deref()).await;
+            if has_all.map_err(in_store)? {
+                let place = self.source.name(provider);
+                self.reporter.report(Event::Warning {
+                    subject,
+                    message: format!("it is not published any more in {place}"),
+                });
+                return Ok(self.present(version, stored));
+            }
+        }
+        let stored = stored.into_iter().flat_map(|stored| stored.platforms);
+        let problem = Problem::Withdrawn {
+            available,
+            stored: stored.collect(),
+        };
+        Err(self.at_source(problem, subject))
+    }
+
+    /// Whether the store has a locked version for the platforms that are wanted. Where that is all of them, no list says any more
+    /// which they are: then it must have every zip that is locked.
+    async fn has_all(
+        &self,
+        version: &Version,
+        stored: &Stored,
+        platforms: Option<&[Platform]>,
+    ) -> Result<bool, Problem> {
+        let there = Vec::from_iter(stored.platforms.iter().cloned());
+        let wanted = platforms.unwrap_or(&there);
+        self.hold_to_lock(version, stored, wanted).await?;
+        if platforms.is_some() {
+            return Ok(wanted.iter().all(|one| stored.platforms.contains(one)));
+        }
+        let zips = self.zips(stored, &there).await?;
+        let locked = self.task.locked.get(version).into_iter().flatten();
+        let mut lacking: BTreeSet<Digest> = locked.filter_map(PackageHash::zip_digest).collect();
+        lacking.retain(|digest| !zips.iter().any(|(_, zip)| zip == digest));
+        if !lacking.is_empty() && stored.has_evidence {
+            // Clients lock every line of the checksum document, whatever it is about.
+            let others = self.files_beside(version).await?;
+            lacking.retain(|digest| !others.contains(digest));
+        }
+        Ok(lacking.is_empty())
+    }
+
+    /// What the checksum document in the evidence lists that is no package.
+    async fn files_beside(&self, version: &Version) -> Result<Vec<Digest>, Problem> {
+        let Destination { store, repository } = &self.task.destination;
+        let tag = Tag::of_evidence(version)?;
+        let found = graph::evidence(store, repository, &tag).await?;
+        let document = found.and_then(|found| found.evidence.checksums);
+        let checksums = Checksums::parse(&document.unwrap_or_default())?;
+        let subject = trust::Subject {
+            provider: &self.task.provider,
+            version,
+        };
+        let lines = checksums.lines();
+        let others = lines.filter(|(name, _)| subject.platform_of(name).is_none());
+        Ok(others.map(|(_, digest)| digest).collect())
+    }
+}

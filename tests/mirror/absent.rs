@@ -1,0 +1,135 @@
+use serde_json::json;
+
+use super::stage::{Stage, arrives, told};
+use super::{DARWIN, LINUX, demo};
+use crate::support::origin::{Fault, Provider, Release, asks, lie};
+use crate::support::release::ReleaseFolder;
+
+/// `acme/demo` of these platforms, which the list of versions does not name.
+fn unlisted(platforms: &[&str]) -> Provider {
+    let folder = ReleaseFolder::new("demo", "1.0.0");
+    let folder = platforms
+        .iter()
+        .fold(folder, |folder, platform| folder.platform(platform));
+    let release = Release::from(folder).without_platforms();
+    Provider::new("acme/demo").release(release)
+}
+
+/// Only the package for Linux arrives; the same command again says the same of the other one, and that all is there.
+#[track_caller]
+fn arrives_without_darwin(stage: &Stage, arguments: &str, address: &str, authentication: &str) {
+    let warning = format!("   Warning {address} 1.0.0: there is no package for darwin_arm64");
+    stage.mirror(arguments).says(
+        0,
+        &format!(
+            "
+  Verified {address} 1.0.0   {authentication}
+    Copied {address} 1.0.0 linux_amd64   406 B   {authentication}
+{warning}
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+"
+        ),
+    );
+    let before = stage.tree();
+    for _ in 0..2 {
+        stage.mirror(arguments).says(
+            0,
+            &format!(
+                "
+{warning}
+  Mirrored nothing: 1 package already present, in [TIME]
+"
+            ),
+        );
+    }
+    assert_eq!(stage.tree(), before);
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+const ADDRESS: &str = "[ORIGIN]/acme/demo";
+const SIGNED: &str = "signed [ACME ID] (origin)";
+const BOTH: &str = "--platform linux_amd64 --platform darwin_arm64";
+
+#[test]
+fn a_platform_that_is_listed_and_not_there_is_told() {
+    let two = [DARWIN, LINUX];
+    for provider in [Provider::demo(&two), unlisted(&two)] {
+        let stage = Stage::of([provider]);
+        stage
+            .origin
+            .always(asks("download * * darwin_arm64"), Fault::status(404));
+        arrives_without_darwin(&stage, ADDRESS, ADDRESS, SIGNED);
+    }
+}
+
+#[test]
+fn a_platform_that_no_list_denies_is_told() {
+    let stage = Stage::of([unlisted(&[LINUX])]);
+    let arguments = format!("{ADDRESS} {BOTH}");
+    arrives_without_darwin(&stage, &arguments, ADDRESS, SIGNED);
+
+    let stage = Stage::of([demo()]);
+    let (address, url) = ("example.com/acme/demo", stage.origin.mirror_url());
+    let from = format!("--from network-mirror:{url} --allow-unsigned {address}");
+    let arguments = format!("{address} {BOTH} {from}");
+    arrives_without_darwin(&stage, &arguments, address, "unverified");
+    stage
+        .mirror(&format!("{address} --platform plan9_mips {from}"))
+        .says(1, "
+error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+  expected plan9_mips
+");
+}
+
+#[test]
+fn an_empty_list_of_platforms_says_nothing() {
+    let stage = Stage::of([demo().version("1.1.0", &[LINUX])]);
+    let empty = lie::says("versions/1/platforms", json!([]));
+    stage.origin.always(asks("versions"), empty);
+    for _ in 0..2 {
+        stage
+            .mirror("[ORIGIN]/acme/demo@>=1.0 -q")
+            .says(0, "")
+            .gives(&[
+                "oci-layout:store/[ORIGIN]/acme/demo:1.0.0",
+                "oci-layout:store/[ORIGIN]/acme/demo:1.1.0",
+            ]);
+    }
+    assert_eq!(
+        stage.installs(),
+        ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.1.0 linux_amd64"]
+    );
+}
+
+#[test]
+fn platforms_in_a_list_that_are_none_stop_nothing() {
+    let linux = json!({ "os": "linux", "arch": "amd64" });
+    for (platforms, odd) in [
+        (
+            json!([linux, { "os": "a\u{202e} b", "arch": "x" }, { "os": "b c", "arch": "x" }]),
+            r#"{"arch":"x","os":"a� b"}"#,
+        ),
+        (json!([{ "os": "linux" }]), r#"{"os":"linux"}"#),
+        (json!([null, "linux_amd64", linux]), "null"),
+        (json!("linux_amd64"), r#""linux_amd64""#),
+    ] {
+        let stage = Stage::of([demo().version("1.1.0", &[LINUX])]);
+        let odd_list = lie::says("versions/1/platforms", platforms);
+        stage.origin.always(asks("versions"), odd_list);
+        stage.mirror("[ORIGIN]/acme/demo@>=1.0 --jobs 1").says(
+            0,
+            &format!(
+                "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/demo 1.1.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [ACME ID] (origin)
+   Warning [ORIGIN]/acme/demo: the list of versions names a platform of 1.1.0 that is none: {odd}
+  Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
+"
+            ),
+        );
+    }
+    let null = lie::says("versions/0/platforms", json!(null));
+    arrives(&told("versions", null));
+}

@@ -1,0 +1,299 @@
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::support::origin::{Fault, Provider, Seen, asks};
+use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::signer::Signer;
+
+const PINNING: &str = "--trust trust.toml --pin-new";
+
+/// The second provider, signed by somebody else.
+fn other() -> Provider {
+    let folder = ReleaseFolder::new("other", "1.0.0").platform(LINUX);
+    Provider::new("acme/other").release(folder.signed_by(Signer::stranger()))
+}
+
+impl Stage {
+    /// Mirrors both providers.
+    fn both(&self, more: &str) -> super::stage::Told {
+        self.mirror(&format!("[ORIGIN]/acme/demo [ORIGIN]/acme/other {more}"))
+    }
+
+    /// The trust file, with names for hosts and keys.
+    fn trust(&self) -> String {
+        let text = fs::read_to_string(self.scene.path("trust.toml")).unwrap();
+        text.replace(self.origin.host(), "[ORIGIN]")
+            .replace(&Signer::acme().fingerprint(), "[ACME]")
+            .replace(&Signer::stranger().fingerprint(), "[STRANGER]")
+    }
+
+    /// Writes a trust file.
+    fn trusts(&self, text: &str) {
+        self.scene.write("trust.toml", self.named(text));
+    }
+}
+
+fn table(name: &str, keys: &str) -> String {
+    format!("[[provider]]\nmatch = \"[ORIGIN]/acme/{name}\"\nkeys = [{keys}]\n")
+}
+
+/// A run that a signal ended once a key was pinned, while the other provider's package did not come.
+fn stopped_by(signal: &str) -> Stage {
+    let stage = Stage::of([demo(), other()]);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let (other, over) = (asks("package acme/other"), Arc::clone(&is_over));
+    let waits = move |seen: &Seen| other(seen) && !over.load(Ordering::SeqCst);
+    stage.origin.always(waits, Fault::Stall);
+    let arguments = format!(
+        "mirror --ca-file ca.pem [ORIGIN]/acme/demo [ORIGIN]/acme/other {PINNING} --to oci-layout:store"
+    );
+    let arguments = stage.named(&arguments);
+    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args(arguments.split(' ')).stdout(Stdio::null());
+    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(run.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("Pinned ") {
+        line.clear();
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
+    }
+    let victim = run.id().to_string();
+    let sent = Command::new("kill").args(["-s", signal, &victim]).status();
+    assert!(sent.unwrap().success());
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    run.wait().unwrap();
+    assert!(!rest.contains("Mirrored"), "{rest}");
+    is_over.store(true, Ordering::SeqCst);
+    stage
+}
+
+#[test]
+fn what_was_mirrored_before_a_run_was_stopped_is_pinned() {
+    for signal in ["INT", "KILL"] {
+        let stage = stopped_by(signal);
+        assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+        assert_eq!(stage.trust(), table("demo", "\"[ACME]\""));
+        stage.both(PINNING).says(
+            0,
+            "
+  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+    Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml
+  Mirrored 1 version, 1 package (409 B copied, 1 already present) in [TIME]
+",
+        );
+        let [first, second] = [
+            table("demo", "\"[ACME]\""),
+            table("other", "\"[STRANGER]\""),
+        ];
+        assert_eq!(stage.trust(), format!("{first}\n{second}"));
+    }
+}
+
+#[test]
+fn what_a_lock_file_vouches_for_has_a_key_too() {
+    let stage = Stage::of([demo()]);
+    let zip = sha256(&stage.origin.zip("acme/demo", "1.0.0", LINUX));
+    let lock = format!(
+        "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\"zh:{zip}\"]\n}}\n"
+    );
+    let lock = stage.named(&lock);
+    stage.scene.write(".terraform.lock.hcl", lock);
+    stage.mirror(&format!("--from-lock . {PINNING}")).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock)
+    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert_eq!(stage.trust(), table("demo", "\"[ACME]\""));
+}
+
+#[test]
+fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
+    let stage = Stage::of([demo(), other()]);
+    stage.both("-q").says(0, "");
+    let unseen = "no key is pinned, since all that is wanted is there already. `--recheck` looks at the origin's keys";
+    stage.both(PINNING).says(
+        0,
+        &format!(
+            "
+   Warning [ORIGIN]/acme/demo, [ORIGIN]/acme/other: {unseen}
+  Mirrored nothing: 2 packages already present, in [TIME]
+"
+        ),
+    );
+    assert!(!stage.scene.path("trust.toml").exists());
+    stage.trusts(&table("demo", "\"trust.asc\""));
+    let key = Signer::acme().public_armored();
+    stage.scene.write("trust.asc", key);
+    stage.both(PINNING).says(
+        0,
+        &format!(
+            "
+   Warning [ORIGIN]/acme/other: {unseen}
+  Mirrored nothing: 2 packages already present, in [TIME]
+"
+        ),
+    );
+    stage.both(&format!("{PINNING} --recheck")).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (pinned)
+  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
+   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+   Present [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+    Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml
+  Mirrored nothing: 2 packages already present, in [TIME]
+",
+    );
+    let [first, second] = [
+        table("demo", "\"trust.asc\""),
+        table("other", "\"[STRANGER]\""),
+    ];
+    assert_eq!(stage.trust(), format!("{first}\n{second}"));
+    stage.both(PINNING).says(
+        0,
+        "
+  Mirrored nothing: 2 packages already present, in [TIME]
+",
+    );
+}
+
+#[test]
+fn where_no_signatures_are_expected_no_key_is_missed() {
+    let stage = Stage::of([demo()]);
+    stage.demo("-q").says(0, "");
+    let pattern = "--allow-unsigned [ORIGIN]/acme/*";
+    stage.demo(&format!("{PINNING} {pattern}")).says(
+        0,
+        "
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+}
+
+#[test]
+fn the_keys_of_all_versions_are_pinned() {
+    let next = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
+    let stage = Stage::of([demo().release(next.signed_by(Signer::stranger()))]);
+    let all = format!("[ORIGIN]/acme/demo@>=1.0 {PINNING}");
+    stage.mirror(&format!("{all} --jobs 1")).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/demo 1.1.0   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [STRANGER ID] (origin)
+    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
+    Pinned [ORIGIN]/acme/demo   [STRANGER] in trust.toml
+  Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
+",
+    );
+    stage.mirror(&format!("{all} --recheck -q")).says(0, "");
+}
+
+#[test]
+fn a_table_that_would_match_first_is_preceded_however_it_is_written() {
+    let stage = Stage::of([demo()]);
+    let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
+    stage.trusts(general);
+    stage.demo(&format!("{PINNING} -q")).says(0, "");
+    let own = table("demo", "\"[ACME]\"");
+    let expected = format!("{own}expired = \"refuse\"\n\n{general}");
+    assert_eq!(stage.trust(), expected);
+    stage.demo(&format!("{PINNING} --recheck")).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (pinned)
+   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+}
+
+const HINT: &str =
+    "pin them by hand: a table with `match` and `keys`, before any other that matches the provider";
+
+#[test]
+fn a_trust_file_that_cannot_be_added_to_stays_and_stops_nothing() {
+    let stage = Stage::of([demo(), other()]);
+    for table in [
+        "provider = []\n",
+        "provider = [{ match = \"[ORIGIN]/*/*\" }]\n",
+    ] {
+        stage.trusts(table);
+        stage.both(&format!("{PINNING} --recheck -q")).says(
+            1,
+            &format!(
+                "
+error: new keys are not pinned in trust.toml
+  [ORIGIN]/acme/demo [ACME]
+  [ORIGIN]/acme/other [STRANGER]
+  no table can be added to the trust file as it is written
+
+hint: {HINT}
+"
+            ),
+        );
+        assert_eq!(stage.trust(), table);
+        assert_eq!(stage.installs().len(), 2);
+    }
+    stage.scene.write("trust.toml", b"# \xff\n");
+    stage.demo(PINNING).says(
+        2,
+        "
+error: trust.toml is not a trust file
+  the trust file is not UTF-8
+
+hint: the README shows a trust file, under Trust
+",
+    );
+}
+
+#[test]
+fn a_trust_file_that_cannot_be_written_stops_nothing() {
+    let stage = Stage::of([demo(), other()]);
+    let pinning = "--trust none/trust.toml --pin-new --jobs 1";
+    stage.both(pinning).says(
+        1,
+        &format!(
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+error: new keys are not pinned in none/trust.toml
+  [ORIGIN]/acme/demo [ACME]
+  [ORIGIN]/acme/other [STRANGER]
+  cannot create a file in none
+  No such file or directory (os error 2)
+
+hint: {HINT}
+  Mirrored 2 versions, 2 packages (815 B copied) in [TIME]
+"
+        ),
+    );
+    assert_eq!(stage.installs().len(), 2);
+    let arguments = format!(
+        "mirror --ca-file ca.pem [ORIGIN]/acme/demo --to oci-layout:store --recheck {pinning} --format json"
+    );
+    let run = stage
+        .scene
+        .tfoci(stage.named(&arguments).split(' '))
+        .exits(1);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["providers"][0]["status"], "present");
+    assert_eq!(document["error"]["category"], "not_found");
+    assert_eq!(document["error"]["hint"], HINT);
+}
