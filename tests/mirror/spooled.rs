@@ -45,13 +45,13 @@ fn survives(fault: Fault) -> Vec<Option<String>> {
 
 #[test]
 fn a_package_that_is_cut_goes_on_where_it_was() {
-    let rest = Some("bytes=100-".to_owned());
-    assert_eq!(survives(Fault::cut_body(100)), [rest.clone()]);
+    let rest = || [Some("bytes=100-".to_owned())];
+    assert_eq!(survives(Fault::cut_body(100)), rest());
     let chunked = Fault::alter(|answer| {
         answer.sized = false;
         answer.end = End::Cut(100);
     });
-    assert_eq!(survives(chunked), [rest]);
+    assert_eq!(survives(chunked), rest());
     assert_eq!(survives(Fault::Reset), [None]);
 }
 
