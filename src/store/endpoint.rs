@@ -91,7 +91,7 @@ impl Endpoint {
             if let Some(second) = others.iter().find(meets) {
                 return Err(AddressError::OneRepository {
                     text: self.text.clone(),
-                    providers: Box::new([first.clone(), second.clone()]),
+                    providers: Box::new((first.clone(), second.clone())),
                 });
             }
         }
@@ -246,12 +246,12 @@ pub enum AddressError {
         text: String,
     },
     /// One repository for several providers, whose versions would be taken for one another's.
-    #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers[0], .providers[1])]
+    #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
     OneRepository {
         /// What was given.
         text: String,
         /// Two of the providers.
-        providers: Box<[ProviderAddr; 2]>,
+        providers: Box<(ProviderAddr, ProviderAddr)>,
     },
     /// A directory is literal.
     #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]
