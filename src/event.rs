@@ -85,6 +85,8 @@ pub struct Exchange {
     pub method: String,
     /// Where it went.
     pub url: Shown,
+    /// Which bytes were asked for, as `Range` says it; `None` if all of them.
+    pub range: Option<String>,
     /// The status of the answer; `None` if there was none.
     pub status: Option<u16>,
     /// How many bytes of a body were sent.

@@ -115,7 +115,7 @@ fn a_version_that_failed() {
                 "error": {
                     "category": "untrusted",
                     "message": format!("the checksum document is not signed for {PROVIDER} 1.0.0 in dist"),
-                    "hint": format!("nothing was written. To go without a signature, `--allow-unsigned {PROVIDER}`"),
+                    "hint": format!("nothing of this version was written. To go without a signature, `--allow-unsigned {PROVIDER}`"),
                 },
             }],
             "bytes": 0,
@@ -123,7 +123,7 @@ fn a_version_that_failed() {
         })
     );
     run.says(&format!(
-        "error: the checksum document is not signed for {PROVIDER} 1.0.0 in dist\n\nhint: nothing was written. To go without a signature, `--allow-unsigned {PROVIDER}`\n"
+        "error: the checksum document is not signed for {PROVIDER} 1.0.0 in dist\n\nhint: nothing of this version was written. To go without a signature, `--allow-unsigned {PROVIDER}`\n"
     ));
 }
 

@@ -56,6 +56,9 @@ mod wire;
 mod withdrawn;
 
 const DARWIN: &str = "darwin_arm64";
+/// What a newcomer does wrong, and how it is said.
+mod words;
+
 const LINUX: &str = "linux_amd64";
 
 fn demo() -> Provider {

@@ -92,7 +92,7 @@ pub(super) async fn run(
         .map_err(Failure::from)?;
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
-    let report = Report::new(COPIED, &progress, printer);
+    let report = Report::new(COPIED, &progress, printer).planned_if(request.dry_run);
     let hear = |result| report.hear(result);
     let mut tasks = Vec::new();
     for selection in selections {

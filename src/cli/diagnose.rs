@@ -2,14 +2,15 @@
 //!
 //! The library states facts; only here is it known which option would help. Hints are chosen by variant, never by text.
 
+mod folders;
 mod mirroring;
 mod origins;
 mod proof;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tfoci::address;
-use tfoci::archive;
 use tfoci::blob;
 use tfoci::config;
 use tfoci::credentials;
@@ -21,7 +22,7 @@ use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
-use tfoci::source::{self, folder};
+use tfoci::source;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::registry::known::{Known, Levels};
@@ -80,6 +81,14 @@ pub(super) enum Complaint {
         path: PathBuf,
         /// Why.
         source: Box<trust::Error>,
+    },
+    /// A mirror file names a trust file that is not there.
+    #[error("there is no trust file {}\n  named by `trust` in {}", .path.display(), .file.display())]
+    NoSuchTrustFile {
+        /// The trust file.
+        path: PathBuf,
+        /// The mirror file.
+        file: PathBuf,
     },
     /// A trust file that cannot be changed.
     #[error(transparent)]
@@ -158,6 +167,19 @@ pub(super) enum Complaint {
     /// A version that was not mirrored, in the same way.
     #[error(transparent)]
     Mirroring(Failure),
+    /// A version that lock files refuse.
+    #[error("{failure}{}", locked_by(.files))]
+    NotLocked {
+        /// What happened.
+        failure: Failure,
+        /// The lock files that have the version.
+        files: BTreeSet<PathBuf>,
+    },
+}
+
+fn locked_by(files: &BTreeSet<PathBuf>) -> String {
+    let line = |file: &PathBuf| format!("\n  locked by {}", file.display());
+    files.iter().map(line).collect()
 }
 
 impl Complaint {
@@ -172,13 +194,15 @@ impl Complaint {
     /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
     pub(super) fn category(&self) -> Category {
         match self {
-            Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
-                failure.category()
-            }
+            Self::Journey(failure)
+            | Self::Publication(failure)
+            | Self::Mirroring(failure)
+            | Self::NotLocked { failure, .. } => failure.category(),
             Self::NotPinned { source, .. } => source.category(),
             Self::Trust(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
+            Self::NoSuchTrustFile { .. } => Category::NotFound,
             _ => Category::Usage,
         }
     }
@@ -186,9 +210,10 @@ impl Complaint {
     /// What it is about, where that is known.
     pub(super) fn subject(&self) -> Option<&Subject> {
         match self {
-            Self::Journey(failure) | Self::Publication(failure) | Self::Mirroring(failure) => {
-                failure.subject.as_ref()
-            }
+            Self::Journey(failure)
+            | Self::Publication(failure)
+            | Self::Mirroring(failure)
+            | Self::NotLocked { failure, .. } => failure.subject.as_ref(),
             _ => None,
         }
     }
@@ -197,12 +222,13 @@ impl Complaint {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Journey(failure) | Self::Publication(failure) => hint(failure),
-            Self::Mirroring(failure) => mirroring::hint(failure).or_else(|| hint(failure)),
+            Self::Mirroring(failure) | Self::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| hint(failure)),
             Self::Credentials(error) => reach::credentials(error),
             Self::NoTerminal => {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+            Self::NoSuchTrustFile { .. } => Some("`--pin-new` creates it, with the keys that it sees".to_owned()),
             Self::NotPinned { .. } => {
                 Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
             }
@@ -245,29 +271,29 @@ fn hint(failure: &Failure) -> Option<String> {
             "create the repository, or the project that it belongs to, before the first push".to_owned()
         }
         Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
-            "nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
+            "this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
         Problem::Store(error) | Problem::Unread(error) => return in_store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
         Problem::Trust(error) => return proof::untrusted(error, &address),
-        Problem::Folder(error) => return in_folder(error, &address),
+        Problem::Folder(error) => return folders::in_folder(error, &address),
         Problem::Unreadable(_) => {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
-        Problem::Archive { source, .. } => return in_zip(source),
+        Problem::Archive { source, .. } => return folders::in_zip(source),
         Problem::Evidence { .. } => {
             "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
         }
-        Problem::Weaker { .. } => "nothing was changed. Push the release with its signature and key".to_owned(),
-        Problem::Contended { .. } => "nothing was changed. Run it again".to_owned(),
+        Problem::Weaker { .. } => "nothing of this version was changed. Push the release with its signature and key".to_owned(),
+        Problem::Contended { .. } => "nothing of this version was changed. Run it again".to_owned(),
         Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "nothing was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
         }
         Problem::OtherProvider { .. } => {
-            "nothing was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
+            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
         }
-        Problem::Taken { .. } => "nothing was changed. `--existing replace` puts the provider in its place".to_owned(),
+        Problem::Taken { .. } => "nothing of this version was changed. `--existing replace` puts the provider in its place".to_owned(),
         Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
         Problem::NoVersion { available, .. } if available.is_empty() => {
             format!("`tfoci versions {address} --from STORE --all` lists what is tagged instead")
@@ -304,8 +330,8 @@ fn in_store(error: &store::Error) -> Option<String> {
             ..
         } => return reach::host(error),
         store::Error::Credentials(error) => return reach::credentials(error),
-        store::Error::Unauthorized { tried: None, .. } => {
-            "the registry wants credentials, or does not have this repository and hides that"
+        store::Error::Unauthorized { host, tried, .. } => {
+            return Some(reach::stranger(host, tried.is_some()));
         }
         store::Error::IsRepository { .. } => {
             "for the provider that is in it, add `--exact-repository`"
@@ -314,7 +340,7 @@ fn in_store(error: &store::Error) -> Option<String> {
             "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
         }
         store::Error::Unwelcome { .. } => {
-            "nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
+            "nothing of this version was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
         }
         store::Error::Immutable { .. } => {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
@@ -337,43 +363,6 @@ fn in_store(error: &store::Error) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-fn in_zip(error: &archive::Error) -> Option<String> {
-    match error {
-        archive::Error::NoExecutable { .. } => Some(
-            "put the provider's executable into the zip itself, not into a directory of it"
-                .to_owned(),
-        ),
-        _ => None,
-    }
-}
-
-fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
-    let text = match error {
-        folder::Error::Empty => "name the folder that the release process writes, such as `dist`".to_owned(),
-        folder::Error::SeveralVersions { .. } => {
-            format!("choose one: `--provider {address}@VERSION`")
-        }
-        folder::Error::OtherType { .. } => {
-            "`--provider` must name the type that is in the folder".to_owned()
-        }
-        folder::Error::NoChecksums { .. } => {
-            "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`".to_owned()
-        }
-        folder::Error::ListedZipMissing { .. } => {
-            "to push only some platforms, name them with `--platform`".to_owned()
-        }
-        folder::Error::SamePlatform { .. } => "remove the one that the checksum document does not list".to_owned(),
-        folder::Error::ManifestAltered { .. } => {
-            "nothing was written. Build the release again, and sign after the last change".to_owned()
-        }
-        folder::Error::Manifest { .. } | folder::Error::ManifestVersion { .. } | folder::Error::Protocol { .. } => {
-            r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#.to_owned()
-        }
-        _ => return None,
-    };
-    Some(text)
 }
 
 /// A shell that was not told to leave `${…}` alone leaves nothing of it; a bare name is often meant as a directory.

@@ -7,6 +7,7 @@
 mod access;
 mod copy;
 mod diagnose;
+mod host;
 mod inspect;
 mod install;
 mod json;
@@ -32,6 +33,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::builder::Resettable;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use tfoci::disk;
@@ -193,10 +195,11 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         .first()
         .and_then(|name| Path::new(name).file_stem()?.to_str());
     if name == Some("oci-push") {
-        let OciPush { arguments, globals } = OciPush::try_parse_from(arguments)?;
+        let matches = heeding(OciPush::command()).try_get_matches_from(arguments)?;
+        let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
         return Ok((Command::Push(arguments), globals));
     }
-    let matches = Tfoci::command().try_get_matches_from(arguments)?;
+    let matches = heeding(Tfoci::command()).try_get_matches_from(arguments)?;
     let Tfoci {
         command,
         mut globals,
@@ -205,6 +208,17 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         globals.jobs.get_or_insert(MIRROR_JOBS);
     }
     Ok((command, globals))
+}
+
+/// A variable that is empty counts as unset, as for those of others.
+fn heeding(command: clap::Command) -> clap::Command {
+    command.mut_args(|argument| {
+        let name = argument.get_env().and_then(std::env::var_os);
+        match name.is_some_and(|value| value.is_empty()) {
+            true => argument.env(Resettable::Reset),
+            false => argument,
+        }
+    })
 }
 
 async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<Ending, Complaint> {

@@ -12,6 +12,7 @@ use tfoci::http::{Pem, Settings, Timeouts};
 use tfoci::outcome::{Failure, Problem};
 
 use super::diagnose::Complaint;
+use super::host;
 
 /// The largest file of certificates or keys that is read: bundles of the whole world's authorities have a quarter of it.
 const LARGEST_PEM: u64 = 1 << 20;
@@ -59,6 +60,7 @@ pub(super) struct Network {
     #[arg(
         long,
         value_name = "HOST",
+        value_parser = host::host,
         global = true,
         help_heading = "Network options"
     )]
@@ -67,6 +69,7 @@ pub(super) struct Network {
     #[arg(
         long,
         value_name = "HOST",
+        value_parser = host::host,
         global = true,
         help_heading = "Network options"
     )]
@@ -75,6 +78,7 @@ pub(super) struct Network {
     #[arg(
         long,
         value_name = "HOST",
+        value_parser = host::host,
         global = true,
         help_heading = "Network options"
     )]
@@ -96,7 +100,7 @@ pub(super) struct Network {
 impl Network {
     /// What the user said, and the environment.
     pub(super) fn settings(&self, jobs: usize) -> Result<Settings, Complaint> {
-        let hosts = |texts: &[String]| texts.iter().map(|text| text.to_ascii_lowercase()).collect();
+        let hosts = |hosts: &[String]| hosts.iter().cloned().collect();
         let authorities = self.ca_file.iter().map(|path| pem(path));
         Ok(Settings {
             plain: hosts(&self.plain_http),

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use tfoci::authentication::Status;
 use tfoci::event::{Event, Reporter, Subject, Transfer};
 
 use super::printer::{Motion, Printer, Tone};
@@ -84,10 +86,7 @@ impl Progress {
         total.inc_length(size);
         let place = sizes.partition_point(|other| *other <= size);
         sizes.insert(place, size);
-        let name = match &subject.platform {
-            Some(platform) => format!("{} {platform}", subject.provider.type_name()),
-            None => subject.provider.type_name().to_owned(),
-        };
+        let name = name(&subject);
         active.insert(
             subject,
             self.printer.bars.insert(place, styled(size, &name)),
@@ -151,11 +150,13 @@ impl Reporter for Progress {
                 subject,
                 authentication,
             } => {
-                self.printer.line(
-                    Tone::Done,
-                    "Verified",
-                    &format!("{subject}   {authentication}"),
-                );
+                // Nothing was there that could have been verified.
+                let verb = match authentication.status {
+                    Status::Unverified => "Accepted",
+                    _ => "Verified",
+                };
+                self.printer
+                    .line(Tone::Done, verb, &format!("{subject}   {authentication}"));
             }
             Event::Started { subject, size } => self.begin(subject, size),
             Event::Advanced { subject, bytes } => self.advance(&subject, bytes),
@@ -192,12 +193,77 @@ fn verb(transfer: Transfer) -> &'static str {
     }
 }
 
+/// What tells a bar from those beside it. The host and the namespace seldom do.
+fn name(subject: &Subject) -> String {
+    let mut name = subject.provider.type_name().to_owned();
+    if let Some(version) = &subject.version {
+        name += &format!(" {version}");
+    }
+    if let Some(platform) = &subject.platform {
+        name += &format!(" {platform}");
+    }
+    name
+}
+
+/// A line that fits a terminal of so many columns: the name is cut, since a line that wraps leaves rubbish behind.
+fn template(columns: u16) -> &'static str {
+    match columns {
+        96.. => {
+            "{wide_msg} {bar:24} {binary_bytes:>11} of {binary_total_bytes:11} {binary_bytes_per_sec:>13}"
+        }
+        56.. => "{wide_msg} {binary_bytes:>11} of {binary_total_bytes:11}",
+        _ => "{wide_msg} {percent:>3} %",
+    }
+}
+
 fn styled(size: u64, name: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::hidden());
-    let template = "{msg:>24} {bar:24} {binary_bytes:>11} of {binary_total_bytes:11} {binary_bytes_per_sec:>13}";
+    let (_, columns) = Term::stderr().size();
     bar.set_style(
-        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        ProgressStyle::with_template(template(columns))
+            .unwrap_or_else(|_| ProgressStyle::default_bar()),
     );
     bar.set_message(name.to_owned());
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_leaves_room_for_a_name() {
+        for (columns, figures) in [
+            (40, "100 %"),
+            (56, "1023.99 MiB of 1023.99 MiB"),
+            (80, "1023.99 MiB of 1023.99 MiB"),
+            (
+                96,
+                "[           24         ] 1023.99 MiB of 1023.99 MiB 1023.99 MiB/s",
+            ),
+        ] {
+            let template = template(columns);
+            assert_eq!(
+                template.contains("{bar"),
+                figures.contains('['),
+                "{columns}"
+            );
+            assert_eq!(
+                template.contains("bytes"),
+                figures.contains("of"),
+                "{columns}"
+            );
+            assert!(template.starts_with("{wide_msg} "), "{columns}");
+            assert!(figures.len() + 24 <= usize::from(columns), "{columns}");
+        }
+    }
+
+    #[test]
+    fn bars_of_several_versions_differ() {
+        let provider = "example.com/acme/demo".parse().expect("an address");
+        let version = "1.0.0".parse().expect("a version");
+        let platform = "linux_amd64".parse().expect("a platform");
+        let subject = Subject::version(&provider, &version).platform(&platform);
+        assert_eq!(name(&subject), "demo 1.0.0 linux_amd64");
+    }
 }

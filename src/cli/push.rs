@@ -120,7 +120,8 @@ pub(super) async fn run(
             return Ok(Ending::Failed(complaint.category()));
         }
     };
-    summarize(&Tally::from(&published), PUSHED, &progress, printer);
+    let tally = Tally::of(&published, arguments.dry_run);
+    summarize(&tally, PUSHED, &progress, printer);
     printer.result(&published.reference);
     printer.document(&json::Publication {
         schema: json::SCHEMA,

@@ -32,6 +32,18 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
     Some(text)
 }
 
+/// What to do about a registry that does not let us in, with credentials or without.
+pub(super) fn stranger(host: &str, has_tried: bool) -> String {
+    let why = if has_tried {
+        "they may be wrong or expired, or may not do this here"
+    } else {
+        "the registry wants credentials, or does not have this repository and hides that"
+    };
+    format!(
+        "{why}. `tfoci login {host}` keeps others; where nobody logs in, REGISTRY_AUTH_FILE names a file that has them"
+    )
+}
+
 /// What to do about credentials that cannot be used.
 pub(super) fn credentials(error: &credentials::Error) -> Option<String> {
     let text = match error {

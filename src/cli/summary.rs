@@ -73,6 +73,15 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Of a run that writes nothing.
+    #[must_use]
+    pub(super) fn planned_if(mut self, dry_run: bool) -> Self {
+        let heard = self.heard.get_mut();
+        let heard = heard.unwrap_or_else(PoisonError::into_inner);
+        heard.tally.is_planned = dry_run;
+        self
+    }
+
     /// Takes note of one version.
     pub(super) fn hear(&self, result: Result<Published, Failure>) {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,11 +94,17 @@ impl<'a> Report<'a> {
                 heard.published.push(published);
             }
             Err(failure) => {
-                let complaint = (self.verb.failed)(failure);
-                self.printer.failure(&complaint);
-                heard.complaints.push(complaint);
+                drop(heard);
+                self.fail((self.verb.failed)(failure));
             }
         }
+    }
+
+    /// Takes note of one version that failed.
+    pub(super) fn fail(&self, complaint: Complaint) {
+        self.printer.failure(&complaint);
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.complaints.push(complaint);
     }
 
     /// Takes note of what went wrong, though no version suffers from it.
@@ -162,6 +177,7 @@ pub(super) struct Tally {
     all: usize,
     /// Of how many of them something was or would be written.
     changed: usize,
+    /// Whether it is what a run would do.
     is_planned: bool,
     packages: usize,
     mounted: usize,
@@ -173,10 +189,19 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Of one version.
+    pub(super) fn of(published: &Published, dry_run: bool) -> Self {
+        let mut tally = Self {
+            is_planned: dry_run,
+            ..Self::default()
+        };
+        tally.add(published);
+        tally
+    }
+
     fn add(&mut self, published: &Published) {
         self.all += 1;
         self.changed += usize::from(published.status != Change::Present);
-        self.is_planned |= published.status == Change::Planned;
         self.written += published.bytes;
         for package in &published.packages {
             self.packages += 1;
@@ -188,14 +213,6 @@ impl Tally {
                 }
             }
         }
-    }
-}
-
-impl From<&Published> for Tally {
-    fn from(published: &Published) -> Self {
-        let mut tally = Self::default();
-        tally.add(published);
-        tally
     }
 }
 

@@ -1,10 +1,15 @@
 //! What goes over the wire, for people who want to know: decisions with `-v`, every request with `-vv`.
 
+use std::time::Duration;
+
 use indicatif::HumanBytes;
 
 use tfoci::event::{Event, Exchange, Reporter};
 
-use super::printer::Printer;
+use super::printer::{Printer, Tone};
+
+/// Whoever waits for longer wants to know why.
+const LONG: Duration = Duration::from_secs(2);
 
 /// Prints what is reported of requests. Everything in it is redacted already.
 pub(super) struct Wire(pub(super) Printer);
@@ -27,8 +32,12 @@ impl Reporter for Wire {
                 printer.detail("Sent", &format!("{digest}, which was not shared by {from}"));
             }
             Event::Retrying { url, reason, pause } => {
-                let pause = pause.as_secs_f64();
-                printer.detail("Retrying", &format!("{url} after {pause:.1}s: {reason}"));
+                let text = format!("{url} after {:.1}s: {reason}", pause.as_secs_f64());
+                if pause < LONG {
+                    printer.detail("Retrying", &text);
+                } else {
+                    printer.line(Tone::Warning, "Retrying", &text);
+                }
             }
             Event::Resuming { url, from } => {
                 printer.detail("Resuming", &format!("{url} after {}", HumanBytes(from)));
@@ -43,12 +52,15 @@ fn line(exchange: &Exchange) -> String {
     let Exchange {
         method,
         url,
+        range,
         status,
         sent,
         received,
         elapsed,
     } = exchange;
+    let range = range.as_deref();
+    let range = range.map_or_else(String::new, |range| format!(" (Range: {range})"));
     let status = status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
     let milliseconds = elapsed.as_millis();
-    format!("{method} {url}: {status}, {sent} B out, {received} B in, {milliseconds} ms")
+    format!("{method} {url}{range}: {status}, {sent} B out, {received} B in, {milliseconds} ms")
 }

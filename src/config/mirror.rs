@@ -15,10 +15,10 @@
 //! What a `[[provider]]` table does not say is taken from the top of the file. A provider may have several tables, for several
 //! ranges of versions.
 
-use std::num::NonZeroUsize;
+use std::fmt;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 
 use crate::address::{self, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
@@ -52,27 +52,70 @@ pub struct Entry {
 }
 
 /// The file as it is written. Unknown fields are errors: a misspelt `platforms` must not mirror all of them.
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
     trust: Option<PathBuf>,
     to: Option<Vec<String>>,
-    platforms: Option<Vec<String>>,
-    newest: Option<NonZeroUsize>,
+    platforms: Option<Texts>,
+    newest: Option<Count>,
     prereleases: Option<bool>,
     #[serde(default)]
     provider: Vec<Table>,
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     address: String,
     constraints: Option<String>,
     to: Option<Vec<String>>,
-    platforms: Option<Vec<String>>,
-    newest: Option<NonZeroUsize>,
+    platforms: Option<Texts>,
+    newest: Option<Count>,
     prereleases: Option<bool>,
+}
+
+/// At least one text: a list of nothing would mirror nothing, or everything, and nobody knows which was meant.
+#[derive(Clone, serde::Deserialize)]
+#[serde(try_from = "Vec<String>")]
+struct Texts(Vec<String>);
+
+impl TryFrom<Vec<String>> for Texts {
+    type Error = &'static str;
+
+    fn try_from(texts: Vec<String>) -> Result<Self, Self::Error> {
+        if texts.is_empty() {
+            return Err("the list is empty, expected at least one; without the key, all are meant");
+        }
+        Ok(Self(texts))
+    }
+}
+
+/// How many of something.
+#[derive(Clone, Copy)]
+struct Count(usize);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_i64(Counting)
+    }
+}
+
+struct Counting;
+
+impl Visitor<'_> for Counting {
+    type Value = Count;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number from 1")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Count, E> {
+        let count = usize::try_from(number).ok().filter(|count| *count > 0);
+        count
+            .map(Count)
+            .ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+    }
 }
 
 impl MirrorFile {
@@ -105,7 +148,7 @@ impl Table {
         let constraints = self.constraints.as_deref().map(str::parse).transpose();
         let platforms = self.platforms.or_else(|| common.platforms.clone());
         let platforms = platforms.map(|texts| {
-            let read = texts.iter().map(|text| text.parse::<Platform>());
+            let read = texts.0.iter().map(|text| text.parse::<Platform>());
             read.collect::<Result<Vec<_>, _>>()
         });
         Ok(Entry {
@@ -113,7 +156,7 @@ impl Table {
             constraints: constraints
                 .map_err(|error| about(Mistake::Constraints(error)))?
                 .unwrap_or_else(VersionConstraints::any),
-            newest: self.newest.or(common.newest).map(NonZeroUsize::get),
+            newest: self.newest.or(common.newest).map(|Count(count)| count),
             prereleases: self.prereleases.or(common.prereleases).unwrap_or_default(),
             platforms: platforms
                 .transpose()

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;
+use reqwest::header::RANGE;
 
 use super::Request;
 use crate::event::{Event, Exchange, Reporter};
@@ -38,12 +39,14 @@ impl Journal {
         if !request.is_for_token {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
+        let range = request.headers.get(RANGE);
         Entry {
             journal: self.clone(),
             started: Instant::now(),
             exchange: Some(Exchange {
                 method: request.method.to_string(),
                 url: request.url.clone().into(),
+                range: range.map(|range| String::from_utf8_lossy(range.as_bytes()).into_owned()),
                 status: None,
                 sent: 0,
                 received: 0,

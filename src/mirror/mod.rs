@@ -206,11 +206,12 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         }
         let absent = choices.iter().flat_map(|one| one.absent.clone());
         let absent: BTreeSet<Platform> = absent.collect();
+        let newest = choices.first().and_then(Choice::published);
         let is_some = !choices.is_empty();
         choices.retain(|choice| !choice.is_empty());
         if is_some && choices.is_empty() {
             let subject = Subject::provider(&self.task.provider);
-            return Err(self.without_packages(&absent, subject));
+            return Err(self.without_packages(&absent, newest, subject));
         }
         Ok(choices)
     }
@@ -261,7 +262,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
                     self.tell_what_is_absent(version, &absent);
                     Ok(Prepared::present(self.present(version, stored)))
                 }
-                _ => Err(self.without_packages(&absent, subject)),
+                _ => Err(self.without_packages(&absent, None, subject)),
             };
         };
         self.tell_what_is_absent(version, &absent);

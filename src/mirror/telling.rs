@@ -58,14 +58,20 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         }
     }
 
-    /// That the source has nothing for any of these platforms.
+    /// That the source has nothing for any of these platforms, and what it has, as far as it says so.
     pub(super) fn without_packages<'p>(
         &self,
         platforms: impl IntoIterator<Item = &'p Platform>,
+        published: Option<(Version, Vec<Platform>)>,
         subject: Subject,
     ) -> Failure {
-        let place = self.source.name(&self.task.provider);
-        self.at_source(source::Error::no_platform(place, platforms), subject)
+        let platforms = platforms.into_iter().map(Platform::to_string);
+        let problem = source::Error::NoPlatform {
+            place: self.source.name(&self.task.provider),
+            platforms: platforms.collect(),
+            available: Vec::from_iter(published),
+        };
+        self.at_source(problem, subject)
     }
 
     /// A failure on the source's side.

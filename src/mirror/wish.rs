@@ -35,6 +35,12 @@ impl Choice {
     pub(super) fn is_empty(&self) -> bool {
         self.platforms.as_ref().is_some_and(Vec::is_empty)
     }
+
+    /// For which platforms the source lists packages of it.
+    pub(super) fn published(&self) -> Option<(Version, Vec<Platform>)> {
+        let platforms = self.offer.platforms.clone()?;
+        Some((self.offer.version.version().clone(), platforms))
+    }
 }
 
 impl Wish {

@@ -12,7 +12,7 @@ use crate::disk;
 use crate::error::{Category, printable};
 use crate::http::{self, Shown};
 use crate::platform::{self, Platform};
-use crate::version;
+use crate::version::{self, Version};
 
 /// Why a source does not give what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,26 @@ pub enum Error {
         place: String,
         /// The provider.
         provider: ProviderAddr,
+    },
+    /// A network mirror does not have the provider, or is elsewhere: both are the same answer.
+    #[error("the mirror has nothing\n  from {url}\n  answered 404")]
+    NotServed {
+        /// Where it was looked for.
+        url: Shown,
+    },
+    /// A filesystem mirror does not have the provider.
+    #[error("the mirror has nothing\n  expected packages in {}", .path.display())]
+    NotMirrored {
+        /// Where clients would look for it first.
+        path: PathBuf,
+    },
+    /// There is no filesystem mirror.
+    #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror\n  received {}", .path.display(), if *.is_there { "a file" } else { "nothing of that name" })]
+    NoDirectory {
+        /// What was named.
+        path: PathBuf,
+        /// Whether something else is there.
+        is_there: bool,
     },
     /// The source wants to know who asks.
     #[error(
@@ -85,12 +105,14 @@ pub enum Error {
         received: Option<String>,
     },
     /// A document that cannot be understood.
-    #[error("the {what} cannot be understood\n  from {url}")]
+    #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received))]
     Json {
         /// What was asked for.
         what: Document,
         /// Where.
         url: Shown,
+        /// The content type that came in place of that of JSON, or `none`.
+        received: Option<String>,
         /// Why.
         source: serde_json::Error,
     },
@@ -166,12 +188,14 @@ pub enum Error {
         source: archive::Error,
     },
     /// The source has nothing for any platform that was asked for.
-    #[error("none of the wanted packages is published{}", wanted(.platforms))]
+    #[error("none of the wanted packages is published{}{}", wanted(.platforms), published(.available))]
     NoPlatform {
         /// Where it was looked for.
         place: String,
         /// The platforms; none if any would do.
         platforms: Vec<String>,
+        /// For which platforms there are packages, by version; empty where that was not asked for.
+        available: Vec<(Version, Vec<Platform>)>,
     },
 }
 
@@ -225,6 +249,18 @@ fn wanted(platforms: &[String]) -> String {
     }
 }
 
+fn published(available: &[(Version, Vec<Platform>)]) -> String {
+    let version = |(version, platforms): &(Version, Vec<Platform>)| {
+        let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
+        let platforms = match platforms.as_slice() {
+            [] => "none".to_owned(),
+            platforms => platforms.join(", "),
+        };
+        format!("\n  has {platforms} of {version}")
+    };
+    available.iter().map(version).collect()
+}
+
 fn said(answer: &str) -> String {
     match answer {
         "" => String::new(),
@@ -237,23 +273,20 @@ fn asked_for(wish: Option<Duration>) -> String {
         .unwrap_or_default()
 }
 
+fn other_type(received: &Option<String>) -> String {
+    received.as_ref().map_or_else(String::new, |received| {
+        format!(
+            "\n  expected the content type application/json\n  received {}",
+            printable(received)
+        )
+    })
+}
+
 fn content_type(received: Option<&str>) -> String {
     received.map_or_else(|| "none".to_owned(), printable)
 }
 
 impl Error {
-    /// A source that has nothing for any of these platforms.
-    pub(crate) fn no_platform<'a>(
-        place: String,
-        platforms: impl IntoIterator<Item = &'a Platform>,
-    ) -> Self {
-        let platforms = platforms.into_iter().map(Platform::to_string);
-        Self::NoPlatform {
-            place,
-            platforms: platforms.collect(),
-        }
-    }
-
     /// The platform that it is about, where it is about one package.
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {
@@ -299,9 +332,12 @@ impl Error {
             Self::Http(error) => error.category(),
             Self::Disk(error) => error.category(),
             Self::Credentials(error) => error.category(),
-            Self::NoService { .. } | Self::NoProvider { .. } | Self::NoPlatform { .. } => {
-                Category::NotFound
-            }
+            Self::NoService { .. }
+            | Self::NoProvider { .. }
+            | Self::NotServed { .. }
+            | Self::NotMirrored { .. }
+            | Self::NoDirectory { .. }
+            | Self::NoPlatform { .. } => Category::NotFound,
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
             Self::Status { .. } => Category::Unreachable,

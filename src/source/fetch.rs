@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use reqwest::StatusCode;
+use reqwest::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 use url::Url;
 
@@ -187,11 +188,13 @@ pub(super) async fn json<T: DeserializeOwned>(
     answer: Answer,
     limit: u64,
 ) -> Result<T, Error> {
-    let url = answer.url().clone();
+    let (url, received) = (answer.url().clone(), answer.header(CONTENT_TYPE));
+    let received = received.unwrap_or_else(|| "none".to_owned());
     let body = answer.bytes(limit).await?;
     T::deserialize(&mut serde_json::Deserializer::from_slice(&body)).map_err(|source| Error::Json {
         what: what.clone(),
         url: url.into(),
+        received: Some(received).filter(|received| !is_json(received)),
         source,
     })
 }

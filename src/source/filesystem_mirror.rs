@@ -58,10 +58,20 @@ struct Unpacked {
 }
 
 impl FilesystemMirror {
-    /// A mirror in a directory. Nothing is opened.
-    pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self {
-            directory: directory.into(),
+    /// A mirror in a directory. Nothing in it is opened.
+    ///
+    /// # Errors
+    /// There is no such directory.
+    pub fn open(directory: impl Into<PathBuf>) -> Result<Self, Error> {
+        let directory = directory.into();
+        let found = directory.metadata();
+        let found = found.map_err(|source| disk::Error::at("read", &directory, source));
+        match disk::if_exists(found)? {
+            Some(found) if found.is_dir() => Ok(Self { directory }),
+            found => Err(Error::NoDirectory {
+                is_there: found.is_some(),
+                path: directory,
+            }),
         }
     }
 
@@ -87,9 +97,8 @@ impl FilesystemMirror {
         }
         Err(match links.pop() {
             Some(path) => Error::Linked { path },
-            None => Error::NoProvider {
-                place: self.name(provider),
-                provider: provider.clone(),
+            None => Error::NotMirrored {
+                path: self.directory.join(provider.to_string()),
             },
         })
     }

@@ -227,9 +227,8 @@ impl Source for NetworkMirror {
         let what = Document::Versions;
         let answer = self.ask(provider, "index.json").await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Err(Error::NoProvider {
-                place: self.name(provider),
-                provider: provider.clone(),
+            return Err(Error::NotServed {
+                url: answer.url().clone().into(),
             });
         }
         let answer = json_only(&what, self.successful(&what, answer).await?)?;

@@ -41,6 +41,10 @@ impl Requirements {
     /// # Errors
     /// A module that is not there or cannot be understood.
     pub fn read(root: &Path, default_host: &Hostname) -> Result<Self, Error> {
+        if root.is_file() {
+            let path = root.to_owned();
+            return Err(Error::File { path });
+        }
         let client = writer_of_lock_file(root)?;
         let default_host = client.map_or_else(|| default_host.clone(), Client::default_host);
         let mut not_followed = BTreeSet::new();
@@ -160,6 +164,12 @@ pub enum Error {
     /// This machine, or a root module that is not there.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    /// A root module that is a file.
+    #[error("{} is not a configuration\n  expected a directory\n  received a file", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+    },
     /// A called module that is not there.
     #[error("a called module is missing\n  expected {}\n  called in {}", .directory.display(), .caller.display())]
     Missing {
@@ -199,7 +209,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
-            Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
+            Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
             Self::Many { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
         }
@@ -325,6 +335,11 @@ mod tests {
                 Category::NotFound,
             ),
             ("nowhere", "cannot read [HOME]/nowhere", Category::NotFound),
+            (
+                "broken/main.tf",
+                "[HOME]/broken/main.tf is not a configuration\n  expected a directory\n  received a file",
+                Category::NotFound,
+            ),
             (
                 "empty",
                 "no configuration is in [HOME]/empty\n  expected files such as main.tf",

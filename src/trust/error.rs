@@ -2,9 +2,10 @@
 
 use crate::digest::Digest;
 use crate::error::{Category, printable};
+use crate::hash::PackageHash;
 use crate::platform::Platform;
 
-use super::refusal::Refusal;
+use super::refusal::{Refusal, listed};
 
 /// What [`super::verify`] and its documents can fail with.
 #[derive(Debug, thiserror::Error)]
@@ -51,10 +52,12 @@ pub enum Error {
         digest: Digest,
     },
     /// A package that no lock file has.
-    #[error("the package for {platform} is not in the lock file\n  received zh:{}", .received.hex())]
+    #[error("the package for {platform} is not in the lock file\n  expected one of {}\n  received zh:{}", listed(.expected), .received.hex())]
     NotLocked {
         /// What it is for.
         platform: Platform,
+        /// The zips that the lock file has.
+        expected: Vec<PackageHash>,
         /// What its zip is.
         received: Digest,
     },

@@ -102,15 +102,17 @@ pub fn among(
     platform: &Platform,
     zip: &Digest,
 ) -> Result<(), Error> {
-    let mut locked = hashes.iter().filter_map(PackageHash::zip_digest).peekable();
-    if locked.peek().is_none() {
+    let zips = hashes.iter().filter(|hash| hash.zip_digest().is_some());
+    let expected: Vec<PackageHash> = zips.cloned().collect();
+    if expected.is_empty() {
         return Err(Error::NoZipLocked);
     }
-    if locked.any(|one| one == *zip) {
+    if expected.iter().any(|hash| hash.zip_digest() == Some(*zip)) {
         return Ok(());
     }
     Err(Error::NotLocked {
         platform: platform.clone(),
+        expected,
         received: *zip,
     })
 }

@@ -94,7 +94,7 @@ pub enum Reason {
 }
 
 /// The first few of a list: a stranger may send hundreds of keys.
-fn listed<T: ToString>(items: &[T]) -> String {
+pub(super) fn listed<T: ToString>(items: &[T]) -> String {
     const SHOWN: usize = 4;
     if items.is_empty() {
         return "none".to_owned();

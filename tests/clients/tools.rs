@@ -192,7 +192,7 @@ fn what_oras_made_is_read_and_installed() {
     assert!(
         installed
             .stderr
-            .contains("  Verified example.com/acme/demo 1.0.0   unverified\n"),
+            .contains("  Accepted example.com/acme/demo 1.0.0   unverified\n"),
         "{}",
         installed.stderr
     );

@@ -188,7 +188,7 @@ fn a_missing_package_is_told_with_both_places() {
    Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
 error: the package sha256:{hex} is missing for {PROVIDER} 1.0.0 linux_amd64 in oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}
 
-hint: nothing was tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it
+hint: this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it
 "
     ));
 }

@@ -195,7 +195,7 @@ fn without_evidence_a_package_is_unverified_and_a_named_key_refuses_it() {
     let run = install_linux(&scene, &[]).succeeds();
     assert!(
         run.stderr
-            .contains("  Verified example.com/acme/demo 1.0.0   unverified\n"),
+            .contains("  Accepted example.com/acme/demo 1.0.0   unverified\n"),
         "{}",
         run.stderr
     );

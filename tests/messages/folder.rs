@@ -257,7 +257,7 @@ error: `terraform-provider-demo_1.0.0_manifest.json` does not match its checksum
   expected sha256:9f97b33cc25c9960552d314e474ab9cf3a3ee057d060281c79230dc18257cbcf (checksum document)
   received sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a (file)
 
-hint: nothing was written. Build the release again, and sign after the last change
+hint: nothing of this version was written. Build the release again, and sign after the last change
 ",
         },
         Case {
@@ -374,7 +374,7 @@ error: `terraform-provider-demo_1.0.0_darwin_arm64.zip` does not match its check
   expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a (checksum document)
   received sha256:e6eb85f0507c38e4f4f90bb3837fe58e99eae24afdad9d14b3d80831aca9ea65 (package)
 
-hint: nothing was written. Build the release again, and sign after the last change
+hint: nothing of this version was written. Build the release again, and sign after the last change
 ",
         },
         Case {
@@ -389,7 +389,7 @@ hint: nothing was written. Build the release again, and sign after the last chan
             says: r"
 error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_darwin_arm64.zip` for registry.opentofu.org/acme/demo 1.0.0 in dist
 
-hint: nothing was written. Only what the signed document lists is pushed
+hint: nothing of this version was written. Only what the signed document lists is pushed
 ",
         },
     ]);

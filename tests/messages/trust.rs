@@ -54,7 +54,7 @@ fn signatures() {
             says: r"
 error: the checksum document is not signed for registry.opentofu.org/acme/demo 1.0.0 in dist
 
-hint: nothing was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
+hint: nothing of this version was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
 ",
         },
         Case {
@@ -65,7 +65,7 @@ hint: nothing was written. To go without a signature, `--allow-unsigned registry
             says: r"
 error: the signature of the checksum document cannot be checked without a key for registry.opentofu.org/acme/demo 1.0.0 in dist
 
-hint: nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
+hint: nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
 ",
         },
         Case {
@@ -76,7 +76,7 @@ hint: nothing was written. Name the file of the author's public key with `--key 
             says: r"
 error: the checksum document is not signed for registry.opentofu.org/acme/demo 1.0.0 in dist
 
-hint: nothing was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
+hint: nothing of this version was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
 ",
         },
         Case {
@@ -88,7 +88,7 @@ hint: nothing was written. To go without a signature, `--allow-unsigned registry
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is not over this checksum document for registry.opentofu.org/acme/demo 1.0.0 in dist
   key [ACME]
 
-hint: nothing was written. The document was changed after it was signed, or the signature is another document's
+hint: nothing of this version was written. The document was changed after it was signed, or the signature is another document's
 ",
         },
         Case {
@@ -99,7 +99,7 @@ hint: nothing was written. The document was changed after it was signed, or the 
             says: r"
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is no OpenPGP signature that can be read for registry.opentofu.org/acme/demo 1.0.0 in dist
 
-hint: nothing was written. `gpg --detach-sign FILE` makes one
+hint: nothing of this version was written. `gpg --detach-sign FILE` makes one
 ",
         },
         Case {
@@ -112,7 +112,7 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by anothe
   expected [ACME]
   received [STRANGER]
 
-hint: nothing was written. If the author has changed keys, name the new one with `--key FILE`
+hint: nothing of this version was written. If the author has changed keys, name the new one with `--key FILE`
 ",
         },
         Case {
@@ -125,7 +125,7 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by anothe
   expected [ACME]
   received [STRANGER]
 
-hint: nothing was written. If the author has changed keys, name the new one with `--key FILE`
+hint: nothing of this version was written. If the author has changed keys, name the new one with `--key FILE`
 ",
         },
         Case {
@@ -138,7 +138,7 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is armoured 
   expected binary, the only form that clients accept
   received text
 
-hint: nothing was written. Sign without `--armor`, or convert it with `gpg --dearmor`
+hint: nothing of this version was written. Sign without `--armor`, or convert it with `gpg --dearmor`
 ",
         },
         Case {
@@ -150,7 +150,7 @@ hint: nothing was written. Sign without `--armor`, or convert it with `gpg --dea
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` uses SHA-1 over the checksum document for registry.opentofu.org/acme/demo 1.0.0 in dist
   key AFBDC290915FD6D0FED06B7A92E65CC74F07AFA5
 
-hint: nothing was written. Sign with `--digest-algo SHA256`; `weak = "warn"` in a trust file lets it pass
+hint: nothing of this version was written. Sign with `--digest-algo SHA256`; `weak = "warn"` in a trust file lets it pass
 "#,
         },
     ]);
@@ -198,7 +198,7 @@ error: cannot read key.asc
             says: r"
 error: the signature of the checksum document cannot be checked without a key for registry.opentofu.org/acme/demo 1.0.0 in dist
 
-hint: nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
+hint: nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
 ",
         },
         Case {
@@ -212,13 +212,13 @@ hint: nothing was written. Name the file of the author's public key with `--key 
             },
             arguments: "push dist --provider acme/demo --trust trust.toml --key acme.asc --to oci-layout:store",
             exit: 3,
-            says: r"
+            says: r#"
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that is not pinned for registry.opentofu.org/acme/demo 1.0.0 in dist
   expected [STRANGER]
   received [ACME]
 
-hint: nothing was written. If the author has changed keys, name the new one with `--key FILE`
-",
+hint: nothing of this version was written. If the author says that this is a new key, add "[ACME]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+"#,
         },
         Case {
             label: "a revoked key",
@@ -229,7 +229,7 @@ hint: nothing was written. If the author has changed keys, name the new one with
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a revoked key for registry.opentofu.org/acme/demo 1.0.0 in dist
   key E56B60758C6D6E7630CD2A9F21FA22C0E0E7ABE9
 
-hint: nothing was written. The release needs a signature by a key that is in use
+hint: nothing of this version was written. The release needs a signature by a key that is in use
 ",
         },
         Case {
@@ -241,7 +241,7 @@ hint: nothing was written. The release needs a signature by a key that is in use
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that may not sign for registry.opentofu.org/acme/demo 1.0.0 in dist
   key FDEE2F0A451E7D74E0D369FADFDBF2335ABA5761
 
-hint: nothing was written. The release needs a signature by a key that is in use
+hint: nothing of this version was written. The release needs a signature by a key that is in use
 ",
         },
         Case {
@@ -267,7 +267,7 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key 
 error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` was made after its key had expired for registry.opentofu.org/acme/demo 1.0.0 in dist
   key FB115E33801559B027AA1233AE4169F062F4082A
 
-hint: nothing was written. `expired = "warn"` in the trust file lets it pass
+hint: nothing of this version was written. `expired = "warn"` in the trust file lets it pass
 "#,
         },
     ]);

@@ -69,7 +69,7 @@ error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0
   expected terraform-provider-demo_1.0.0_linux_amd64.zip
   received terraform-provider-demo_1.0.1_linux_amd64.zip
 
-hint: nothing was written. The package may be another version's: its author has to publish it again
+hint: nothing of this version was written. The package may be another version's: its author has to publish it again
 ",
     );
     let other = folder().named("demo.zip");
@@ -80,7 +80,7 @@ error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0
   expected terraform-provider-demo_1.0.0_linux_amd64.zip
   received demo.zip
 
-hint: nothing was written. The package may be another version's: its author has to publish it again
+hint: nothing of this version was written. The package may be another version's: its author has to publish it again
 ",
     );
 }
@@ -126,11 +126,11 @@ fn documents_are_judged_by_their_form_as_clients_do() {
     for (form, says) in [(Form::Starred, "
 error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
-hint: nothing was written. Clients refuse this release, too: its author has to publish it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 "), (Form::UpperCaseNames, "
 error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
-hint: nothing was written. Clients refuse this release, too: its author has to publish it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 ")] {
         let stage = Stage::release(folder().document(move |text| form.of(text)));
         stage.demo("").says(3, says);
@@ -139,7 +139,7 @@ hint: nothing was written. Clients refuse this release, too: its author has to p
     Stage::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
 error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
-hint: nothing was written. Clients refuse this release, too: its author has to publish it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 ");
 }
 
@@ -172,7 +172,7 @@ error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0
   expected terraform-provider-demo_1.0.0_linux_amd64.zip
   received ../x.zip
 
-hint: nothing was written. The package may be another version's: its author has to publish it again
+hint: nothing of this version was written. The package may be another version's: its author has to publish it again
 ",
     );
     refused("download", lie::lacks("filename"), 1, "error: the package metadata cannot be understood for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]

@@ -35,12 +35,12 @@ fn a_directory_of_packages_is_a_source() {
     stage.mirror(&from).says(3, "
 error: there is no checksum document for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
 
-hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
+hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
     stage.mirror(&format!("{from} {ALLOW}")).says(
         0,
         "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
     Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
   Mirrored 1 version, 2 packages (813 B copied) in [TIME]
@@ -78,7 +78,7 @@ fn what_is_unpacked_counts_only_where_it_is_packed_too() {
     stage.mirror(&format!("{ADDRESS} {from}")).says(
         0,
         "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
     Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
   Mirrored 1 version, 2 packages (813 B copied) in [TIME]
@@ -98,7 +98,7 @@ fn what_is_unpacked_counts_only_where_it_is_packed_too() {
 error: no version matches `2.0.0` for example.com/acme/demo in filesystem-mirror:mirror
   has 1.0.0
 
-hint: pre-releases are chosen by name, or with `--prereleases`
+hint: these are all that there are: choose among them by other constraints
 ");
 }
 
@@ -114,17 +114,26 @@ error: the author's zip cannot be made again from what is unpacked for example.c
 
 hint: mirror it from its origin: lock files pin the hashes of authors' zips
 ");
-    stage.mirror(&format!("example.com/acme/none {from} {ALLOW}")).says(1, "
-error: nothing is published for example.com/acme/none in filesystem-mirror:mirror
+    stage
+        .mirror(&format!("example.com/acme/none {from} {ALLOW}"))
+        .says(
+            1,
+            "
+error: the mirror has nothing for example.com/acme/none in filesystem-mirror:mirror
+  expected packages in mirror/example.com/acme/none
 
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-");
+hint: name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it
+",
+        );
     fs::remove_dir_all(stage.scene.path("mirror")).unwrap();
-    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
-error: nothing is published for example.com/acme/demo in filesystem-mirror:mirror
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-");
+    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(
+        1,
+        "
+error: `mirror` is not a directory
+  expected the directory of a filesystem mirror
+  received nothing of that name
+",
+    );
 }
 
 #[test]

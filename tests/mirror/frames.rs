@@ -46,21 +46,21 @@ fn what_is_no_zip_is_refused_although_it_is_signed() {
     expected the bytes 50 4b 03 04 at its front
     received `<!DOCTYPE html>`
 
-hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ");
     refused(b"", 1, "
   not a zip archive
     expected the bytes 50 4b 03 04 at its front
     received no bytes
 
-hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ");
     refused(&zip([]), 1, "
   the zip is empty
     expected at least one entry
     received none
 
-hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ");
 }
 
@@ -72,14 +72,14 @@ fn a_zip_that_was_cut_before_it_was_signed_is_refused() {
     expected a central directory and an end record
     received 150000 bytes
 
-hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ");
     refused(&bytes[..bytes.len() - 1], 1, "
   the zip is cut short
     expected at least 200254 bytes
     received 200253 bytes
 
-hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ");
 }
 
@@ -88,7 +88,7 @@ fn a_zip_with_something_behind_it_is_refused() {
     refused(&[&long(0)[..], b"more"].concat(), 3, "
   4 bytes follow the end of the zip
 
-hint: nothing was tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others
 ");
 }
 
@@ -176,13 +176,13 @@ fn network_mirrors_are_held_to_the_same() {
         let url = stage.origin.mirror_url();
         let from = format!("{ADDRESS} --from network-mirror:{url} --allow-unsigned {ADDRESS}");
         stage.mirror(&from).says(1, "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
 error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the zip is cut short
     expected a central directory and an end record
     received 150000 bytes
 
-hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ").gives(&[]);
         assert!(stage.installs().is_empty());
     }

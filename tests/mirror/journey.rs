@@ -205,7 +205,7 @@ hint: the full address counts: the same name on another host is another provider
 error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/p1 1.0.0 in [ORIGIN]
   key [ACME]
 
-hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
   Mirrored 1 version, 1 package (400 B copied) in [TIME]
     Failed 2 of 3: [ORIGIN]/acme/p0, [ORIGIN]/acme/p1 1.0.0
 ");
@@ -276,6 +276,9 @@ fn platforms_that_are_not_there_are_told() {
    Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
 error: none of the wanted packages is published for [ORIGIN]/acme/demo in [ORIGIN]
   expected plan9_mips
+  has linux_amd64 of 1.0.0
+
+hint: choose among these by `--platform`, or by `platforms` in the mirror file
 ",
     );
     assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
@@ -378,7 +381,7 @@ error: another zip is there for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in oci-layo
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
 
-hint: nothing was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again
 ");
     assert_eq!(stage.tree(), before);
     fs::remove_dir_all(stage.scene.path("store")).unwrap();

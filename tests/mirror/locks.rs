@@ -86,9 +86,11 @@ fn what_is_not_locked_is_refused() {
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     stage.mirror("--from-lock . --jobs 1").says(3, "
 error: the package for darwin_arm64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected one of zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+  locked by ./.terraform.lock.hcl
 
-hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
 ");
     assert_eq!(stage.origin.count(asks("package")), 0);
     assert!(stage.installs().is_empty());
@@ -111,9 +113,11 @@ fn what_is_there_is_held_to_the_lock_too() {
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     stage.mirror("--from-lock .").says(3, "
 error: the package for linux_amd64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in oci-layout:store/[ORIGIN]/acme/demo
+  expected one of zh:0000000000000000000000000000000000000000000000000000000000000000
   received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+  locked by ./.terraform.lock.hcl
 
-hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
 ");
 }
 
@@ -128,10 +132,19 @@ fn pack(stage: &Stage, version: &str, platform: &str) {
 
 const NOT_LOCKED: &str = "
 error: the package for linux_amd64 is not in the lock file for example.com/acme/demo 1.0.0 in oci-layout:store/example.com/acme/demo
+  expected one of [LOCKED]
   received zh:[WRONG]
+  locked by ./.terraform.lock.hcl
 
-hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
 ";
+
+fn not_locked(hashes: &[String], wrong: &str) -> String {
+    let mut locked = hashes.to_vec();
+    locked.sort();
+    let says = NOT_LOCKED.replace("[LOCKED]", &locked.join(", "));
+    says.replace("zh:[WRONG]", wrong)
+}
 
 #[test]
 fn what_is_there_is_held_to_the_lock_when_a_platform_is_added() {
@@ -151,7 +164,7 @@ fn what_is_there_is_held_to_the_lock_when_a_platform_is_added() {
     lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
     for _ in 0..2 {
         let wrong = zh(&stage.origin, "1.1.0", LINUX);
-        let says = NOT_LOCKED.replace("zh:[WRONG]", &wrong);
+        let says = not_locked(&hashes, &wrong);
         stage
             .mirror(&format!("--from-lock . {from}"))
             .says(3, &says);
@@ -174,7 +187,7 @@ fn what_another_tool_put_there_is_held_to_the_lock_too() {
   Mirrored nothing: 1 package already present, in [TIME]
 ";
     let wrong = zh(&stage.origin, "1.1.0", LINUX);
-    let wrong = NOT_LOCKED.replace("zh:[WRONG]", &wrong);
+    let wrong = not_locked(&hashes, &wrong);
     for (version, code, says) in [("1.0.0", 0, present), ("1.1.0", 3, &wrong)] {
         let zip = stage.origin.zip("acme/demo", version, LINUX);
         foreign::write(&layout, "1.0.0", &zip);
@@ -193,6 +206,7 @@ fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
         3,
         "
 error: the lock file has no zh: hash of this version for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  locked by ./.terraform.lock.hcl
 
 hint: `tofu providers lock` adds the hashes of zips for all platforms
 ",
@@ -243,7 +257,7 @@ fn a_lock_vouches_for_a_mirror() {
         .says(
             0,
             "
-  Verified example.com/acme/demo 1.0.0   unverified (lock)
+  Accepted example.com/acme/demo 1.0.0   unverified (lock)
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified (lock)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -282,7 +296,7 @@ fn a_configuration_says_what_is_required_of_all_its_modules() {
 error: no version matches `>= 1.0.0, < 1.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
   has 2.0.0, 1.1.0, 1.0.0
 
-hint: pre-releases are chosen by name, or with `--prereleases`
+hint: these are all that there are: choose among them by other constraints
 ",
     );
     stage.mirror("--from-config none").says(

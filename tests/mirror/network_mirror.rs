@@ -38,12 +38,12 @@ fn a_mirror_proves_nothing() {
     from(&stage, "").says(3, "
 error: there is no checksum document for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
 
-hint: nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
+hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
     from(&stage, ALLOW).says(
         0,
         "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -67,20 +67,20 @@ fn packages_are_held_to_the_hashes_that_are_listed() {
         ));
     }
     for (schemes, code, says) in [(&["zh:"][..], 3, "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
 error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
 
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 "), (&["h1:"], 1, "
 error: the package cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   the zip's central directory cannot be read
     expected 3 entries
 
-hint: nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
 ")] {
         let stage = Stage::new(Setup::new([demo()]).mirror_schemes(schemes).start());
         stage.origin.always(asks("package"), Fault::wrong_bytes());
@@ -116,13 +116,13 @@ fn one_hash_that_is_right_is_enough() {
     // A zip that its author did not make, although its content is the same.
     for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
         refused("mirror-version", self::hashes(hashes), 3, "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
 error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
 
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 ");
     }
     refused("mirror-version", hashes(json!(["h9:x"])), 3, "
@@ -159,9 +159,11 @@ error: the list of packages is not JSON for example.com/acme/demo 1.0.0 in netwo
 hint: a page in place of JSON often means that something between here and the server wants a login
 ");
     refused("mirror-index", Fault::status(404), 1, "
-error: nothing is published for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: the mirror has nothing for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+  from https://[ORIGIN]/mirror/example.com/acme/demo/index.json
+  answered 404
 
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
+hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
     refused("mirror-version", Fault::status(404), 1, "
 error: the request for the list of packages failed for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
@@ -261,7 +263,7 @@ error: none of the wanted packages is published for example.com/acme/demo 1.0.0 
         .says(
             0,
             "
-  Verified example.com/acme/demo 1.0.0   unverified
+  Accepted example.com/acme/demo 1.0.0   unverified
     Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
    Warning example.com/acme/demo 1.0.0: there is no package for darwin_arm64
   Mirrored 1 version, 1 package (406 B copied) in [TIME]

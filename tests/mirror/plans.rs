@@ -137,7 +137,7 @@ error: mirror.toml is not a mirror file
     |
   3 | newest = 0
     |          ^
-  invalid value: integer `0`, expected a nonzero usize
+  invalid value: integer `0`, expected a whole number from 1
 
 hint: the README shows a mirror file, under Mirror
 "),
@@ -146,19 +146,34 @@ error: nothing says where to mirror a.example/b/c
 
 hint: name the store with `--to STORE`, or with `to` in the mirror file
 "),
-        ("trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n", "
-error: cannot read none.toml
-  No such file or directory (os error 2)
+        ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = []\n", "
+error: mirror.toml is not a mirror file
+  the text is not that of a mirror file
+  TOML parse error at line 3, column 13
+    |
+  3 | platforms = []
+    |             ^^
+  the list is empty, expected at least one; without the key, all are meant
+
+hint: the README shows a mirror file, under Mirror
 "),
     ] {
         let stage = Stage::of([]);
         stage.scene.write("mirror.toml", text);
-        let code = if says == "
-error: cannot read none.toml
-  No such file or directory (os error 2)
-" { 1 } else { 2 };
-        stage.run("--file mirror.toml").says(code, says);
+        stage.run("--file mirror.toml").says(2, says);
     }
+    let stage = Stage::of([]);
+    let text = "trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
+    stage.scene.write("plans/mirror.toml", text);
+    stage.run("--file plans/mirror.toml").says(
+        1,
+        "
+error: there is no trust file plans/none.toml
+  named by `trust` in plans/mirror.toml
+
+hint: `--pin-new` creates it, with the keys that it sees
+",
+    );
     Stage::of([])
         .run("--file none.toml --to oci-layout:x")
         .says(
@@ -200,7 +215,15 @@ For more information, try '--help'.
     stage.demo("--newest 0").says(
         2,
         "
-error: invalid value '0' for '--newest <N>': 0 is not in 1..=4294967295
+error: invalid value '0' for '--newest <N>': expected a whole number from 1
+
+For more information, try '--help'.
+",
+    );
+    stage.demo("--newest three").says(
+        2,
+        "
+error: invalid value 'three' for '--newest <N>': expected a whole number from 1
 
 For more information, try '--help'.
 ",
@@ -232,7 +255,7 @@ fn shards_share_all_of_it() {
    Present [ORIGIN]/acme/p2 1.0.0 linux_amd64
    Present [ORIGIN]/acme/p3 1.0.0 linux_amd64
    Present [ORIGIN]/acme/p4 1.0.0 linux_amd64
-  Mirrored nothing: 5 packages already present, in [TIME]
+Would mirror nothing: 5 packages already present, in [TIME]
 ",
     );
     let stage = Stage::of([demo()]);
@@ -270,7 +293,7 @@ error: another provider's version is there for [ORIGIN]/acme/other 1.0.0 in oci-
   expected [ORIGIN]/acme/other
   received [ORIGIN]/acme/demo (in the store)
 
-hint: nothing was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart
+hint: nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart
 ",
     );
     assert_eq!(stage.tree(), before);

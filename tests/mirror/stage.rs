@@ -119,6 +119,12 @@ impl Told {
         Self(run.exits(code).says(expected))
     }
 
+    /// Asserts the exit code, and gives what was said.
+    #[track_caller]
+    pub fn ends(self, code: i32) -> String {
+        self.0.exits(code).stderr
+    }
+
     /// Asserts that nothing that was printed holds a secret.
     #[track_caller]
     pub fn hides(self, secret: &str) -> Self {
@@ -136,7 +142,14 @@ impl Told {
 
 /// What goes on side by side is told in any order: here it comes first, sorted.
 fn in_order(text: &str) -> String {
-    let verbs = ["Verified ", "Copied ", "Present ", "Would copy ", "Pinned "];
+    let verbs = [
+        "Verified ",
+        "Accepted ",
+        "Copied ",
+        "Present ",
+        "Would copy ",
+        "Pinned ",
+    ];
     let rank = |line: &str| {
         let mut verbs = verbs.iter();
         verbs.position(|verb| line.trim_start().starts_with(verb))
@@ -190,7 +203,7 @@ error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [OR
     expected {expected}
     received {received}
 
-hint: nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
 "
     )
 }

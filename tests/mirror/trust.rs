@@ -22,18 +22,18 @@ error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1
   expected [ACME]
   received [STRANGER]
 
-hint: nothing was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
 ");
     refused(folder().mistake(Mistake::DocumentAltered), "", 3, "
 error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   key [ACME]
 
-hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
 ");
     refused(folder().mistake(Mistake::SignatureBroken), "", 3, "
 error: the signature `SHA256SUMS.sig` is no OpenPGP signature that can be read for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
-hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
 ");
     refused(
         folder().mistake(Mistake::SignatureArmored),
@@ -44,7 +44,7 @@ error: the signature `SHA256SUMS.sig` is armoured for [ORIGIN]/acme/demo 1.0.0 i
   expected binary, the only form that clients accept
   received text
 
-hint: nothing was written. Clients refuse this release, too: its author has to sign it again
+hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
 ",
     );
     refused(
@@ -56,7 +56,7 @@ error: the request for the signature failed for [ORIGIN]/acme/demo 1.0.0 in [ORI
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS.sig
   answered 404: {"errors":["Not Found"]}
 
-hint: nothing was written. The registry names a file that is not there, so clients cannot install this version either
+hint: nothing of this version was written. The registry names a file that is not there, so clients cannot install this version either
 "#,
     );
     refused(
@@ -68,7 +68,7 @@ error: the request for the checksum document failed for [ORIGIN]/acme/demo 1.0.0
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
   answered 404: {"errors":["Not Found"]}
 
-hint: nothing was written. The registry names a file that is not there, so clients cannot install this version either
+hint: nothing of this version was written. The registry names a file that is not there, so clients cannot install this version either
 "#,
     );
 }
@@ -83,7 +83,7 @@ fn keys_that_prove_nothing() {
 error: the signature `SHA256SUMS.sig` is by a revoked key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   key E56B60758C6D6E7630CD2A9F21FA22C0E0E7ABE9
 
-hint: nothing was written. The author has to sign the release with a key that is in use
+hint: nothing of this version was written. The author has to sign the release with a key that is in use
 ",
     );
     refused(
@@ -94,14 +94,14 @@ hint: nothing was written. The author has to sign the release with a key that is
 error: the signature `SHA256SUMS.sig` uses SHA-1 over the checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   key AFBDC290915FD6D0FED06B7A92E65CC74F07AFA5
 
-hint: nothing was written. `weak = "warn"` in a trust file lets it pass
+hint: nothing of this version was written. `weak = "warn"` in a trust file lets it pass
 "#,
     );
     refused(Release::of_testdata("certify-only"), "", 3, "
 error: the signature `SHA256SUMS.sig` is by a key that may not sign for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   key FDEE2F0A451E7D74E0D369FADFDBF2335ABA5761
 
-hint: nothing was written. The author has to sign the release with a key that is in use
+hint: nothing of this version was written. The author has to sign the release with a key that is in use
 ");
 }
 
@@ -123,7 +123,7 @@ fn a_key_that_was_expired_is_refused_where_somebody_says_so() {
 error: the signature `SHA256SUMS.sig` was made after its key had expired for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   key FB115E33801559B027AA1233AE4169F062F4082A
 
-hint: nothing was written. `expired = "warn"` in the trust file lets it pass
+hint: nothing of this version was written. `expired = "warn"` in the trust file lets it pass
 "#);
     assert!(stage.installs().is_empty());
     // What was signed there are no zips, so that nothing can be seen to arrive.
@@ -166,7 +166,7 @@ fn a_release_without_a_key_needs_a_word() {
     refused(Release::from(folder()).keys(&[]), "", 3, "
 error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
-hint: nothing was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ");
     refused(
         Release::from(folder()).keys(&[]),
@@ -175,7 +175,7 @@ hint: nothing was written. To go without proof of who made it, `--allow-unsigned
         "
 error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
-hint: nothing was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ",
     );
     let stage = Stage::release(Release::from(folder()).keys(&[]));
@@ -209,7 +209,7 @@ fn a_release_without_a_signature_needs_a_word() {
     stage.demo("").says(3, "
 error: the checksum document is not signed for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
-hint: nothing was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ");
     stage.demo("--allow-unsigned [ORIGIN]/acme/demo").says(
         0,
@@ -231,7 +231,7 @@ error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1
   expected [ACME]
   received [STRANGER]
 
-hint: nothing was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
 ");
     assert!(stage.installs().is_empty());
 }
@@ -271,20 +271,20 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
 
     rotated(&stage);
     let before = stage.tree();
-    stage.demo(pinning).says(3, "
+    stage.demo(pinning).says(3, r#"
 error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
   expected [ACME]
   received [STRANGER]
 
-hint: nothing was written. If the author has changed keys, pin the new one too, in the trust file or with `--key FILE`
-");
-    stage.demo("--trust trust.toml").says(3, "
+hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+"#);
+    stage.demo("--trust trust.toml").says(3, r#"
 error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
   expected [ACME]
   received [STRANGER]
 
-hint: nothing was written. If the author has changed keys, pin the new one too, in the trust file or with `--key FILE`
-");
+hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+"#);
     assert_eq!(stage.tree(), before);
     let after = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
     assert_eq!(after, text);
@@ -320,13 +320,13 @@ fn a_key_of_the_users_own_counts_more() {
     stage
         .scene
         .write("stranger.asc", Signer::stranger().public_armored());
-    stage.demo("--key stranger.asc").says(3, "
+    stage.demo("--key stranger.asc").says(3, r#"
 error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   expected [STRANGER]
   received [ACME]
 
-hint: nothing was written. If the author has changed keys, pin the new one too, in the trust file or with `--key FILE`
-");
+hint: nothing of this version was written. If the author says that this is a new key, add "[ACME]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+"#);
     stage.demo("--key acme.asc").says(
         0,
         "
@@ -350,7 +350,7 @@ error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1
   expected [ACME]
   received [STRANGER]
 
-hint: nothing was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
 ");
     assert_eq!(
         stage.installs(),

@@ -68,11 +68,11 @@ fn every_wish_that_nothing_fulfils_fails_by_itself() {
 error: no version matches `2.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
   has 1.0.0
 
-hint: pre-releases are chosen by name, or with `--prereleases`
+hint: these are all that there are: choose among them by other constraints
 error: no version matches `>= 3.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
   has 1.0.0
 
-hint: pre-releases are chosen by name, or with `--prereleases`
+hint: these are all that there are: choose among them by other constraints
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
     Failed 2 of 3: [ORIGIN]/acme/demo, [ORIGIN]/acme/demo
 ",
@@ -112,7 +112,7 @@ fn what_is_withdrawn_and_stored_is_present() {
    Present [ORIGIN]/acme/demo 1.1.0 darwin_arm64
    Present [ORIGIN]/acme/demo 1.1.0 linux_amd64
    Warning [ORIGIN]/acme/demo 1.1.0: it is not published any more in [ORIGIN]
-  Mirrored nothing: 4 packages already present, in [TIME]
+Would mirror nothing: 4 packages already present, in [TIME]
 ",
     );
     assert_eq!(stage.tree(), before);
@@ -150,11 +150,19 @@ fn what_is_withdrawn_and_stored_is_held_to_the_lock() {
     let [other, stored] = ["1.0.0", "1.1.0"].map(|version| zh(&stage.origin, version, DARWIN));
     withdraw(&stage);
     let path = format!("b/{NAME}");
-    lock(&stage, &path, "[ORIGIN]/acme/demo", "1.1.0", &[other]);
+    lock(
+        &stage,
+        &path,
+        "[ORIGIN]/acme/demo",
+        "1.1.0",
+        std::slice::from_ref(&other),
+    );
     stage.mirror("--from-lock b").says(3, &format!("
 error: the package for darwin_arm64 is not in the lock file for [ORIGIN]/acme/demo 1.1.0 in oci-layout:store/[ORIGIN]/acme/demo
+  expected one of {other}
   received {stored}
+  locked by b/{NAME}
 
-hint: nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
 "));
 }

@@ -155,7 +155,7 @@ fn a_registry_that_does_not_know_providers_is_an_error_with_its_reason() {
   registry HOST
   answered 400 (MANIFEST_INVALID: unknown media type: application/vnd.opentofu.provider-target)
 
-hint: nothing was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them
+hint: nothing of this version was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them
 "
     );
     assert_eq!(tags(&registry, NAME), Vec::<String>::new());

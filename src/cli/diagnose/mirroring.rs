@@ -4,38 +4,57 @@ use tfoci::archive;
 use tfoci::error::Category;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
+use tfoci::store;
 use tfoci::trust::{self, Reason};
+use tfoci::version::Version;
+
+use super::proof;
 
 pub(super) fn hint(failure: &Failure) -> Option<String> {
     let provider = &failure.subject.as_ref()?.provider;
     let text = match &*failure.problem {
         Problem::Trust(trust::Error::NoKey | trust::Error::NoSignature) => format!(
-            "nothing was written. To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{}/{}/*`",
+            "nothing of this version was written. To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{}/{}/*`",
             provider.hostname(),
             provider.namespace()
         ),
         Problem::Trust(trust::Error::NoDocument) => format!(
-            "nothing was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
+            "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
         ),
-        Problem::Trust(trust::Error::Refused(refusal)) => of_signature(&refusal.reason)?.to_owned(),
+        Problem::Trust(trust::Error::Refused(refusal)) => of_signature(&refusal.reason)?,
         Problem::Trust(trust::Error::Mismatch(_) | trust::Error::NoLine { .. }) => {
-            "nothing was written. Clients refuse this release, too: its author has to publish it again".to_owned()
+            "nothing of this version was written. Clients refuse this release, too: its author has to publish it again".to_owned()
         }
         Problem::Trust(trust::Error::OtherName { .. }) => {
-            "nothing was written. The package may be another version's: its author has to publish it again".to_owned()
+            "nothing of this version was written. The package may be another version's: its author has to publish it again".to_owned()
         }
         Problem::Archive { source, .. }
         | Problem::Source(source::Error::Archive { source, .. }) => {
             return of_zip(source).map(str::to_owned);
         }
         Problem::OtherPackage { .. } => {
-            "nothing was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again".to_owned()
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again".to_owned()
+        }
+        Problem::Uncovered { .. } => {
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again".to_owned()
+        }
+        Problem::Taken { .. } => {
+            "nothing of this version was changed. Mirror into another repository, or delete the tag in the store first".to_owned()
+        }
+        Problem::Weaker { .. } => {
+            "nothing of this version was changed. Mirror it from where its author signs it".to_owned()
+        }
+        Problem::Store(store::Error::Immutable { .. }) => {
+            "the version is as it was. Mirror all platforms of a version at once, or have the registry's operator let the tags of this repository move".to_owned()
         }
         Problem::NoVersion { available, .. } if available.is_empty() => {
             "the source knows the provider, and lists no version of it".to_owned()
         }
-        Problem::NoVersion { .. } => {
+        Problem::NoVersion { available, .. } if available.iter().any(Version::is_prerelease) => {
             "pre-releases are chosen by name, or with `--prereleases`".to_owned()
+        }
+        Problem::NoVersion { .. } => {
+            "these are all that there are: choose among them by other constraints".to_owned()
         }
         Problem::Withdrawn { .. } => {
             "it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it".to_owned()
@@ -49,31 +68,33 @@ fn of_zip(error: &archive::Error) -> Option<&'static str> {
     Some(match error.category() {
         Category::Local => return None,
         Category::Untrusted => {
-            "nothing was tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others"
+            "this version was not tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others"
         }
         _ => {
-            "nothing was tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others"
+            "this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others"
         }
     })
 }
 
-fn of_signature(reason: &Reason) -> Option<&'static str> {
-    Some(match reason {
+fn of_signature(reason: &Reason) -> Option<String> {
+    let text = match reason {
         Reason::Malformed | Reason::Armoured | Reason::Altered { .. } => {
-            "nothing was written. Clients refuse this release, too: its author has to sign it again"
+            "nothing of this version was written. Clients refuse this release, too: its author has to sign it again"
         }
         Reason::OtherKey { .. } => {
-            "nothing was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`"
+            "nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`"
         }
-        Reason::NotPinned { .. } => {
-            "nothing was written. If the author has changed keys, pin the new one too, in the trust file or with `--key FILE`"
+        Reason::NotPinned { received, .. } => {
+            let advice = proof::pin_too(received);
+            return Some(format!("nothing of this version was written. {advice}"));
         }
         Reason::Revoked { .. } | Reason::NotForSigning { .. } => {
-            "nothing was written. The author has to sign the release with a key that is in use"
+            "nothing of this version was written. The author has to sign the release with a key that is in use"
         }
         Reason::WeakDocument { .. } => {
-            "nothing was written. `weak = \"warn\"` in a trust file lets it pass"
+            "nothing of this version was written. `weak = \"warn\"` in a trust file lets it pass"
         }
         _ => return None,
-    })
+    };
+    Some(text.to_owned())
 }

@@ -16,7 +16,7 @@ pub(super) fn of_package(error: &(dyn Error + 'static)) -> Option<String> {
         return reach::host(error);
     }
     if error.is::<blob::Error>() {
-        return Some("nothing was tagged. What came is not what was promised: the source is broken, or something on the way alters packages".to_owned());
+        return Some("this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages".to_owned());
     }
     at_source(error.downcast_ref()?)
 }
@@ -48,25 +48,38 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::NoProvider { .. } => {
             "the full address counts: the same name on another host is another provider. A private one may need a token".to_owned()
         }
+        source::Error::NotServed { .. } => {
+            "the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins".to_owned()
+        }
+        source::Error::NotMirrored { .. } => {
+            "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it".to_owned()
+        }
+        source::Error::NoPlatform { available, .. } if !available.is_empty() => {
+            "choose among these by `--platform`, or by `platforms` in the mirror file".to_owned()
+        }
         source::Error::Unpacked { .. } => {
             "mirror it from its origin: lock files pin the hashes of authors' zips".to_owned()
         }
         source::Error::Linked { .. } => {
             "put a directory in the place of the link: only the mirror itself and its zips may be links".to_owned()
         }
-        source::Error::ContentType { .. } => {
-            "a page in place of JSON often means that something between here and the server wants a login".to_owned()
-        }
+        source::Error::ContentType { .. } => page(),
+        source::Error::Json { received: Some(received), .. } if received.starts_with("text/html") => page(),
         _ => return None,
     };
     Some(text)
+}
+
+fn page() -> String {
+    "a page in place of JSON often means that something between here and the server wants a login"
+        .to_owned()
 }
 
 /// What to do where something that its source named is not there.
 fn absent(what: &source::Document) -> Option<&'static str> {
     match what {
         source::Document::Checksums | source::Document::Signature => Some(
-            "nothing was written. The registry names a file that is not there, so clients cannot install this version either",
+            "nothing of this version was written. The registry names a file that is not there, so clients cannot install this version either",
         ),
         source::Document::Package(_) | source::Document::Archives => {
             Some("the source lists a package that is not there: its owner has to publish it again")

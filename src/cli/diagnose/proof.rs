@@ -1,39 +1,48 @@
 //! What to do where the proof of a release is not believed.
 
 use tfoci::trust;
+use tfoci::trust::rule::Fingerprint;
 
 pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     let text = match error {
         trust::Error::NoKey => {
-            "nothing was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing".to_owned()
+            "nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing".to_owned()
         }
         trust::Error::NoSignature => {
-            format!("nothing was written. To go without a signature, `--allow-unsigned {address}`")
+            format!("nothing of this version was written. To go without a signature, `--allow-unsigned {address}`")
         }
         trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
-        trust::Error::Refused(refusal) => format!("nothing was written. {}", refused(&refusal.reason)?),
-        trust::Error::Mismatch { .. } => "nothing was written. Build the release again, and sign after the last change".to_owned(),
+        trust::Error::Refused(refusal) => format!("nothing of this version was written. {}", refused(&refusal.reason)?),
+        trust::Error::Mismatch { .. } => "nothing of this version was written. Build the release again, and sign after the last change".to_owned(),
         trust::Error::NotLocked { .. } => {
-            "nothing was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
+            "nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
         }
         trust::Error::NoZipLocked => {
             "`tofu providers lock` adds the hashes of zips for all platforms".to_owned()
         }
-        trust::Error::NoLine { .. } => "nothing was written. Only what the signed document lists is pushed".to_owned(),
+        trust::Error::NoLine { .. } => "nothing of this version was written. Only what the signed document lists is pushed".to_owned(),
         trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
         _ => return None,
     };
     Some(text)
 }
 
-fn refused(reason: &trust::Reason) -> Option<&'static str> {
-    Some(match reason {
+/// What to do about a good signature by a key that is not pinned: keys of files help only where no fingerprint is pinned.
+pub(super) fn pin_too(received: &Fingerprint) -> String {
+    format!(
+        "If the author says that this is a new key, add \"{received}\" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`"
+    )
+}
+
+fn refused(reason: &trust::Reason) -> Option<String> {
+    let text = match reason {
         trust::Reason::Malformed => "`gpg --detach-sign FILE` makes one",
         trust::Reason::Armoured => "Sign without `--armor`, or convert it with `gpg --dearmor`",
         trust::Reason::Altered { .. } => {
             "The document was changed after it was signed, or the signature is another document's"
         }
-        trust::Reason::OtherKey { .. } | trust::Reason::NotPinned { .. } => {
+        trust::Reason::NotPinned { received, .. } => return Some(pin_too(received)),
+        trust::Reason::OtherKey { .. } => {
             "If the author has changed keys, name the new one with `--key FILE`"
         }
         trust::Reason::WeakDocument { .. } => {
@@ -46,5 +55,6 @@ fn refused(reason: &trust::Reason) -> Option<&'static str> {
         trust::Reason::Long { .. }
         | trust::Reason::Kind { .. }
         | trust::Reason::UnsupportedKey { .. } => return None,
-    })
+    };
+    Some(text.to_owned())
 }

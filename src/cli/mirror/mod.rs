@@ -5,6 +5,7 @@ mod pins;
 mod plan;
 mod shard;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -21,6 +22,7 @@ use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::registry::Origin;
 
+use locks::Locks;
 use pins::Pins;
 use shard::Shard;
 
@@ -72,8 +74,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     from_config: Vec<PathBuf>,
     /// At most this many versions of each provider, the newest
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    newest: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = count)]
+    newest: Option<NonZeroUsize>,
     /// Take pre-releases too
     #[arg(long, hide_short_help = true)]
     prereleases: bool,
@@ -98,6 +100,11 @@ pub(super) struct Arguments {
     allow_unsigned: Vec<String>,
 }
 
+fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    let count = text.parse();
+    count.map_err(|_| "expected a whole number from 1")
+}
+
 /// Runs the command.
 pub(super) async fn run(
     arguments: Arguments,
@@ -106,7 +113,8 @@ pub(super) async fn run(
 ) -> Result<Ending, Complaint> {
     let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = globals.http(printer)?;
-    let tasks = plan::tasks(&arguments, globals, (&http, printer))?;
+    let locks = Locks::read(&arguments.from_lock, printer)?;
+    let tasks = plan::tasks(&arguments, globals, &locks, (&http, printer))?;
     let options = Options {
         publish: publish::Options {
             existing: Existing::Merge,
@@ -120,12 +128,15 @@ pub(super) async fn run(
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
     let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, printer));
-    let report = Report::new(MIRRORED, &progress, printer);
+    let report = Report::new(MIRRORED, &progress, printer).planned_if(arguments.dry_run);
     let hear = |result: Result<Published, Failure>| {
         if let Some(pins) = &pins {
             pins.hear(&result);
         }
-        report.hear(result);
+        match result {
+            Err(failure) if locks.refused(&failure) => report.fail(locks.complaint(failure)),
+            result => report.hear(result),
+        }
     };
     let access = || globals.origin_access(http.clone(), printer);
     match &from {
@@ -139,7 +150,8 @@ pub(super) async fn run(
             mirror(tasks, &source, &options, &reporter, &hear).await;
         }
         Some(SourceAddr::FilesystemMirror(directory)) => {
-            let source = FilesystemMirror::new(directory);
+            let source = FilesystemMirror::open(directory);
+            let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
             mirror(tasks, &source, &options, &reporter, &hear).await;
         }
     }

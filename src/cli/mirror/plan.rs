@@ -32,12 +32,12 @@ pub(super) struct Item {
 pub(super) fn tasks(
     arguments: &Arguments,
     globals: &Globals,
+    locks: &Locks,
     (http, printer): (&Http, &Printer),
 ) -> Result<Vec<Task<Store>>, Complaint> {
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), globals)?;
     let mut items = addresses(arguments, globals)?;
-    let locks = Locks::read(&arguments.from_lock)?;
     items.extend(locks.items());
     for root in &arguments.from_config {
         items.extend(required(root, globals, printer)?);
@@ -109,6 +109,13 @@ fn policy(
         // The first run makes the file.
         arguments.trust.policy_if_there(from_file)?
     } else {
+        let is_missing = |path: &&Path| arguments.trust.file().is_none() && !path.exists();
+        if let (Some(path), Some(file)) = (from_file.filter(is_missing), &arguments.file) {
+            return Err(Complaint::NoSuchTrustFile {
+                path: path.to_owned(),
+                file: file.clone(),
+            });
+        }
         arguments.trust.policy_or(from_file)?
     };
     Ok(policy.with_allow_unsigned(unsigned.collect::<Result<_, _>>()?))
@@ -193,7 +200,7 @@ fn by_destination(
     } in items
     {
         if let Some(newest) = arguments.newest {
-            wish.newest = usize::try_from(newest).ok();
+            wish.newest = Some(newest.get());
         }
         wish.prereleases |= arguments.prereleases;
         if !arguments.platform.is_empty() {

@@ -77,7 +77,7 @@ fn build_metadata_is_asked_for_by_its_plus() {
         .says(
             0,
             "
-  Verified example.com/acme/demo 1.0.0+ent   unverified
+  Accepted example.com/acme/demo 1.0.0+ent   unverified
     Copied example.com/acme/demo 1.0.0+ent linux_amd64   418 B   unverified
   Mirrored 1 version, 1 package (418 B copied) in [TIME]
 ",
@@ -125,7 +125,7 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
         .says(
             0,
             "
-  Verified bücher.example/acme/demo 1.0.0   unverified
+  Accepted bücher.example/acme/demo 1.0.0   unverified
     Copied bücher.example/acme/demo 1.0.0 linux_amd64   406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -153,9 +153,11 @@ fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
         .origin
         .always(asks("mirror-index"), Fault::status(404));
     from_books(&stage).says(1, "
-error: nothing is published for bücher.example/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: the mirror has nothing for bücher.example/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+  from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json
+  answered 404
 
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
+hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
     assert_eq!(stage.origin.count(below(UNICODE)), 1);
 

@@ -1,0 +1,41 @@
+//! What to do about a release folder, and what is in it.
+
+use tfoci::archive;
+use tfoci::source::folder;
+
+pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
+    match error {
+        archive::Error::NoExecutable { .. } => Some(
+            "put the provider's executable into the zip itself, not into a directory of it"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
+    let text = match error {
+        folder::Error::Empty => "name the folder that the release process writes, such as `dist`".to_owned(),
+        folder::Error::SeveralVersions { .. } => {
+            format!("choose one: `--provider {address}@VERSION`")
+        }
+        folder::Error::OtherType { .. } => {
+            "`--provider` must name the type that is in the folder".to_owned()
+        }
+        folder::Error::NoChecksums { .. } => {
+            "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`".to_owned()
+        }
+        folder::Error::ListedZipMissing { .. } => {
+            "to push only some platforms, name them with `--platform`".to_owned()
+        }
+        folder::Error::SamePlatform { .. } => "remove the one that the checksum document does not list".to_owned(),
+        folder::Error::ManifestAltered { .. } => {
+            "nothing of this version was written. Build the release again, and sign after the last change".to_owned()
+        }
+        folder::Error::Manifest { .. } | folder::Error::ManifestVersion { .. } | folder::Error::Protocol { .. } => {
+            r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#.to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}

@@ -1,0 +1,226 @@
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::support::origin::{Fault, Provider, asks};
+use crate::support::registry::{Access, Personality, Setup};
+use crate::support::release::ReleaseFolder;
+
+const DARWIN: &str = "darwin_arm64";
+
+/// What goes for JSON in front of a login.
+fn page() -> Fault {
+    Fault::alter(|answer| {
+        answer.body = "<html>log in</html>".into();
+        answer.set("content-type", "text/html; charset=utf-8");
+    })
+}
+
+#[test]
+fn a_release_that_was_made_again_is_not_for_a_mirror_to_replace() {
+    let stage = Stage::of([demo()]);
+    stage.demo("-q").says(0, "");
+    let again = ReleaseFolder::new("demo", "1.0.0")
+        .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"another")])
+        .platform(DARWIN);
+    stage
+        .origin
+        .publish(Provider::new("acme/demo").release(again));
+    let before = stage.tree();
+    stage.demo("--platform darwin_arm64").says(3, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+error: the store has packages of another release of this version for [ORIGIN]/acme/demo 1.0.0 in oci-layout:store/[ORIGIN]/acme/demo
+  no line of the checksum document covers the zip for linux_amd64
+    received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again
+");
+    assert_eq!(stage.tree(), before);
+}
+
+#[test]
+fn a_dry_run_would_mirror_nothing() {
+    let stage = Stage::of([demo()]);
+    stage.demo("-q").says(0, "");
+    stage.demo("--dry-run").says(
+        0,
+        "
+   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64
+Would mirror nothing: 1 package already present, in [TIME]
+",
+    );
+}
+
+#[test]
+fn places_that_hold_no_mirror() {
+    let stage = Stage::of([demo()]);
+    stage.scene.write("file", "");
+    stage
+        .mirror("a.example/acme/demo --from filesystem-mirror:nothere")
+        .says(
+            1,
+            "
+error: `nothere` is not a directory
+  expected the directory of a filesystem mirror
+  received nothing of that name
+",
+        );
+    stage
+        .mirror("a.example/acme/demo --from filesystem-mirror:file")
+        .says(
+            1,
+            "
+error: `file` is not a directory
+  expected the directory of a filesystem mirror
+  received a file
+",
+        );
+    stage
+        .mirror("a.example/acme/demo --from network-mirror:https://[ORIGIN]/nowhere")
+        .says(1, "
+error: the mirror has nothing for a.example/acme/demo in network-mirror:https://[ORIGIN]/nowhere/
+  from https://[ORIGIN]/nowhere/a.example/acme/demo/index.json
+  answered 404
+
+hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
+");
+    stage.scene.write("cfg/main.tf", "");
+    stage.mirror("--from-config cfg/main.tf").says(
+        1,
+        "
+error: cfg/main.tf is not a configuration
+  expected a directory
+  received a file
+",
+    );
+}
+
+#[test]
+fn a_page_in_place_of_json_is_called_so() {
+    let stage = Stage::of([demo()]);
+    stage.origin.always(asks("versions"), page());
+    stage.demo("").says(
+        1,
+        "
+error: the list of versions cannot be understood for [ORIGIN]/acme/demo in [ORIGIN]
+  expected the content type application/json
+  received text/html; charset=utf-8
+  from https://[ORIGIN]/v1/providers/acme/demo/versions
+  expected value at line 1 column 1
+
+hint: a page in place of JSON often means that something between here and the server wants a login
+",
+    );
+}
+
+#[test]
+fn platforms_that_are_misspelt_are_told_from_those_that_there_are() {
+    let stage = Stage::of([demo().version("1.1.0", &[DARWIN, LINUX])]);
+    stage.demo("--platform linux_amd65").says(
+        1,
+        "
+   Warning [ORIGIN]/acme/demo 1.1.0: there is no package for linux_amd65
+error: none of the wanted packages is published for [ORIGIN]/acme/demo in [ORIGIN]
+  expected linux_amd65
+  has darwin_arm64, linux_amd64 of 1.1.0
+
+hint: choose among these by `--platform`, or by `platforms` in the mirror file
+",
+    );
+}
+
+#[test]
+fn hosts_that_are_none_are_refused() {
+    let stage = Stage::of([demo()]);
+    for (option, text) in [
+        ("--plain-http", "http://x"),
+        ("--plain-http", ""),
+        ("--insecure-skip-tls-verify", "a/b"),
+        ("--allow-private", ""),
+    ] {
+        stage.demo(&format!("{option}={text}")).says(2, &format!("
+error: invalid value '{text}' for '{option} <HOST>': expected HOST or HOST:PORT, such as registry.internal:5000 or [::1]:5000
+
+For more information, try '--help'.
+"));
+    }
+    let origin = stage.origin.host().to_owned();
+    stage
+        .demo(&format!(
+            "--allow-private [::1]:80 --allow-private {origin} -q"
+        ))
+        .says(0, "");
+}
+
+#[test]
+fn a_lock_file_without_providers_is_told() {
+    let stage = Stage::of([]);
+    stage.scene.write("empty/.terraform.lock.hcl", "");
+    stage.mirror("--from-lock empty").says(
+        0,
+        "
+   Warning empty/.terraform.lock.hcl locks no provider
+  Mirrored nothing in [TIME]
+",
+    );
+}
+
+#[test]
+fn variables_that_are_empty_are_unset() {
+    let mut stage = Stage::of([demo()]);
+    stage.scene = stage
+        .scene
+        .env("TFOCI_TIMEOUT", "")
+        .env("TFOCI_DEFAULT_HOST", "");
+    stage.demo("-q").says(0, "");
+    stage.scene = stage.scene.env("TFOCI_TIMEOUT", "soon");
+    stage.demo("-q").says(
+        2,
+        "
+error: invalid value 'soon' for '--timeout <SECONDS>': invalid digit found in string
+
+For more information, try '--help'.
+",
+    );
+}
+
+#[test]
+fn a_registry_that_lets_nobody_in_names_the_way() {
+    let registry = Setup::of(Personality::Plain)
+        .access(Access::of(Personality::Quay))
+        .start();
+    let stage = Stage::of([demo()]);
+    let host = registry.host();
+    let run = format!(
+        "[ORIGIN]/acme/demo --to {host}/acme/demo --plain-http {host} --authfile auth.json"
+    );
+    stage.scene.write("auth.json", "{}");
+    let said = |hint: &str| {
+        let told = stage.run(&run).ends(1);
+        let hint = format!(
+            "hint: {hint}. `tfoci login {host}` keeps others; where nobody logs in, REGISTRY_AUTH_FILE names a file that has them\n"
+        );
+        assert!(told.ends_with(&hint), "{told}");
+    };
+    said("the registry wants credentials, or does not have this repository and hides that");
+    let wrong = format!("{{\"auths\":{{\"{host}\":{{\"auth\":\"cm9ib3Q6d3Jvbmc=\"}}}}}}");
+    stage.scene.write("auth.json", wrong);
+    said("they may be wrong or expired, or may not do this here");
+}
+
+#[test]
+fn long_pauses_are_told_and_ranges_shown() {
+    let stage = Stage::of([demo()]);
+    let slow = Fault::too_many_requests("2");
+    stage.origin.fault(1, asks("versions"), slow);
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let said = stage.demo("").ends(0);
+    let told =
+        "  Retrying https://[ORIGIN]/v1/providers/acme/demo/versions after 2.0s: it answered 429\n";
+    assert!(said.contains(told), "{said}");
+    assert_eq!(said.matches("Retrying").count(), 1, "{said}");
+
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let said = stage.demo("-vv").ends(0);
+    assert!(said.contains(".zip (Range: bytes=100-): 206, "), "{said}");
+    assert!(said.contains(".zip: 200, "), "{said}");
+}
