@@ -201,6 +201,55 @@ pub fn received(answer: Answer, from: u64) -> Body {
     skipping(Body::new(answer.chunks().map_err(Error::Http)), skip)
 }
 
+/// As [`received`], of bytes whose number was promised. An answer that announces another number, or that ends before its time where its
+/// server meant it to end, is no answer that was cut.
+///
+/// # Errors
+/// The answer announces another number.
+pub fn promised(answer: Answer, from: u64, size: u64) -> Result<Body, Error> {
+    let differs = |received: u64| match received < size {
+        true => Error::Shorter {
+            expected: size,
+            received,
+        },
+        false => Error::Longer { expected: size },
+    };
+    let announced = match answer.status() {
+        StatusCode::PARTIAL_CONTENT => answer.range().and_then(|range| range.total),
+        _ => answer.content_length(),
+    };
+    if let Some(announced) = announced.filter(|announced| *announced != size) {
+        return Err(differs(announced));
+    }
+    let is_framed = answer.is_framed();
+    let body = received(answer, from);
+    if !is_framed {
+        return Ok(body);
+    }
+    let state = Some((body, from));
+    Ok(Body::new(futures_util::stream::unfold(
+        state,
+        move |state| async move {
+            let (mut body, passed) = state?;
+            match body.next().await {
+                Some(Ok(chunk)) => {
+                    let passed = passed + chunk.len() as u64;
+                    Some((Ok(chunk), Some((body, passed))))
+                }
+                Some(Err(error)) => Some((Err(error), None)),
+                None if passed < size => Some((
+                    Err(Error::Shorter {
+                        expected: size,
+                        received: passed,
+                    }),
+                    None,
+                )),
+                None => None,
+            }
+        },
+    )))
+}
+
 fn skipping(body: Body, count: u64) -> Body {
     if count == 0 {
         return body;

@@ -37,6 +37,8 @@ mod refusals;
 /// Many providers: everything arrives, in little memory.
 #[cfg(target_os = "linux")]
 mod scale;
+/// Packages of which nobody says what they are, or how long.
+mod spooled;
 /// An origin, somebody who mirrors it, and what became of it.
 mod stage;
 /// Packages that stand still in the middle.

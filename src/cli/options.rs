@@ -10,6 +10,7 @@ use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Hosts, Places};
 use tfoci::disk;
+use tfoci::disk::spool::Room;
 use tfoci::examine::{Belief, Shelf};
 use tfoci::http::Http;
 use tfoci::outcome::{Failure, Problem};
@@ -177,6 +178,7 @@ impl Globals {
             http,
             hosts,
             patience: access::patience(),
+            room: Room::new(self.jobs()),
         })
     }
 

@@ -232,6 +232,16 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// There is no temporary file, or it cannot take more.
+    #[error("cannot {action} a temporary file in {}", .directory.display())]
+    Spool {
+        /// What was tried.
+        action: &'static str,
+        /// The system's directory for temporary files.
+        directory: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A directory, device, pipe or socket, of which some never end.
     #[error("{} is not a regular file", .path.display())]
     Special {
@@ -273,7 +283,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Io { .. } if self.is_not_found() => Category::NotFound,
-            Self::Io { .. } => Category::Local,
+            Self::Io { .. } | Self::Spool { .. } => Category::Local,
             Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
-use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName};
+use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, TRANSFER_ENCODING};
 use reqwest::{Response, StatusCode};
 use url::Url;
 
@@ -76,6 +76,12 @@ impl Answer {
     /// The length of the body, where the server says it.
     pub fn content_length(&self) -> Option<u64> {
         self.header(CONTENT_LENGTH)?.parse().ok()
+    }
+
+    /// Whether the end of the body is marked, so that it cannot be cut unnoticed.
+    pub fn is_framed(&self) -> bool {
+        let marks = [CONTENT_LENGTH, TRANSFER_ENCODING];
+        marks.iter().any(|name| self.headers.contains_key(name))
     }
 
     /// Reads the body now, so that whoever sends again can do so when it is cut.

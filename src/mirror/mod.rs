@@ -7,7 +7,7 @@
 //! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again. So is one
 //!    that is locked, and that its source has withdrawn since.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
-//! 5. [`crate::trust`] **verifies** it, before any package flows.
+//! 5. [`crate::trust`] **verifies** it, before any package flows; only then the source is asked for sizes that it did not say.
 //! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between. Nobody opens them on the
 //!    way; what does not even end as a zip does never arrives.
 //!
@@ -245,6 +245,11 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         if let (Some(stored), Some([])) = (&stored, lacking.as_deref()) {
             return Ok(Prepared::present(self.present(version, stored)));
         }
+        if !S::BRINGS_PROOF && stored.is_none() {
+            // That nothing will do as proof is known before anything flows.
+            let nothing = self.verify(Release::unproven(provider, version, Vec::new()));
+            nothing.map_err(|error| self.at_source(error, subject.clone()))?;
+        }
         let release = self
             .source
             .release(provider, &offer.version, lacking.as_deref());
@@ -267,6 +272,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             subject: subject.clone(),
             authentication: verified.authentication().clone(),
         });
+        let verified = self.source.packages(verified).await.map_err(from_source)?;
         Ok(Prepared::lacking(verified, stored))
     }
 
@@ -278,8 +284,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 
     fn verify(
         &self,
-        release: Release<S::Package>,
-    ) -> Result<Verified<Release<S::Package>>, trust::Error> {
+        release: Release<S::Lead>,
+    ) -> Result<Verified<Release<S::Lead>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
         let Some(hashes) = self.task.locked.get(&release.version) else {
             return trust::verify(release, rule, now);

@@ -11,6 +11,7 @@ use super::error::{Document, Error};
 use super::identity::Identity;
 use crate::address::Hostname;
 use crate::credentials::Hosts;
+use crate::disk::spool::Room;
 use crate::event::Event;
 use crate::http::{self, Answer, Http, Request};
 
@@ -28,6 +29,8 @@ pub struct Access {
     pub hosts: Hosts,
     /// How patient we are.
     pub patience: Patience,
+    /// How many packages may wait in temporary files, until it is known what they are.
+    pub room: Room,
 }
 
 /// How much is done for an answer.
@@ -60,12 +63,13 @@ pub(super) enum Kind {
 }
 
 impl Access {
-    /// Access without tokens or logins.
-    pub fn anonymous(http: Http) -> Self {
+    /// Access without tokens or logins, with room for so many packages.
+    pub fn anonymous(http: Http, packages: usize) -> Self {
         Self {
             http,
             hosts: Hosts::default(),
             patience: Patience::default(),
+            room: Room::new(packages),
         }
     }
 

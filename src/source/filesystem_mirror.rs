@@ -23,7 +23,7 @@ use crate::blob::File;
 use crate::disk;
 use crate::platform::Platform;
 use crate::release::{Package, Release, canonical_file_name};
-use crate::trust::PackageName;
+use crate::trust::{PackageName, Verified};
 use crate::version::{SpelledVersion, Version};
 
 /// A filesystem mirror.
@@ -268,6 +268,7 @@ fn check(path: &Path) -> Result<(), Error> {
 }
 
 impl Source for FilesystemMirror {
+    type Lead = File;
     type Package = File;
 
     const BRINGS_PROOF: bool = false;
@@ -329,6 +330,13 @@ impl Source for FilesystemMirror {
             platforms.unwrap_or_default().to_vec(),
             Release::unproven(provider, version.version(), packages),
         ))
+    }
+
+    async fn packages(
+        &self,
+        release: Verified<Release<File>>,
+    ) -> Result<Verified<Release<File>>, Error> {
+        Ok(release)
     }
 
     fn name(&self, _: &ProviderAddr) -> String {

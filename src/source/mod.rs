@@ -9,8 +9,8 @@
 //!
 //! What configurations want from them is read by [`tree`].
 //!
-//! All but the folder are a [`Source`]: they know many providers, list their versions, and give a version's proof before any of its
-//! packages flows.
+//! All but the folder are a [`Source`]: they know many providers, list their versions, and give a version's proof, if they have one,
+//! before any of its packages flows.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -21,6 +21,7 @@ use crate::blob::BlobSource;
 use crate::http::Shown;
 use crate::platform::Platform;
 use crate::release::Release;
+use crate::trust::Verified;
 use crate::version::SpelledVersion;
 
 mod discovery;
@@ -29,7 +30,9 @@ mod fetch;
 pub mod filesystem_mirror;
 pub mod folder;
 mod identity;
+mod lead;
 pub mod network_mirror;
+mod place;
 pub mod registry;
 mod renewal;
 pub mod tree;
@@ -39,10 +42,13 @@ mod zip;
 pub use error::{Document, Error};
 pub use fetch::{Access, Patience};
 pub use identity::Tried;
+pub use lead::Lead;
 pub use zip::Zip;
 
 /// What gives the releases of many providers.
 pub trait Source: Clone + Send + Sync + 'static {
+    /// What is known of a package before its release is verified.
+    type Lead: Send;
     /// Where the bytes of a package lie.
     type Package: BlobSource;
 
@@ -66,7 +72,8 @@ pub trait Source: Clone + Send + Sync + 'static {
         version: &SpelledVersion,
     ) -> impl Future<Output = Result<Vec<Platform>, Error>> + Send;
 
-    /// Gives one version with its proof, and its packages for the platforms that were asked for. `None` asks for all.
+    /// Gives one version with its proof, and its packages for the platforms that were asked for. `None` asks for all. A size that
+    /// is 0 is not known yet.
     ///
     /// # Errors
     /// The source does not have the version, contradicts itself, or does not tell.
@@ -75,7 +82,17 @@ pub trait Source: Clone + Send + Sync + 'static {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> impl Future<Output = Result<Given<Self::Package>, Error>> + Send;
+    ) -> impl Future<Output = Result<Given<Self::Lead>, Error>> + Send;
+
+    /// Follows what is known of the packages to where they lie, now that they are worth it: some have to be fetched to learn their
+    /// sizes.
+    ///
+    /// # Errors
+    /// A package is not there, or the source does not give it.
+    fn packages(
+        &self,
+        release: Verified<Release<Self::Lead>>,
+    ) -> impl Future<Output = Result<Verified<Release<Self::Package>>, Error>> + Send;
 
     /// How a person calls the place where it finds a provider.
     fn name(&self, provider: &ProviderAddr) -> String;

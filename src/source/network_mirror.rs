@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
@@ -17,21 +16,21 @@ use url::Url;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
+use super::lead::{self, Lead};
+use super::place::Place;
 use super::wire::{Archive, Archives, MirrorIndex};
-use super::zip::Place;
 use super::{Given, Offer, Offers, Source, Zip};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
 use crate::platform::Platform;
 use crate::release::{Package, Release, canonical_file_name};
+use crate::trust::Verified;
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
 /// How many redirects lead to a document at most: what no client can reach is nobody's mirror (contract 6.1).
 const MOST_REDIRECTS: usize = 5;
-/// How many packages of one version are asked about at once.
-const ABREAST: usize = 8;
 
 /// A network mirror.
 #[derive(Clone)]
@@ -161,12 +160,8 @@ impl NetworkMirror {
         Ok((archives, url))
     }
 
-    async fn package(
-        &self,
-        archive: Archive,
-        platform: Platform,
-        from: &Url,
-    ) -> Result<(Platform, Zip), Error> {
+    /// What the mirror says of a package.
+    fn lead(&self, archive: Archive, platform: &Platform, from: &Url) -> Result<Lead, Error> {
         let contradicts = |field, expected: &str, received: String| Error::Contradiction {
             what: Document::Archives,
             field,
@@ -192,12 +187,13 @@ impl NetworkMirror {
             hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
-        // Of several any may be the right one, as clients have it.
-        let zip = match Vec::from_iter(digests).as_slice() {
-            [digest] => place.zip(*digest, None).await?,
-            _ => place.spooled(&hashes).await?,
-        };
-        Ok((platform, zip))
+        Ok(Lead {
+            place,
+            // Of several any may be the right one, as clients have it.
+            digest: digests.first().filter(|_| digests.len() == 1).copied(),
+            size: None,
+            hashes,
+        })
     }
 }
 
@@ -221,6 +217,8 @@ fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
 }
 
 impl Source for NetworkMirror {
+    // Where it lists no digest, nothing can be verified before the package is there.
+    type Lead = Zip;
     type Package = Zip;
 
     const BRINGS_PROOF: bool = false;
@@ -270,14 +268,13 @@ impl Source for NetworkMirror {
         if let Some(wanted) = platforms {
             archives.retain(|platform, _| wanted.contains(platform));
         }
-        let fetched = archives
-            .into_iter()
-            .map(|(platform, archive)| self.package(archive, platform, &url));
-        let zips: Vec<(Platform, Zip)> = futures_util::stream::iter(fetched)
-            .buffered(ABREAST)
-            .try_collect()
-            .await?;
-        let packages = zips.into_iter().map(|(platform, zip)| Package {
+        let (mut given, mut leads) = (Vec::new(), Vec::new());
+        for (platform, archive) in archives {
+            leads.push(self.lead(archive, &platform, &url)?);
+            given.push(platform);
+        }
+        let zips = lead::follow(leads).await?;
+        let packages = given.into_iter().zip(zips).map(|(platform, zip)| Package {
             file_name: canonical_file_name(provider, version.version(), &platform),
             platform,
             expected: zip.promised(),
@@ -287,6 +284,13 @@ impl Source for NetworkMirror {
             platforms.unwrap_or_default().to_vec(),
             Release::unproven(provider, version.version(), packages.collect()),
         ))
+    }
+
+    async fn packages(
+        &self,
+        release: Verified<Release<Zip>>,
+    ) -> Result<Verified<Release<Zip>>, Error> {
+        Ok(release)
     }
 
     fn name(&self, _: &ProviderAddr) -> String {

@@ -22,7 +22,7 @@ use crate::authentication::{Anchor, Authentication, Note, Status};
 use crate::digest::Digest;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
-use crate::release::{Document, Package, Release, canonical_file_name};
+use crate::release::{Document, Expected, Package, Release, canonical_file_name};
 
 pub mod checksums;
 mod error;
@@ -247,6 +247,34 @@ impl<L> Verified<Release<L>> {
     pub fn only(mut self, keep: impl Fn(&Platform) -> bool) -> Self {
         self.0.packages.retain(|package| keep(&package.platform));
         self
+    }
+
+    /// The same proof over the same packages, once it is known where each of them lies and how many bytes it has: a proof is about
+    /// digests. Packages beyond the last of these are left out.
+    #[must_use]
+    pub fn located<M>(self, found: impl IntoIterator<Item = (M, u64)>) -> Verified<Release<M>> {
+        let Self(release, proof) = self;
+        let packages = release.packages.into_iter().zip(found);
+        let packages = packages.map(|(package, (location, size))| Package {
+            platform: package.platform,
+            file_name: package.file_name,
+            expected: Expected {
+                digest: package.expected.digest,
+                size,
+            },
+            location,
+        });
+        let release = Release {
+            packages: packages.collect(),
+            provider: release.provider,
+            version: release.version,
+            protocols: release.protocols,
+            checksums: release.checksums,
+            signatures: release.signatures,
+            keys: release.keys,
+            notes: release.notes,
+        };
+        Verified(release, proof)
     }
 
     /// The same release, for whose packages a lock file vouches, whoever signed them. A pinned key stays the firmer reason.

@@ -110,7 +110,7 @@ fn bytes_that_are_not_right_are_refused() {
         &spoiled(
             "there are fewer bytes than expected",
             "406 bytes",
-            "405 bytes",
+            "203 bytes",
         ),
     );
     refused(
@@ -123,7 +123,11 @@ fn bytes_that_are_not_right_are_refused() {
         "package",
         Fault::body("<html>log in</html>"),
         3,
-        &spoiled("there are more bytes than expected", "406 bytes", "more"),
+        &spoiled(
+            "there are fewer bytes than expected",
+            "406 bytes",
+            "19 bytes",
+        ),
     );
 }
 

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use tfoci::blob;
 use tfoci::credentials::tokens;
+use tfoci::disk;
 use tfoci::error::printable;
 use tfoci::source;
 
@@ -24,6 +25,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
     let text = match error {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
+        source::Error::Disk(disk::Error::Spool { .. }) => {
+            "what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`".to_owned()
+        }
         source::Error::Unauthorized { tried, .. } => return introduce(tried),
         source::Error::Status { status: 429, wish: Some(_), .. } => {
             "run it again when that time has passed: what is done is not repeated".to_owned()

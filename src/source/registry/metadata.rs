@@ -4,14 +4,15 @@ use url::Url;
 
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
+use super::super::lead::Lead;
+use super::super::place::Place;
 use super::super::renewal::Renewal;
 use super::super::wire::{Download, ListedPackage, PublicKey};
-use super::super::zip::{Place, Zip};
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::http::Shown;
 use crate::platform::Platform;
-use crate::release::{KeyRing, Package, Protocols};
+use crate::release::{Expected, KeyRing, Package, Protocols};
 
 /// More keys than any origin has.
 const MOST_KEYS: usize = 256;
@@ -87,19 +88,25 @@ impl Metadata {
         })
     }
 
-    /// The package, once its size is known.
-    pub(super) async fn package(self, renewal: Renewal) -> Result<Package<Zip>, Error> {
-        let place = Place {
-            renewal: Some(renewal),
-            ..self.place
-        };
-        let zip = place.zip(self.digest, self.size).await?;
-        Ok(Package {
+    /// The package, as far as it is known.
+    pub(super) fn package(self, renewal: Renewal) -> Package<Lead> {
+        Package {
             platform: self.platform,
             file_name: self.file_name,
-            expected: zip.promised(),
-            location: zip,
-        })
+            expected: Expected {
+                digest: self.digest,
+                size: self.size.unwrap_or_default(),
+            },
+            location: Lead {
+                place: Place {
+                    renewal: Some(renewal),
+                    ..self.place
+                },
+                digest: Some(self.digest),
+                size: self.size,
+                hashes: Vec::new(),
+            },
+        }
     }
 
     /// Where the package is, if it is still the one of this digest.

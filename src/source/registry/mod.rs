@@ -21,13 +21,15 @@ use url::Url;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
+use super::lead::{self, Lead};
 use super::renewal::Renewal;
 use super::{Given, Offers, Source, Zip, discovery};
 use crate::address::{Hostname, ProviderAddr};
 use crate::digest::Digest;
 use crate::http::{Answer, Request};
 use crate::platform::Platform;
-use crate::release::{self, Package, Release};
+use crate::release::{self, Expected, Package, Release};
+use crate::trust::Verified;
 use crate::version::SpelledVersion;
 use listing::{listed, offers};
 use metadata::{Asked, Metadata};
@@ -164,13 +166,13 @@ impl Origin {
         })
     }
 
-    /// The packages, once the size of each is known. Whoever finds a URL expired asks again for another.
-    async fn sized(
+    /// What is known of the packages. Whoever finds a URL expired asks again for another.
+    fn leads(
         &self,
         found: Vec<Metadata>,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Result<Vec<Package<Zip>>, Error> {
+    ) -> Vec<Package<Lead>> {
         let packages = found.into_iter().map(|metadata| {
             let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
             let (platform, digest) = (metadata.platform.clone(), metadata.digest);
@@ -181,10 +183,7 @@ impl Origin {
                 async move { origin.place(&provider, &version, &platform, digest).await }.boxed()
             }))
         });
-        futures_util::stream::iter(packages)
-            .buffered(ABREAST)
-            .try_collect()
-            .await
+        packages.collect()
     }
 
     /// Where a package is by now; `None` if the origin has it no more.
@@ -263,6 +262,7 @@ struct Discovered {
 }
 
 impl Source for Origin {
+    type Lead = Lead;
     type Package = Zip;
 
     const BRINGS_PROOF: bool = true;
@@ -299,7 +299,7 @@ impl Source for Origin {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Given<Zip>, Error> {
+    ) -> Result<Given<Lead>, Error> {
         let Discovered {
             mut found,
             others,
@@ -341,10 +341,23 @@ impl Source for Origin {
             checksums,
             signatures: signature.into_iter().collect(),
             keys,
-            packages: self.sized(found, provider, version).await?,
+            packages: self.leads(found, provider, version),
             notes: Vec::new(),
         };
         Ok(Given::of(others, release))
+    }
+
+    async fn packages(
+        &self,
+        release: Verified<Release<Lead>>,
+    ) -> Result<Verified<Release<Zip>>, Error> {
+        let leads = release.packages.iter();
+        let zips = lead::follow(leads.map(|package| package.location.clone()).collect()).await?;
+        let found = zips.into_iter().map(|zip| {
+            let Expected { size, .. } = zip.promised();
+            (zip, size)
+        });
+        Ok(release.located(found))
     }
 
     fn name(&self, provider: &ProviderAddr) -> String {

@@ -1,0 +1,257 @@
+//! Packages of which not everything is known: what is missing is asked for, or the package is fetched to find out.
+//!
+//! Those that are fetched wait in temporary files until the store takes them. How many there are at once has a limit, over all
+//! versions of all providers; a version that has more of them is fetched twice where there is no room for all.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use reqwest::StatusCode;
+use reqwest::header::ETAG;
+
+use super::error::Error;
+use super::place::Place;
+use super::zip::{Location, Zip};
+use crate::archive::{self, Archive, Limits};
+use crate::digest::{Algorithm, Digest, Hasher};
+use crate::disk::spool::{Share, Spool, Spooled};
+use crate::hash::PackageHash;
+use crate::http::{self, Answer};
+use crate::release::Expected;
+
+/// The largest package that is fetched to learn what it is, in bytes: as much as a provider may have unpacked.
+const LARGEST: u64 = 8 << 30;
+/// How many packages of one version are asked about, or fetched, at once.
+const ABREAST: usize = 8;
+
+/// What is known of a package before anybody has asked where it lies.
+#[derive(Clone, Debug)]
+pub struct Lead {
+    pub(super) place: Place,
+    /// What it is, where somebody says that.
+    pub(super) digest: Option<Digest>,
+    /// Its size in bytes, where somebody says that.
+    pub(super) size: Option<u64>,
+    /// Where nobody says what it is: it must match one of these, if there are any.
+    pub(super) hashes: Vec<PackageHash>,
+}
+
+/// Finds out about the packages of a version.
+pub(super) async fn follow(leads: Vec<Lead>) -> Result<Vec<Zip>, Error> {
+    let asked = leads.into_iter().map(Lead::sized);
+    let asked = futures_util::stream::iter(asked).buffered(ABREAST);
+    let leads: Vec<Lead> = asked.try_collect().await?;
+    let unknown = |lead: &&Lead| lead.known().is_none();
+    let mut left = leads.iter().filter(unknown).count();
+    let Some(first) = leads.iter().find(unknown) else {
+        return Ok(leads.iter().filter_map(Lead::remote).collect());
+    };
+    let share = Arc::new(first.place.access.room.share(left).await);
+    let abreast = ABREAST.min(share.files());
+    let found = leads.into_iter().map(|lead| {
+        // The last of them keep their files. Results come in order: what is under way, or waits for an earlier one, is never more
+        // than there is room for, and what has come keeps a file only when all that gave theirs up are done.
+        let keeps = left <= share.files();
+        left -= usize::from(unknown(&&lead));
+        lead.zip(Arc::clone(&share), keeps)
+    });
+    futures_util::stream::iter(found)
+        .buffered(abreast)
+        .try_collect()
+        .await
+}
+
+impl Lead {
+    /// Asks for a size that nobody has said. Where nobody says what the package is, that would not help.
+    async fn sized(mut self) -> Result<Self, Error> {
+        if self.digest.is_some() && self.size.is_none() {
+            self.size = self.place.size().await?;
+        }
+        Ok(self)
+    }
+
+    fn known(&self) -> Option<Expected> {
+        let (digest, size) = (self.digest?, self.size?);
+        Some(Expected { digest, size })
+    }
+
+    fn remote(&self) -> Option<Zip> {
+        self.known().map(|expected| Zip {
+            location: Location::Remote(Box::new(self.place.clone())),
+            expected,
+        })
+    }
+
+    /// The package, fetched if that is needed to know it. Who may not keep the file fetches it again later.
+    async fn zip(self, share: Arc<Share>, keeps: bool) -> Result<Zip, Error> {
+        if let Some(zip) = self.remote() {
+            return Ok(zip);
+        }
+        let (file, found) = Fetching::new(&self)?.run().await?;
+        if self.digest.is_none() {
+            self.check(&file, &found.digest, &share).await?;
+        }
+        // What lies there is told from what was promised when it is published.
+        let digest = self.digest.unwrap_or(found.digest);
+        Ok(Zip {
+            expected: Expected { digest, ..found },
+            location: match keeps {
+                true => Location::Spooled {
+                    file,
+                    _share: share,
+                },
+                false => Location::Remote(Box::new(self.place)),
+            },
+        })
+    }
+
+    /// Holds what came to the hashes.
+    async fn check(
+        &self,
+        file: &Spooled,
+        digest: &Digest,
+        share: &Arc<Share>,
+    ) -> Result<(), Error> {
+        let zh = PackageHash::of_zip(digest);
+        let hashes = &self.hashes;
+        if hashes.is_empty() || zh.as_ref().is_some_and(|zh| hashes.contains(zh)) {
+            return Ok(());
+        }
+        let h1 = h1(file, share).await.map_err(|source| Error::Archive {
+            what: self.place.what(),
+            url: self.place.url.clone().into(),
+            source,
+        })?;
+        if hashes.contains(&h1) {
+            return Ok(());
+        }
+        Err(Error::Contradiction {
+            what: self.place.what(),
+            field: "hash",
+            url: self.place.url.clone().into(),
+            expected: list(hashes),
+            received: list(&Vec::from_iter(zh.into_iter().chain([h1]))),
+        })
+    }
+}
+
+/// Inflates a zip where nobody else has to wait for it, and stops when nobody waits for the result.
+async fn h1(file: &Spooled, share: &Arc<Share>) -> Result<PackageHash, archive::Error> {
+    let (reader, share) = (file.reader(0), Arc::clone(share));
+    let wanted = Arc::new(());
+    let is_wanted = Arc::downgrade(&wanted);
+    let inflating = tokio::task::spawn_blocking(move || {
+        // The room is taken as long as the file is open.
+        let _share = share;
+        let mut archive = Archive::open(reader, &Limits::default())?;
+        let hashes = archive.read(|_, content| {
+            while content.chunk()?.is_some() {
+                if is_wanted.strong_count() == 0 {
+                    return Err(std::io::Error::other("given up").into());
+                }
+            }
+            Ok::<_, archive::Error>(())
+        })?;
+        Ok(hashes.zip)
+    });
+    let inflated = inflating.await;
+    drop(wanted);
+    inflated.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+}
+
+fn list(hashes: &[PackageHash]) -> String {
+    let texts: Vec<String> = hashes.iter().map(PackageHash::to_string).collect();
+    texts.join(", ")
+}
+
+/// A package on its way into a temporary file.
+struct Fetching<'a> {
+    lead: &'a Lead,
+    file: Spool,
+    hasher: Hasher,
+    size: u64,
+    /// What tells this content of the URL from any other.
+    tag: Option<String>,
+}
+
+impl<'a> Fetching<'a> {
+    fn new(lead: &'a Lead) -> Result<Self, Error> {
+        Ok(Self {
+            lead,
+            file: Spool::new()?,
+            hasher: Hasher::new(Algorithm::Sha256),
+            size: 0,
+            tag: None,
+        })
+    }
+
+    /// Fetches it, again and again where that may help.
+    async fn run(mut self) -> Result<(Spooled, Expected), Error> {
+        let Place { access, url, .. } = &self.lead.place;
+        let (mut furthest, mut failures) = (0, 0);
+        while let Err(error) = self.attempt().await {
+            if self.size > furthest {
+                (furthest, failures) = (self.size, 0);
+            }
+            let is_worth_it = error.is_passing() && failures < access.patience.packages;
+            let reason = error.in_short();
+            let (attempt, wish) = (failures, Duration::ZERO);
+            if !is_worth_it || !access.http.pause(attempt, wish, url, reason).await {
+                return Err(error);
+            }
+            failures += 1;
+        }
+        let (digest, size) = (self.hasher.finish(), self.size);
+        Ok((self.file.into_spooled(), Expected { digest, size }))
+    }
+
+    /// Fetches what is missing.
+    async fn attempt(&mut self) -> Result<(), Error> {
+        // Of another package the rest would fit as well, and nobody would notice.
+        if self.tag.is_none() && self.lead.digest.is_none() {
+            self.start_over()?;
+        }
+        let answer = self.lead.place.ask(self.size, self.tag.as_deref()).await?;
+        if answer.status() != StatusCode::PARTIAL_CONTENT {
+            self.start_over()?;
+        }
+        if self.announced(&answer).is_some_and(|size| size > LARGEST) {
+            return Err(self.too_large());
+        }
+        self.tag = answer.header(ETAG).filter(|tag| !tag.starts_with("W/"));
+        let mut chunks = pin!(answer.chunks());
+        while let Some(chunk) = chunks.try_next().await? {
+            self.size += chunk.len() as u64;
+            if self.size > LARGEST {
+                return Err(self.too_large());
+            }
+            self.hasher.update(&chunk);
+            self.file.write(&chunk)?;
+        }
+        Ok(())
+    }
+
+    fn start_over(&mut self) -> Result<(), Error> {
+        if self.size > 0 {
+            self.file.clear()?;
+            self.hasher = Hasher::new(Algorithm::Sha256);
+            self.size = 0;
+        }
+        Ok(())
+    }
+
+    /// How long the whole will be, where the answer says that.
+    fn announced(&self, answer: &Answer) -> Option<u64> {
+        let rest = answer.content_length()?;
+        self.size.checked_add(rest)
+    }
+
+    fn too_large(&self) -> Error {
+        Error::Http(http::Error::Large {
+            url: self.lead.place.url.clone().into(),
+            limit: LARGEST,
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Where packages lie, and asking there.
+
+use reqwest::header::{IF_RANGE, RANGE};
+use reqwest::{Method, StatusCode};
+use url::Url;
+
+use super::error::{Document, Error};
+use super::fetch::{self, Access, Kind};
+use super::identity::Identity;
+use super::renewal::{Renewal, is_expired};
+use crate::event::Event;
+use crate::http::{Answer, Request};
+use crate::platform::Platform;
+
+/// A URL at which a package lies.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) access: Access,
+    pub(super) url: Url,
+    /// The host that the user named, by whose answers this URL was found.
+    pub(super) named: Url,
+    /// Whose package it is.
+    pub(super) platform: Platform,
+    /// What helps when the URL is good no more.
+    pub(super) renewal: Option<Renewal>,
+}
+
+impl Place {
+    /// How many bytes lie there, by asking for the first one: a URL that is signed for `GET` refuses `HEAD`. `None` if the server
+    /// does not say.
+    pub(super) async fn size(&self) -> Result<Option<u64>, Error> {
+        let identity = self.access.identity_at(&self.url);
+        let all = || self.request(&self.url, &identity);
+        let first = || all().header(RANGE, "bytes=0-0");
+        let mut answer = self.access.send(Kind::Package, first).await?;
+        if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
+            // What is empty has no first byte.
+            answer = self.access.send(Kind::Package, all).await?;
+        }
+        if answer.status() == StatusCode::PARTIAL_CONTENT {
+            return Ok(answer.range().and_then(|range| range.total));
+        }
+        let answer = fetch::successful(&self.what(), answer, &identity).await?;
+        Ok(answer.content_length())
+    }
+
+    pub(super) fn what(&self) -> Document {
+        Document::Package(self.platform.clone())
+    }
+
+    fn request(&self, url: &Url, identity: &Identity) -> Request {
+        Request::new(Method::GET, url.clone(), &self.named).secret(identity.secret.clone(), url)
+    }
+
+    /// Asks for all from an offset on, where the package is by now; with a tag, only if it is still the one of that tag. An answer that is
+    /// not partial has everything.
+    pub(super) async fn ask(&self, from: u64, tag: Option<&str>) -> Result<Answer, Error> {
+        let mut url = self.url.clone();
+        if let Some(renewal) = &self.renewal {
+            url = renewal.latest().unwrap_or(url);
+        }
+        if from > 0 {
+            let url = url.clone().into();
+            self.access.http.report(Event::Resuming { url, from });
+        }
+        loop {
+            let identity = self.access.identity_at(&url);
+            let answer = self.ask_at(&url, &identity, (from, tag)).await?;
+            if is_expired(answer.status())
+                && let Some(renewal) = &self.renewal
+                && let Some(other) = renewal.after(&url).await?
+            {
+                url = other;
+                continue;
+            }
+            if answer.status() == StatusCode::PARTIAL_CONTENT {
+                return Ok(answer);
+            }
+            return fetch::successful(&self.what(), answer, &identity).await;
+        }
+    }
+
+    async fn ask_at(
+        &self,
+        url: &Url,
+        identity: &Identity,
+        (from, tag): (u64, Option<&str>),
+    ) -> Result<Answer, Error> {
+        let all = || self.request(url, identity).flowing();
+        let rest = || all().header(RANGE, &format!("bytes={from}-"));
+        let request = || match (from, tag) {
+            (0, _) => all(),
+            (_, None) => rest(),
+            (_, Some(tag)) => rest().header(IF_RANGE, tag),
+        };
+        let answer = self.access.send(Kind::Package, request).await?;
+        let is_rest = answer.range().is_some_and(|range| range.start == from);
+        match answer.status() {
+            // Not the bytes that were asked for: all of them, then.
+            StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
+                if from > 0 && !is_rest =>
+            {
+                // Not while this answer holds a place.
+                drop(answer);
+                self.access.send(Kind::Package, all).await
+            }
+            _ => Ok(answer),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Packages of which nobody says what they are, or how long: they are fetched to find out.
+
+use super::stage::{ARRIVED, Stage, Told, spoiled, told};
+use super::{LINUX, demo};
+use crate::support::origin::{Fault, Provider, Seen, Setup, asks, lie};
+use crate::support::server::answer::{Answer, End};
+
+/// How much room they take, and what becomes of it.
+#[cfg(target_os = "linux")]
+mod room;
+
+const ALLOW: &str = "--allow-unsigned example.com/acme/*";
+/// What is said where the package arrives.
+const COPIED: &str = "
+  Verified example.com/acme/demo 1.0.0   unverified
+    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+";
+const URL: &str =
+    "https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+
+/// A mirror as clients write it: it lists no hashes but those of contents.
+fn mirror_of(providers: impl IntoIterator<Item = Provider>) -> Stage {
+    let setup = Setup::new(providers).mirror_schemes(&["h1:"]);
+    Stage::new(setup.start())
+}
+
+fn from(stage: &Stage, more: &str) -> Told {
+    let url = stage.origin.mirror_url();
+    stage.mirror(&format!("{more} --from network-mirror:{url}"))
+}
+
+/// The package arrives although its first answer is altered; gives the ranges that were asked for then.
+#[track_caller]
+fn survives(fault: Fault) -> Vec<Option<String>> {
+    let stage = mirror_of([demo()]);
+    stage.origin.fault(1, asks("package"), fault);
+    from(&stage, &format!("example.com/acme/demo {ALLOW}")).says(0, COPIED);
+    assert_eq!(stage.installs(), ARRIVED);
+    let seen = stage.origin.seen().into_iter();
+    let packages = seen.filter(|seen| asks("package")(seen)).skip(1);
+    let range = |seen: Seen| seen.header("range").map(str::to_owned);
+    packages.map(range).collect()
+}
+
+#[test]
+fn a_package_that_is_cut_goes_on_where_it_was() {
+    let rest = || [Some("bytes=100-".to_owned())];
+    assert_eq!(survives(Fault::cut_body(100)), rest());
+    let chunked = Fault::alter(|answer| {
+        answer.sized = false;
+        answer.end = End::Cut(100);
+    });
+    assert_eq!(survives(chunked), rest());
+    assert_eq!(survives(Fault::Reset), [None]);
+}
+
+#[test]
+fn a_package_that_may_be_another_by_then_begins_again() {
+    let cut = |change: fn(&mut Answer)| {
+        Fault::alter(move |answer| {
+            change(answer);
+            answer.end = End::Cut(100);
+        })
+    };
+    // Without a tag nobody could tell.
+    assert_eq!(survives(cut(|answer| answer.remove("etag"))), [None]);
+    let weak = cut(|answer| answer.set("etag", "W/\"1\""));
+    assert_eq!(survives(weak), [None]);
+    // With one, its server can.
+    let other = cut(|answer| answer.set("etag", "\"other\""));
+    assert_eq!(survives(other), [Some("bytes=100-".to_owned())]);
+}
+
+#[test]
+fn a_package_that_never_comes_is_given_up() {
+    let stage = mirror_of([demo()]);
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    stage.origin.always(asks("package"), Fault::cut_body(0));
+    let says = format!(
+        "
+error: cannot reach {URL} for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+…"
+    );
+    let says = says.trim_start_matches('\n');
+    from(&stage, &format!("example.com/acme/demo {ALLOW}")).says(1, says);
+    // The scene asks for nothing more than once again.
+    assert_eq!(stage.origin.count(asks("package")), 2);
+    assert!(stage.installs().is_empty());
+}
+
+#[test]
+fn a_package_of_an_origin_goes_on_as_well() {
+    let stage = Stage::of([demo()]);
+    let unsaid = lie::says("packages", serde_json::Value::Null);
+    stage.origin.always(asks("download"), unsaid);
+    // The first request only wants to know the length. What its digest says needs no tag.
+    let cut = Fault::alter(|answer| {
+        answer.remove("etag");
+        answer.sized = false;
+        answer.end = End::Cut(100);
+    });
+    let unsized_range = Fault::alter(|answer| answer.set("content-range", "bytes 0-0/*"));
+    stage.origin.fault(1, asks("package"), unsized_range);
+    stage.origin.fault(2, asks("package"), cut);
+    stage.demo("-q").says(0, "");
+    assert_eq!(stage.installs(), ARRIVED);
+    let seen = stage.origin.seen();
+    assert_eq!(stage.origin.count(asks("package")), 3);
+    assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
+}
+
+#[test]
+fn what_is_too_large_is_not_begun() {
+    let stage = mirror_of([demo()]);
+    let announced = Fault::alter(|answer| {
+        answer.set("content-length", &(9_u64 << 30).to_string());
+        answer.end = End::Stall(100);
+    });
+    stage.origin.always(asks("package"), announced);
+    from(&stage, &format!("example.com/acme/demo {ALLOW} --timeout 1")).says(1, &format!("
+error: the answer is too large for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+  expected at most 8589934592 bytes
+  from {URL}
+"));
+    assert_eq!(stage.origin.count(asks("package")), 1);
+    assert!(stage.installs().is_empty());
+}
+
+/// An origin that says neither what a package's size is nor how long the answer will be.
+fn silent() -> Stage {
+    let stage = Stage::of([demo()]);
+    let unsaid = lie::says("packages", serde_json::Value::Null);
+    stage.origin.always(asks("download"), unsaid);
+    let unsized_answer = Fault::alter(|answer| {
+        answer.sized = false;
+        if answer.status == 206 {
+            answer.set("content-range", "bytes 0-0/*");
+        }
+    });
+    stage.origin.always(asks("package"), unsized_answer);
+    stage
+}
+
+#[test]
+fn nothing_is_fetched_before_the_proof() {
+    for more in ["-q", "-q --dry-run"] {
+        let stage = silent();
+        let altered = Fault::alter(|answer| {
+            answer.body = [&answer.body[..], b"\n"].concat().into();
+        });
+        stage.origin.always(asks("document"), altered);
+        let says = "error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]\n…";
+        stage.demo(more).says(3, says).gives(&[]);
+        assert_eq!(stage.origin.count(asks("package")), 0);
+        let stage = mirror_of([demo()]);
+        let says = "error: there is no checksum document for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/\n…";
+        from(&stage, &format!("example.com/acme/demo {more}")).says(3, says);
+        assert_eq!(stage.origin.counters(), "1 mirror-index");
+    }
+    let stage = silent();
+    stage.demo("-q").says(0, "");
+    assert_eq!(stage.installs(), ARRIVED);
+    assert_eq!(stage.origin.count(asks("package")), 2);
+}
+
+/// What an origin says of the size of the package.
+const SIZE: &str = "packages/linux_amd64/package_size";
+
+/// What is said of a package whose size is another.
+fn other_size(how: &str, expected: &str, received: &str) -> String {
+    spoiled(
+        &format!("there are {how} bytes than expected"),
+        expected,
+        received,
+    )
+}
+
+#[test]
+fn a_wrong_size_is_told_at_once() {
+    let [fewer, more] = [
+        other_size("fewer", "407 bytes", "406 bytes"),
+        other_size("more", "405 bytes", "more"),
+    ];
+    for (size, says) in [(407, fewer), (405, more)] {
+        let stage = told("download", lie::says(SIZE, size));
+        stage.demo("").says(3, &says).gives(&[]);
+        assert_eq!(stage.origin.count(asks("package")), 1);
+        assert!(stage.installs().is_empty());
+    }
+}
+
+#[test]
+fn what_came_whole_and_is_shorter_is_not_asked_for_again() {
+    let stage = told("download", lie::says(SIZE, 407));
+    stage.origin.always(asks("package"), Fault::chunked());
+    stage
+        .demo("")
+        .says(3, &other_size("fewer", "407 bytes", "406 bytes"));
+    assert_eq!(stage.origin.count(asks("package")), 1);
+    // The rest of something else.
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let range = Fault::with("content-range", "bytes 100-299/300");
+    stage.origin.fault(2, asks("package"), range);
+    stage
+        .demo("")
+        .says(3, &other_size("fewer", "406 bytes", "300 bytes"));
+    assert_eq!(stage.origin.count(asks("package")), 2);
+}
+
+#[test]
+fn nowhere_to_put_it() {
+    let mut stage = mirror_of([demo()]);
+    stage.scene = stage.scene.env("TMPDIR", "/nowhere");
+    from(&stage, &format!("example.com/acme/demo {ALLOW}")).says(1, "
+error: cannot create a temporary file in /nowhere for example.com/acme/demo 1.0.0
+  No such file or directory (os error 2)
+
+hint: what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`
+");
+}

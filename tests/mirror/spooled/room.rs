@@ -1,0 +1,211 @@
+use std::fs;
+use std::io::{Cursor, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::{ALLOW, LINUX, demo, mirror_of};
+use crate::mirror::stage::Stage;
+use crate::support::origin::{Fault, Provider, asks};
+use crate::support::release::ReleaseFolder;
+
+const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "linux_arm64"];
+const ALL: &str = "example.com/acme/p0@>=1 example.com/acme/p1@>=1 example.com/acme/p2@>=1";
+
+/// What temporary files a process has at each request for a package, at most.
+#[derive(Clone, Default)]
+struct Watch(Arc<Mutex<(Option<u32>, usize)>>);
+
+impl Watch {
+    fn over(stage: &Stage, directory: PathBuf) -> Self {
+        let watch = Self::default();
+        let looking = watch.clone();
+        let look = Fault::after(move || looking.look(&directory));
+        stage.origin.always(asks("package"), look);
+        watch
+    }
+
+    fn look(&self, directory: &Path) {
+        let mut state = self.0.lock().unwrap();
+        let open = fs::read_dir(format!("/proc/{}/fd", state.0.unwrap())).unwrap();
+        let files = open.filter_map(|file| fs::read_link(file.unwrap().path()).ok());
+        let there = files.filter(|file| file.starts_with(directory)).count();
+        state.1 = state.1.max(there);
+    }
+
+    /// Runs a command to its end; gives the most files that there were at once.
+    fn run(&self, mut command: Command) -> usize {
+        // Nothing that arrives is looked at before it is known at whom to look.
+        let mut state = self.0.lock().unwrap();
+        let child = command.spawn().unwrap();
+        state.0 = Some(child.id());
+        drop(state);
+        let ended = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(ended.stderr).unwrap();
+        assert!(ended.status.success(), "{stderr}");
+        self.0.lock().unwrap().1
+    }
+}
+
+/// Somebody with a directory for temporary files.
+fn stage(providers: Vec<Provider>) -> (Stage, PathBuf) {
+    let mut stage = mirror_of(providers);
+    let directory = stage.scene.path("tmp");
+    fs::create_dir(&directory).unwrap();
+    let directory = directory.canonicalize().unwrap();
+    stage.scene = stage.scene.env("TMPDIR", directory.to_str().unwrap());
+    (stage, directory)
+}
+
+fn command(stage: &Stage, arguments: &str) -> Command {
+    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let source = format!("network-mirror:{}", stage.origin.mirror_url());
+    let known = [
+        "mirror",
+        "--ca-file",
+        "ca.pem",
+        "--to",
+        "oci-layout:store",
+        "--from",
+        &source,
+    ];
+    command.args(known);
+    command.args(ALLOW.split(' ')).args(arguments.split(' '));
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// Nine versions of three packages each, of three providers at once.
+#[test]
+fn there_are_never_more_at_once_than_jobs() {
+    for jobs in [1, 2, 4] {
+        let (stage, directory) = stage(Provider::many(3, 3, &PLATFORMS));
+        let watch = Watch::over(&stage, directory.clone());
+        let most = watch.run(command(&stage, &format!("{ALL} --jobs {jobs}")));
+        assert_eq!(most, jobs.min(3));
+        assert_eq!(stage.installs().len(), 27);
+        // Those for which there is no room are fetched once to know them, and again when they are wanted.
+        let twice = 3_usize.saturating_sub(jobs);
+        assert_eq!(stage.origin.count(asks("package")), 9 * (3 + twice));
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+    }
+}
+
+/// Ends a run by a signal while the rest of a package is awaited; gives its exit, and how many files are left.
+fn stopped(signal: &'static str) -> (ExitStatus, usize) {
+    let (stage, directory) = stage(vec![demo()]);
+    let victim: Arc<Mutex<Option<u32>>> = Arc::default();
+    let hit = Arc::clone(&victim);
+    let send = Fault::after(move || {
+        let id = hit.lock().unwrap().unwrap().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(sent.unwrap().success());
+    });
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    stage.origin.fault(2, asks("package"), send);
+    stage.origin.always(asks("package"), Fault::Stall);
+    let mut known = victim.lock().unwrap();
+    let mut child = command(&stage, "example.com/acme/demo").spawn().unwrap();
+    *known = Some(child.id());
+    drop(known);
+    let status = child.wait().unwrap();
+    (status, fs::read_dir(&directory).unwrap().count())
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let (status, left) = stopped("KILL");
+    assert_eq!((status.signal(), left), (Some(9), 0));
+    let (status, left) = stopped("INT");
+    assert_eq!((status.code(), left), (Some(130), 0));
+}
+
+#[test]
+fn a_full_disk_is_named() {
+    let folder = ReleaseFolder::new("demo", "1.0.0").package(
+        LINUX,
+        &[("terraform-provider-demo_v1.0.0", &noise(1 << 20)[..])],
+    );
+    let (stage, _) = stage(vec![Provider::new("acme/demo").release(folder)]);
+    // No file of this process may have more than 512 or 1024 bytes.
+    let limited = "trap '' XFSZ; ulimit -f 1; exec \"$@\"";
+    let tfoci = env!("CARGO_BIN_EXE_tfoci");
+    let source = format!("network-mirror:{}", stage.origin.mirror_url());
+    let arguments = [
+        "-c",
+        limited,
+        "sh",
+        tfoci,
+        "mirror",
+        "example.com/acme/demo",
+        "--ca-file",
+        "ca.pem",
+        "--to",
+        "oci-layout:store",
+        "--from",
+        &source,
+        "--allow-unsigned",
+        "example.com/acme/*",
+    ];
+    let run = stage.scene.run("sh", arguments).exits(1);
+    assert_eq!(run.stderr, "\
+error: cannot write a temporary file in [TMP]/tmp for example.com/acme/demo 1.0.0
+  File too large (os error 27)
+
+hint: what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`
+");
+    assert!(stage.installs().is_empty());
+}
+
+/// Bytes that cannot be made smaller.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = |_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..length).map(next).collect()
+}
+
+/// A package that takes its time to inflate.
+fn large() -> Provider {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().unix_permissions(0o755);
+    zip.start_file("terraform-provider-demo_v1.0.0", options)
+        .unwrap();
+    // So that the rest is no more than a zip may have.
+    zip.write_all(&noise(3 << 20)).unwrap();
+    let nothing = vec![0; 64 << 20];
+    for name in ["1", "2", "3", "4", "5", "6"] {
+        zip.start_file(name, options).unwrap();
+        zip.write_all(&nothing).unwrap();
+    }
+    let zip = zip.finish().unwrap().into_inner();
+    Provider::new("acme/demo").release(ReleaseFolder::new("demo", "1.0.0").zip(LINUX, &zip))
+}
+
+#[test]
+fn nobody_waits_for_one_that_is_inflated() {
+    let other = Provider::new("acme/other").version("1.0.0", &[LINUX]);
+    let (stage, _) = stage(vec![large(), other]);
+    // Built before anybody asks for it.
+    stage.origin.zip("acme/demo", "1.0.0", LINUX);
+    stage
+        .origin
+        .latency(asks("package acme/other"), Duration::from_millis(300));
+    let run = command(&stage, "example.com/acme/demo example.com/acme/other").output();
+    let stderr = String::from_utf8(run.unwrap().stderr).unwrap();
+    let place = |text: &str| stderr.find(text).unwrap_or_else(|| panic!("{stderr}"));
+    let copied = place("Copied example.com/acme/other 1.0.0");
+    assert!(
+        copied < place("Verified example.com/acme/demo 1.0.0"),
+        "{stderr}"
+    );
+}
