@@ -50,6 +50,7 @@ Environment:
   TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
   REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials
   TF_CLI_CONFIG_FILE                           the CLI configuration of tofu or terraform
+  TMPDIR                                       where packages wait of which nobody says what they are
   SSL_CERT_FILE, SSL_CERT_DIR                  certificate authorities in place of the system's
   HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY how hosts are reached; in lower case too
   NO_COLOR, CLICOLOR_FORCE, TERM=dumb, CI      how progress is shown";
