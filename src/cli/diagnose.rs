@@ -330,6 +330,12 @@ fn in_store(error: &store::Error) -> Option<String> {
             ..
         } => return reach::host(error),
         store::Error::Credentials(error) => return reach::credentials(error),
+        // Whoever is logging in need not be told to.
+        store::Error::Unauthorized { tried, .. }
+            if tried.as_deref() == Some(credentials::TYPED) =>
+        {
+            return None;
+        }
         store::Error::Unauthorized { host, tried, .. } => {
             return Some(reach::stranger(host, tried.is_some()));
         }

@@ -11,7 +11,7 @@ use super::docker::DockerFile;
 use super::document::Document;
 use super::helper::{Helpers, PATIENCE};
 use super::means::Means;
-use super::{Credential, Error, Places, discover, hub};
+use super::{Credential, Error, Places, TYPED, discover, hub};
 use crate::config::{HelperName, Hidden, RepositoryPrefix};
 use crate::disk::{self, staged};
 
@@ -162,7 +162,7 @@ impl Credential {
         Self::Basic {
             username: username.to_owned(),
             password: secret.reveal().to_owned(),
-            origin: "the command line".to_owned(),
+            origin: TYPED.to_owned(),
         }
     }
 }

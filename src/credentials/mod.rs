@@ -45,6 +45,9 @@ use crate::http::Secret;
 use helper::Helpers;
 use means::Means;
 
+/// Where a credential was found that somebody has just typed.
+pub const TYPED: &str = "the command line";
+
 /// A way to say who we are, and where it was found. Its secrets are never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credential {

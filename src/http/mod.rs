@@ -238,13 +238,18 @@ impl Http {
         let settings = &self.0.settings;
         let text = || url.clone().into();
         let host = authority(url).ok_or_else(|| Error::Url { url: text() })?;
+        // Options may name the port that a URL leaves out.
+        let place = match (url.host_str(), url.port_or_known_default()) {
+            (Some(host), Some(port)) => format!("{host}:{port}"),
+            _ => host.clone(),
+        };
         let trust = match url.scheme() {
-            "https" if names(&settings.insecure, &host) => Trust::Anybody,
+            "https" if names(&settings.insecure, &place) => Trust::Anybody,
             "https" => Trust::Authorities,
-            "http" if names(&settings.plain, &host) => Trust::Plain,
+            "http" if names(&settings.plain, &place) => Trust::Plain,
             _ => return Err(Error::Plain { url: text(), host }),
         };
-        let known = url.host_str() == named.host_str() || names(&settings.private, &host);
+        let known = url.host_str() == named.host_str() || names(&settings.private, &place);
         let guarded = !known && !self.0.private.has(named).await;
         if guarded && self.is_private(url).await {
             return Err(Error::Private { url: text(), host });

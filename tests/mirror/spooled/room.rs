@@ -205,7 +205,7 @@ fn nobody_waits_for_one_that_is_inflated() {
     let place = |text: &str| stderr.find(text).unwrap_or_else(|| panic!("{stderr}"));
     let copied = place("Copied example.com/acme/other 1.0.0");
     assert!(
-        copied < place("Verified example.com/acme/demo 1.0.0"),
+        copied < place("Accepted example.com/acme/demo 1.0.0"),
         "{stderr}"
     );
 }
