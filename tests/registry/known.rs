@@ -177,3 +177,12 @@ async fn others_take_our_chunks_too() {
         user.assert_installed();
     }
 }
+
+/// URLs leave out the port of their scheme, and options may name it.
+#[test]
+fn a_port_that_urls_leave_out_is_named() {
+    let registry = at("registry.example.net", Personality::Plain).start();
+    let user = User::of(&registry, "acme/demo");
+    let host = "registry.example.net:80";
+    push_through(registry.proxy(), &user, host, &format!("{host}/acme/demo")).succeeds();
+}
