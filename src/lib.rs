@@ -19,7 +19,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`shown`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
+//! | words | [`error`] [`shown`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`outline`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
@@ -31,6 +31,8 @@
 pub mod error;
 
 pub mod shown;
+
+pub mod json;
 
 pub mod platform;
 

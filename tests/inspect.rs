@@ -278,7 +278,7 @@ fn what_clients_let_pass_is_noted() {
     let scene = Scene::new();
     let lenient = format!(
         "oci-layout:{}",
-        layouts().join("lenient-duplicate-keys").display()
+        layouts().join("lenient-wrong-case").display()
     );
     let arguments = ["inspect", "acme/demo@1.0.0", "--exact-repository", "--from"];
     let run = scene.tfoci(arguments.iter().chain(&[&*lenient])).succeeds();

@@ -277,6 +277,9 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
         Problem::Trust(error) => return proof::untrusted(error, &address),
         Problem::Folder(error) => return folders::in_folder(error, &address),
+        Problem::Unreadable(error @ store::Error::Refusal(oci::Refusal::Repeated { .. })) => {
+            return in_store(error);
+        }
         Problem::Unreadable(_) => {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
@@ -360,6 +363,11 @@ fn in_store(error: &store::Error) -> Option<String> {
         }
         store::Error::Blob { .. } | store::Error::Missing { .. } => {
             "the store is damaged. Pushing the release again with `--existing replace` repairs it"
+        }
+        store::Error::Refusal(oci::Refusal::Repeated { .. })
+        | store::Error::LayoutRepeated { .. }
+        | store::Error::Repeated { .. } => {
+            "such a document can show one package to a tool that verifies it and another to the client that installs it. Find out who wrote it before you replace it"
         }
         store::Error::Refusal(oci::Refusal::NoPlatform { available, .. })
             if !available.is_empty() =>

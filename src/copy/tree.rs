@@ -129,7 +129,7 @@ impl Tree {
 /// The way through the parts of a document, of which the last comes first.
 fn below(document: &RawManifest) -> Result<Vec<Step>, Error> {
     let what = Part::Manifest;
-    let parts = parts(&document.bytes).map_err(|source| Refusal::Json { what, source })?;
+    let parts = parts(&document.bytes).map_err(|source| Refusal::unread(what, source))?;
     // A descriptor that says nothing, as the absent config of some tools, leads nowhere.
     let parts = parts.into_iter().filter(|part| !part.digest.is_empty());
     Ok(parts.rev().map(Step::Enter).collect())

@@ -1,16 +1,18 @@
 //! Descriptors: how one OCI object points at another.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Serialize;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::json::{self, Object};
-use super::{PACKAGE, Part, Refusal};
+use super::tags::REF_NAME;
+use super::{PACKAGE, PROTOCOLS, Part, Refusal, TITLE, VERSION};
 use crate::digest::{self, Digest};
+use crate::json::{self, Object};
 use crate::platform::Platform;
 use crate::release::Expected;
 
@@ -33,10 +35,10 @@ pub struct Descriptor {
     /// What a package is built for, where it is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<Target>,
-    /// Free notes.
+    /// Those of its annotations that are read here. The others stay in the document that it was read from.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// Whether a key occurred twice or in another letter case.
+    /// Whether a member had its name in an unusual letter case.
     #[serde(skip)]
     pub lenient: bool,
 }
@@ -123,25 +125,27 @@ impl From<&Platform> for Target {
     }
 }
 
-impl<'de> Deserialize<'de> for Descriptor {
-    /// Reads every field whose type clients check. `null` is a descriptor that says nothing, as it is to them.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = Option::<Object>::deserialize(deserializer)?.unwrap_or_default();
-        Self::read(object).map_err(D::Error::custom)
-    }
-}
-
 impl Descriptor {
-    fn read(mut object: Object) -> Result<Self, json::Error> {
-        object.check::<Vec<Option<String>>>("urls")?;
-        object.check::<Inline>("data")?;
-        let platform: Option<ReadTarget> = object.take("platform")?;
+    /// Reads every member whose type clients check. `null` is a descriptor that says nothing, as it is to them.
+    ///
+    /// # Errors
+    /// What clients refuse to decode, and a member that is there twice.
+    pub fn of(value: &RawValue) -> Result<Self, json::Error> {
+        Self::read(Object::of(value)?)
+    }
+
+    pub(super) fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        object.list("urls", usize::MAX, text)?;
+        if let Some(data) = object.take("data")? {
+            check_data(data).map_err(|error| error.within("data"))?;
+        }
+        let platform = object.object("platform", ReadTarget::read)?;
         let mut descriptor = Self {
             media_type: object.text("mediaType")?,
             artifact_type: Some(object.text("artifactType")?).filter(|text| !text.is_empty()),
             digest: object.text("digest")?,
             size: object.integer("size")?,
-            annotations: object.pairs("annotations")?,
+            annotations: annotations(&mut object, |name| READ.contains(&name))?,
             lenient: platform.as_ref().is_some_and(|platform| platform.lenient),
             platform: platform.map(|platform| platform.target),
         };
@@ -150,16 +154,55 @@ impl Descriptor {
     }
 }
 
-/// A `platform`, and whether a key in it occurred twice or in another letter case.
+/// The annotations that tfoci reads. One that is there twice would not be read alike by everybody.
+const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
+
+/// Takes `annotations` out. Their names are what they are, in every letter case. Of those that nobody reads, the last one of a
+/// name counts, as it does for clients.
+pub(super) fn annotations(
+    object: &mut Object<'_>,
+    is_kept: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, String>, json::Error> {
+    const NAME: &str = "annotations";
+    let mut all = BTreeMap::new();
+    let Some(value) = object.take(NAME)? else {
+        return Ok(all);
+    };
+    let within = |error: json::Error| error.within(NAME);
+    json::entries(value, |name, value| {
+        let text: Option<Cow<'_, str>> = serde_json::from_str(value.get())?;
+        if !is_kept(&name) {
+            return Ok(());
+        }
+        if READ.contains(&&*name) && all.contains_key(&*name) {
+            return Err(json::Error::repeated(&name, &name));
+        }
+        if all.len() == json::MOST_MEMBERS {
+            return Err(json::Error::too_many("members", json::MOST_MEMBERS));
+        }
+        all.insert(name.into_owned(), text.unwrap_or_default().into_owned());
+        Ok(())
+    })
+    .map_err(within)?;
+    Ok(all)
+}
+
+/// Text in a list, where `null` is empty text.
+fn text(value: &RawValue) -> Result<(), json::Error> {
+    let _: Option<Cow<'_, str>> = serde_json::from_str(value.get())?;
+    Ok(())
+}
+
+/// A `platform`, and whether a member in it had its name in an unusual letter case.
 struct ReadTarget {
     target: Target,
     lenient: bool,
 }
 
 impl ReadTarget {
-    fn read(mut object: Object) -> Result<Self, json::Error> {
+    fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         object.text("variant")?;
-        object.check::<Vec<Option<String>>>("os.features")?;
+        object.list("os.features", usize::MAX, text)?;
         let target = Target {
             architecture: object.text("architecture")?,
             os: object.text("os")?,
@@ -170,27 +213,19 @@ impl ReadTarget {
     }
 }
 
-impl<'de> Deserialize<'de> for ReadTarget {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = Object::deserialize(deserializer)?;
-        Self::read(object).map_err(D::Error::custom)
-    }
-}
-
 /// The content of `data`, of which only the form matters here: base64, or Go's other form of bytes.
-struct Inline;
-
-impl<'de> Deserialize<'de> for Inline {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        let numbers: Result<Vec<Option<u8>>, _> = serde_json::from_str(raw.get());
-        if numbers.is_err() {
-            let text: String = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
-            let decoded = BASE64.decode(text.replace(['\r', '\n'], ""));
-            decoded.map_err(D::Error::custom)?;
-        }
-        Ok(Self)
+fn check_data(value: &RawValue) -> Result<(), json::Error> {
+    let number = |item: &RawValue| Ok(serde_json::from_str::<Option<u8>>(item.get()).map(|_| ())?);
+    if json::items(value, usize::MAX, number).is_ok() {
+        return Ok(());
     }
+    let mut text: Cow<'_, str> = serde_json::from_str(value.get())?;
+    if text.contains(['\r', '\n']) {
+        text = text.replace(['\r', '\n'], "").into();
+    }
+    let decoded = BASE64.decode(&*text);
+    decoded.map_err(serde_json::Error::custom)?;
+    Ok(())
 }
 
 /// A descriptor that does not describe any bytes.
@@ -230,11 +265,11 @@ mod tests {
 
     #[test]
     fn reading_is_as_liberal_as_clients_are() {
-        let text = r#"{"MediaType":"a","mediatype":"b","digest":"md5:x","size":-1,"artifactType":"","platform":{"OS":"linux","architecture":"arm","variant":"v7","os.version":""}}"#;
-        let descriptor: Descriptor = serde_json::from_str(text).unwrap();
+        let text = r#"{"MediaType":"a","digest":"md5:x","size":-1,"artifactType":"","platform":{"OS":"linux","architecture":"arm","variant":"v7","os.version":""}}"#;
+        let descriptor = Descriptor::of(serde_json::from_str(text).unwrap()).unwrap();
         assert_eq!(
             (descriptor.media_type.as_str(), &descriptor.artifact_type),
-            ("b", &None)
+            ("a", &None)
         );
         assert!(descriptor.lenient);
         assert!(
@@ -249,7 +284,10 @@ mod tests {
 
     #[test]
     fn a_wrong_type_in_any_known_field_is_refused_as_clients_refuse_it() {
-        let read = |members: &str| serde_json::from_str::<Descriptor>(&format!("{{{members}}}"));
+        let read = |members: &str| {
+            let text = format!("{{{members}}}");
+            Descriptor::of(serde_json::from_str(&text).unwrap())
+        };
         for good in [
             r#""urls":null"#,
             r#""urls":["https://example.com",null]"#,
@@ -279,8 +317,27 @@ mod tests {
         ] {
             assert!(read(bad).is_err(), "{bad}");
         }
-        let nothing: Descriptor = serde_json::from_str("null").unwrap();
-        assert_eq!(nothing, Descriptor::default());
+        let nothing = Descriptor::of(serde_json::from_str("null").unwrap());
+        assert_eq!(nothing.unwrap(), Descriptor::default());
+    }
+
+    #[test]
+    fn an_annotation_that_is_read_is_there_once() {
+        let read = |members: &str| {
+            let text = format!(r#"{{"annotations":{{{members}}}}}"#);
+            let read = Descriptor::of(serde_json::from_str(&text).unwrap());
+            read.map(|read| read.annotations.len())
+                .map_err(|error| error.part_of("index"))
+        };
+        assert_eq!(read(r#""other":"a","other":"b""#), Ok(0));
+        assert_eq!(
+            read(r#""org.tfoci.package":"a","ORG.TFOCI.PACKAGE":"b""#),
+            Ok(1)
+        );
+        assert_eq!(
+            read(r#""org.tfoci.package":"a","org.tfoci.package":null"#),
+            Err("annotations of the index".to_owned())
+        );
     }
 
     #[test]

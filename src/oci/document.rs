@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::json::{self, Object};
-use super::{Descriptor, LARGEST_READ, LARGEST_WRITTEN, Part, RawManifest, Refusal};
+use super::descriptor::annotations;
+use super::{Descriptor, LARGEST_READ, LARGEST_WRITTEN, MOST_ENTRIES, Part, RawManifest, Refusal};
 use crate::authentication::Note;
+use crate::json::{self, Object};
 
 /// A list of descriptors is what makes a document an index or a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) struct Document {
     /// The list that the kind names.
     pub(super) items: Vec<Item>,
     pub(super) annotations: BTreeMap<String, String>,
-    /// Whether a key occurred twice or in another letter case.
+    /// Whether a member had its name in an unusual letter case.
     pub(super) lenient: bool,
     /// The members that were not understood, or not needed.
     pub(super) rest: Vec<(String, Box<RawValue>)>,
@@ -48,15 +48,20 @@ impl Document {
             Kind::Index => "manifests",
             Kind::Manifest => "layers",
         };
-        let items: Vec<Item> = object.take(list)?.unwrap_or_default();
-        if kind == Kind::Manifest {
-            object.check::<Descriptor>("config")?;
+        let items = object.list(list, MOST_ENTRIES, Item::read)?;
+        let others = match kind {
+            Kind::Index => ["subject"].as_slice(),
+            Kind::Manifest => &["config", "subject"],
+        };
+        for name in others {
+            if let Some(value) = object.peek(name)? {
+                Descriptor::of(value).map_err(|error| error.within(name))?;
+            }
         }
-        object.check::<Descriptor>("subject")?;
         let mut document = Self {
             media_type: object.text("mediaType")?,
             artifact_type: object.text("artifactType")?,
-            annotations: object.pairs("annotations")?,
+            annotations: annotations(&mut object, |_| true)?,
             lenient: items.iter().any(|item| item.descriptor.lenient),
             items,
             rest: Vec::new(),
@@ -80,7 +85,7 @@ impl Document {
             });
         }
         let parsed = Self::parse(&raw.bytes, kind);
-        let document = parsed.map_err(|source| Refusal::Json { what, source })?;
+        let document = parsed.map_err(|source| Refusal::unread(what, source))?;
         if document.media_type != raw.media_type {
             return Err(Refusal::BodyMediaType {
                 what,
@@ -111,10 +116,11 @@ impl Document {
     }
 }
 
-impl<'de> Deserialize<'de> for Item {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        let descriptor = serde_json::from_str(raw.get()).map_err(serde::de::Error::custom)?;
-        Ok(Self { descriptor, raw })
+impl Item {
+    pub(super) fn read(raw: &RawValue) -> Result<Self, json::Error> {
+        Ok(Self {
+            descriptor: Descriptor::of(raw)?,
+            raw: raw.to_owned(),
+        })
     }
 }

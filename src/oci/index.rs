@@ -6,14 +6,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use super::document::{Document, Item, Kind};
-use super::json::to_raw;
 use super::{
-    DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, PACKAGE, PROVIDER, PROVIDER_TARGET,
-    Part, RawManifest, Refusal, TITLE, VERSION, write,
+    DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, MOST_PLATFORMS, PACKAGE, PROVIDER,
+    PROVIDER_TARGET, Part, RawManifest, Refusal, TITLE, VERSION, write,
 };
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
+use crate::json::to_raw;
 use crate::oci::descriptor::Target;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -79,6 +79,15 @@ impl Index {
             }
         }
         let document = Document::read(raw, Kind::Index, Part::Index, PROVIDER)?;
+        let providers = document.items.iter().filter(|entry| entry.is_provider());
+        if providers.count() > MOST_PLATFORMS {
+            return Err(Refusal::TooMany {
+                what: Part::Index,
+                place: format!("the {}", Part::Index),
+                counted: "platforms",
+                limit: MOST_PLATFORMS,
+            });
+        }
         Ok(Self {
             notes: document.notes(raw),
             entries: document.items,

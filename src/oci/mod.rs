@@ -33,7 +33,6 @@ pub mod descriptor;
 mod document;
 pub mod evidence;
 pub mod index;
-pub mod json;
 pub mod manifest;
 pub mod reference;
 pub mod refusal;
@@ -52,6 +51,7 @@ pub use template::RepositoryTemplate;
 
 use bytes::Bytes;
 
+use crate::json;
 use crate::release::Expected;
 
 /// The media type of an index.
@@ -85,6 +85,11 @@ pub const PROTOCOLS: &str = "org.tfoci.protocols";
 pub const LARGEST_WRITTEN: usize = 4 << 20;
 /// The largest manifest that is read: clients compare whole MiB, so they take one byte less than 5 MiB (contract 1.6).
 pub const LARGEST_READ: u64 = (5 << 20) - 1;
+
+/// The most descriptors that one document can list: entries of an index, layers of a manifest (ruling 47).
+pub const MOST_ENTRIES: usize = 1_000;
+/// The most platforms that a version can have.
+pub const MOST_PLATFORMS: usize = 200;
 
 /// A manifest or index as it is stored: its bytes are the truth, everything else follows from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,10 +161,10 @@ fn pointed_at(bytes: &[u8], members: &[&'static str]) -> Result<Vec<Descriptor>,
     let mut object = json::Object::parse(bytes)?;
     let mut all = Vec::new();
     for list in ["manifests", "layers", "blobs"] {
-        all.extend(object.take::<Vec<Descriptor>>(list)?.unwrap_or_default());
+        all.extend(object.list(list, MOST_ENTRIES, Descriptor::of)?);
     }
     for member in members {
-        all.extend(object.take::<Descriptor>(member)?);
+        all.extend(object.object(member, Descriptor::read)?);
     }
     Ok(all)
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::{INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, ZIP, descriptor, json};
+use super::{INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, ZIP, descriptor};
 use crate::digest::{self, Digest};
 use crate::error::{Category, printable};
+use crate::json::{self, Fault};
 use crate::platform::Platform;
 use crate::release::ProtocolError;
 
@@ -121,6 +122,30 @@ pub enum Refusal {
         /// What is wrong, and where.
         source: json::Error,
     },
+    /// An object in it has a member twice: Go decodes the second into the first, other readers take one of the two.
+    #[error("the {what} has a member twice, which its readers do not read alike\n  expected one `{}` in {place}\n  received `{}` and `{}`", printable(.first), printable(.first), printable(.second))]
+    Repeated {
+        /// Which document.
+        what: Part,
+        /// Which object in it.
+        place: String,
+        /// The name as the first of the two members spells it.
+        first: String,
+        /// The name as the second spells it.
+        second: String,
+    },
+    /// It lists more than any provider has.
+    #[error("the {what} has too many {counted}\n  expected at most {limit} in {place}")]
+    TooMany {
+        /// Which document.
+        what: Part,
+        /// Which part of it.
+        place: String,
+        /// What was counted.
+        counted: &'static str,
+        /// The most that is read.
+        limit: usize,
+    },
     /// The body says that it is something else, or does not say what it is.
     #[error("the {what} has the wrong mediaType\n  expected {}\n  received {}", printable(.expected), or_nothing(.received))]
     BodyMediaType {
@@ -234,6 +259,29 @@ fn list(platforms: &[Platform]) -> String {
 }
 
 impl Refusal {
+    /// Why the JSON of a document cannot be used.
+    pub fn unread(what: Part, source: json::Error) -> Self {
+        let place = source.part_of(&what.to_string());
+        match source.fault {
+            Fault::Repeated { first, second } => Self::Repeated {
+                what,
+                place,
+                first,
+                second,
+            },
+            Fault::TooMany {
+                what: counted,
+                limit,
+            } if counted != "levels" => Self::TooMany {
+                what,
+                place,
+                counted,
+                limit,
+            },
+            _ => Self::Json { what, source },
+        }
+    }
+
     /// A short, stable name for this reason: `PART-WHAT`.
     pub fn code(&self) -> String {
         let missing_or_wrong = |received: &str| {
@@ -254,6 +302,8 @@ impl Refusal {
             Self::Protocols(_) => "evidence-protocols-malformed".to_owned(),
             Self::TooLarge { what, .. } => format!("{}-too-large", what.as_str()),
             Self::Json { what, .. } => format!("{}-malformed", what.as_str()),
+            Self::Repeated { what, .. } => format!("{}-member-repeated", what.as_str()),
+            Self::TooMany { what, .. } => format!("{}-too-large", what.as_str()),
             Self::BodyMediaType { what, received, .. } => {
                 format!(
                     "{}-media-type-{}",
@@ -282,9 +332,11 @@ impl Refusal {
         }
     }
 
-    /// What kind of problem it is: an absent platform is not found, everything else has the wrong shape.
+    /// What kind of problem it is: an absent platform is not found, what readers do not read alike is not to be trusted,
+    /// everything else has the wrong shape.
     pub fn category(&self) -> Category {
         match self {
+            Self::Repeated { .. } => Category::Untrusted,
             Self::NoPlatform { .. } => Category::NotFound,
             _ => Category::Malformed,
         }

@@ -1,18 +1,19 @@
 //! The `index.json` of an OCI image layout: which tag stands for what.
 
-use std::collections::BTreeMap;
-
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
-use super::document::Item;
-use super::json::{self, Object, to_raw};
+use super::descriptor::annotations;
 use super::{Descriptor, INDEX, RawManifest, Tag};
+use crate::json::{self, Object, to_raw};
 
 /// The annotation of a descriptor in `index.json` with its tag.
 pub const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The content of the file `oci-layout`.
 pub const LAYOUT: &[u8] = b"{\"imageLayoutVersion\":\"1.0.0\"}";
+
+/// The most descriptors that an `index.json` can list: one for each tag of a provider (ruling 47).
+pub const MOST_TAGS: usize = 20_000;
 
 /// Whether this content of a file `oci-layout` marks a layout that can be read.
 pub fn is_layout(marker: &[u8]) -> bool {
@@ -23,14 +24,33 @@ pub fn is_layout(marker: &[u8]) -> bool {
 /// The tags of one repository in a layout, and whatever else its `index.json` lists.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
-    entries: Vec<Item>,
+    entries: Vec<Entry>,
     rest: Vec<(String, Box<RawValue>)>,
 }
 
-impl Item {
-    fn name(&self) -> Option<&str> {
-        let name = self.descriptor.annotations.get(REF_NAME)?;
-        Some(name)
+/// A descriptor of the list as it is written, and its name. There may be many: the rest is read when it is needed.
+#[derive(Clone, Debug)]
+struct Entry {
+    name: Option<String>,
+    raw: Box<RawValue>,
+}
+
+impl Entry {
+    fn read(raw: &RawValue) -> Result<Self, json::Error> {
+        let mut descriptor = Descriptor::of(raw)?;
+        Ok(Self {
+            name: descriptor.annotations.remove(REF_NAME),
+            raw: raw.to_owned(),
+        })
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.name.as_deref() == Some(name)
+    }
+
+    fn descriptor(&self) -> Descriptor {
+        // It was read once already.
+        Descriptor::of(&self.raw).unwrap_or_default()
     }
 }
 
@@ -38,40 +58,42 @@ impl Tags {
     /// Reads an `index.json`.
     ///
     /// # Errors
-    /// What is not JSON of its kind.
+    /// What is not JSON of its kind, has a member twice, or lists too much.
     pub fn read(bytes: &[u8]) -> Result<Self, json::Error> {
         let mut object = Object::parse(bytes)?;
         object.integer("schemaVersion")?;
         object.text("mediaType")?;
-        object.check::<String>("artifactType")?;
-        object.check::<BTreeMap<String, Option<String>>>("annotations")?;
-        object.check::<Descriptor>("subject")?;
+        let entries = object.list("manifests", MOST_TAGS, Entry::read)?;
+        let mut others = object.clone();
+        others.text("artifactType")?;
+        others.object("subject", Descriptor::read)?;
+        annotations(&mut others, |_| false)?;
         Ok(Self {
-            entries: object.take("manifests")?.unwrap_or_default(),
+            entries,
             rest: object.into_rest(),
         })
     }
 
     /// What a tag stands for. The last of several wins, as with clients.
-    pub fn find(&self, tag: &Tag) -> Option<&Descriptor> {
-        self.entries
-            .iter()
-            .rfind(|entry| entry.name() == Some(tag.as_str()))
-            .map(|entry| &entry.descriptor)
+    pub fn find(&self, tag: &Tag) -> Option<Descriptor> {
+        let mut entries = self.entries.iter();
+        entries
+            .rfind(|entry| entry.is_named(tag.as_str()))
+            .map(Entry::descriptor)
     }
 
     /// All names, sorted: tags, and whatever else somebody wrote in their place.
     pub fn names(&self) -> Vec<String> {
-        let names = self.entries.iter().filter_map(Item::name);
-        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        let names = self.entries.iter().filter_map(|entry| entry.name.clone());
+        let mut names: Vec<String> = names.collect();
         names.sort();
         names.dedup();
         names
     }
 
     /// Every descriptor, tagged or not: where a walk over what is in use begins.
-    pub fn descriptors(&self) -> impl Iterator<Item = &Descriptor> {
-        self.entries.iter().map(|entry| &entry.descriptor)
+    pub fn descriptors(&self) -> impl Iterator<Item = Descriptor> {
+        self.entries.iter().map(Entry::descriptor)
     }
 
     /// Lets a tag stand for a manifest.
@@ -83,11 +105,10 @@ impl Tags {
         descriptor
             .annotations
             .insert(REF_NAME.to_owned(), tag.to_string());
-        self.entries
-            .retain(|entry| entry.name() != Some(tag.as_str()));
-        self.entries.push(Item {
+        self.entries.retain(|entry| !entry.is_named(tag.as_str()));
+        self.entries.push(Entry {
+            name: Some(tag.to_string()),
             raw: to_raw(&descriptor)?,
-            descriptor,
         });
         Ok(())
     }
@@ -103,11 +124,9 @@ impl Tags {
 
 impl Serialize for Tags {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (mut tagged, others): (Vec<&Item>, Vec<&Item>) = self
-            .entries
-            .iter()
-            .partition(|entry| entry.name().is_some());
-        tagged.sort_by_key(|entry| entry.name());
+        let (mut tagged, others): (Vec<&Entry>, Vec<&Entry>) =
+            self.entries.iter().partition(|entry| entry.name.is_some());
+        tagged.sort_by_key(|entry| &entry.name);
         let manifests: Vec<&RawValue> = tagged
             .into_iter()
             .chain(others)

@@ -329,6 +329,7 @@ impl Problem {
                 | Self::Store(
                     store::Error::Disk(_)
                         | store::Error::LayoutIndex { .. }
+                        | store::Error::LayoutRepeated { .. }
                         | store::Error::Unwritten { .. }
                         | store::Error::Marker { .. }
                 )

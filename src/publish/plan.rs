@@ -8,6 +8,7 @@ use super::{
     Expected, Index, Known, Options, Package, Platform, Problem, RawManifest, Release, Tag,
     Verified, WriteStore, graph, is_sound, manifest,
 };
+use crate::oci;
 use crate::store::{self, Move};
 
 /// What a publication will do.
@@ -222,11 +223,15 @@ fn alone<L>(release: &Release<L>, options: &Options) -> Result<RawManifest, Prob
 }
 
 fn readable(raw: &RawManifest) -> Result<Index, Problem> {
-    let taken = |source| Problem::Taken { source };
+    let taken = |source| match source {
+        // It may well be a provider's; what it says is not the same for all of its readers.
+        oci::Refusal::Repeated { .. } => Problem::Store(source.into()),
+        source => Problem::Taken { source },
+    };
     let index = Index::read(raw).map_err(taken)?;
     // An index that clients refuse as a whole stays refused after a merge.
     match index.platforms() {
-        Ok(_) | Err(crate::oci::Refusal::NoProviders { .. }) => Ok(index),
+        Ok(_) | Err(oci::Refusal::NoProviders { .. }) => Ok(index),
         Err(source) => Err(Problem::Taken { source }),
     }
 }

@@ -3,13 +3,12 @@
 use reqwest::Method;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use serde_json::Value;
 use url::Url;
 
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
-use super::wire::Services;
+use super::wire;
 use crate::address::Hostname;
 use crate::http::{Request, Shown};
 
@@ -30,9 +29,9 @@ pub(super) async fn provider_registry(
     let path = ".well-known/terraform.json";
     let url = base.join(path).unwrap_or_else(|_| base.clone());
     if let Some(services) = access.hosts.services(host) {
-        let text = |name: &str| services.get(name).map(|text| Value::from(text.as_str()));
-        let service = text(SERVICE).ok_or_else(|| no_service(host, true, services.keys()))?;
-        return place(&url, &service);
+        let service = services.get(SERVICE);
+        let service = service.ok_or_else(|| no_service(host, true, services.keys()))?;
+        return place(&url, Ok(service));
     }
     let request = || {
         Request::new(Method::GET, url.clone(), &base)
@@ -55,10 +54,10 @@ pub(super) async fn provider_registry(
             received: content_type,
         });
     }
-    let services: Services = fetch::json(&what, answer, LARGEST).await?;
+    let services = fetch::json(&what, answer, LARGEST, wire::services).await?;
     let service = services.get(SERVICE);
     let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
-    place(&final_url, service)
+    place(&final_url, service.as_deref().map_err(String::as_str))
 }
 
 /// That there is no provider registry among these services, but perhaps one of another time.
@@ -78,17 +77,17 @@ fn no_service<'a>(
     }
 }
 
-/// The URL of a service, as the document at this URL says it.
-fn place(document: &Url, service: &Value) -> Result<Url, Error> {
-    let url = service.as_str().and_then(|text| join(document, text));
+/// The URL of a service, as the document at this URL says it, or the JSON that stands there in place of text.
+fn place(document: &Url, service: Result<&str, &str>) -> Result<Url, Error> {
+    let url = service.ok().and_then(|text| join(document, text));
     url.ok_or_else(|| Error::Contradiction {
         what: Document::Discovery,
         field: SERVICE,
         url: document.clone().into(),
         expected: "a URL without a user's name".to_owned(),
-        received: match service.as_str() {
-            Some(text) => Shown::from(text).to_string(),
-            None => service.to_string(),
+        received: match service {
+            Ok(text) => Shown::from(text).to_string(),
+            Err(json) => json.to_owned(),
         },
     })
 }

@@ -11,6 +11,7 @@ use crate::credentials;
 use crate::disk;
 use crate::error::{Category, printable};
 use crate::http::{self, Shown};
+use crate::json;
 use crate::platform::{self, Platform};
 use crate::version::{self, Version};
 
@@ -114,7 +115,27 @@ pub enum Error {
         /// The content type that came in place of that of JSON, or `none`.
         received: Option<String>,
         /// Why.
-        source: serde_json::Error,
+        source: json::Error,
+    },
+    /// A document in which an object has a member twice, so that its readers do not read it alike.
+    #[error("the {what} has a member twice, which its readers do not read alike\n  found in {}\n  from {url}", .source.part_of(&.what.to_string()))]
+    Repeated {
+        /// What was asked for.
+        what: Document,
+        /// Where.
+        url: Shown,
+        /// Which member.
+        source: json::Error,
+    },
+    /// A document that lists more than any provider has.
+    #[error("the {what} lists too much\n  found in {}\n  from {url}", .source.part_of(&.what.to_string()))]
+    TooMany {
+        /// What was asked for.
+        what: Document,
+        /// Where.
+        url: Shown,
+        /// How many of what are read.
+        source: json::Error,
     },
     /// A list of versions with something else in it. Clients refuse the whole list.
     #[error("the list of versions has one that is none\n  from {url}")]
@@ -294,6 +315,8 @@ impl Error {
             | Self::Status { what, .. }
             | Self::ContentType { what, .. }
             | Self::Json { what, .. }
+            | Self::Repeated { what, .. }
+            | Self::TooMany { what, .. }
             | Self::Platform { what, .. }
             | Self::Contradiction { what, .. }
             | Self::Archive { what, .. } => what,
@@ -343,9 +366,10 @@ impl Error {
             Self::Status { .. } => Category::Unreachable,
             Self::ContentType { .. }
             | Self::Json { .. }
+            | Self::TooMany { .. }
             | Self::Version { .. }
             | Self::Platform { .. } => Category::Malformed,
-            Self::Contradiction { .. } => Category::Untrusted,
+            Self::Contradiction { .. } | Self::Repeated { .. } => Category::Untrusted,
             Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
             Self::MirrorUrl { .. } => Category::Usage,
             Self::MirrorPort | Self::Unpacked { .. } | Self::Linked { .. } => Category::Unsupported,

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
-use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::error::{Document, Error};
@@ -14,6 +13,7 @@ use crate::credentials::Hosts;
 use crate::disk::spool::Room;
 use crate::event::Event;
 use crate::http::{self, Answer, Http, Request};
+use crate::json::{self, Fault, Object};
 
 /// How much of an explanation is read.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
@@ -182,20 +182,28 @@ pub(super) async fn successful(
     })
 }
 
-/// Reads an answer of at most `limit` bytes as JSON. What follows the first value is passed over, as clients have it (contract 6.2).
-pub(super) async fn json<T: DeserializeOwned>(
+/// Reads an answer of at most `limit` bytes as a JSON object. What follows it is passed over, as clients have it (contract 6.2).
+pub(super) async fn json<T>(
     what: &Document,
     answer: Answer,
     limit: u64,
+    read: impl FnOnce(Object<'_>) -> Result<T, json::Error>,
 ) -> Result<T, Error> {
     let (url, received) = (answer.url().clone(), answer.header(CONTENT_TYPE));
     let received = received.unwrap_or_else(|| "none".to_owned());
     let body = answer.bytes(limit).await?;
-    T::deserialize(&mut serde_json::Deserializer::from_slice(&body)).map_err(|source| Error::Json {
-        what: what.clone(),
-        url: url.into(),
-        received: Some(received).filter(|received| !is_json(received)),
-        source,
+    Object::first(&body).and_then(read).map_err(|source| {
+        let (what, url) = (what.clone(), url.into());
+        match source.fault {
+            Fault::Repeated { .. } => Error::Repeated { what, url, source },
+            Fault::TooMany { .. } => Error::TooMany { what, url, source },
+            Fault::Malformed(_) => Error::Json {
+                what,
+                url,
+                received: Some(received).filter(|received| !is_json(received)),
+                source,
+            },
+        }
     })
 }
 

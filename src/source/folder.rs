@@ -12,12 +12,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::Error as _;
 
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::disk;
+use crate::json::{self, Object};
 use crate::platform::Platform;
 use crate::release::{Document, Protocols};
 use crate::trust::Checksums;
@@ -282,15 +283,16 @@ impl File {
     }
 }
 
-#[derive(Deserialize)]
-struct Manifest {
-    version: u64,
-    metadata: Metadata,
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    protocol_versions: Vec<String>,
+/// The manifest that provider registries read: its version, and the plugin protocols that it names.
+fn protocols(document: &[u8]) -> Result<(u64, Vec<String>), json::Error> {
+    let mut object = Object::parse(document)?;
+    let version = object.required("version")?;
+    let named = object.object("metadata", |mut metadata| {
+        let named: Vec<String> = metadata.required("protocol_versions")?;
+        Ok(named)
+    })?;
+    let missing = || serde_json::Error::missing_field("metadata");
+    Ok((version, named.ok_or_else(missing)?))
 }
 
 fn read_manifest(document: &Document, lines: &Checksums) -> Result<(Protocols, Vec<Note>), Error> {
@@ -307,24 +309,17 @@ fn read_manifest(document: &Document, lines: &Checksums) -> Result<(Protocols, V
         }
         None => vec![Note::UnlistedManifest],
     };
-    let manifest: Manifest =
-        serde_json::from_slice(&document.bytes).map_err(|source| Error::Manifest {
-            file: file(),
-            source,
-        })?;
-    if manifest.version != 1 {
+    let (version, named) = protocols(&document.bytes).map_err(|source| Error::Manifest {
+        file: file(),
+        source,
+    })?;
+    if version != 1 {
         return Err(Error::ManifestVersion {
             file: file(),
-            received: manifest.version,
+            received: version,
         });
     }
-    let protocols = Protocols::parse(
-        manifest
-            .metadata
-            .protocol_versions
-            .iter()
-            .map(String::as_str),
-    );
+    let protocols = Protocols::parse(named.iter().map(String::as_str));
     let protocols = protocols.map_err(|error| Error::Protocol {
         file: file(),
         source: error,

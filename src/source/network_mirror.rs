@@ -18,7 +18,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::lead::{self, Lead};
 use super::place::Place;
-use super::wire::{Archive, Archives, MirrorIndex};
+use super::wire::{self, Archive};
 use super::{Given, Offer, Offers, Source, Zip};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
@@ -147,9 +147,9 @@ impl NetworkMirror {
         let answer = self.ask(provider, &file).await?;
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
         let url = answer.url().clone();
-        let said: Archives = fetch::json(&what, answer, LARGEST_JSON).await?;
+        let said = fetch::json(&what, answer, LARGEST_JSON, wire::archives).await?;
         let mut archives = BTreeMap::new();
-        for (platform, archive) in said.archives {
+        for (platform, archive) in said {
             let platform = platform.parse().map_err(|source| Error::Platform {
                 what: what.clone(),
                 url: url.clone().into(),
@@ -232,9 +232,9 @@ impl Source for NetworkMirror {
             });
         }
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
-        let index: MirrorIndex = fetch::json(&what, answer, LARGEST_JSON).await?;
+        let listed = fetch::json(&what, answer, LARGEST_JSON, wire::mirrored).await?;
         // Clients pass over what is no version, too.
-        let versions = index.versions.keys().filter_map(|text| text.parse().ok());
+        let versions = listed.iter().filter_map(|text| text.parse().ok());
         let mut offers: Vec<Offer> = versions
             .map(|version| Offer {
                 version,

@@ -9,6 +9,7 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable};
 use crate::http;
+use crate::json;
 use crate::oci::{self, Part, Refusal};
 
 /// Something that a store could not do, or would not.
@@ -57,7 +58,15 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What is wrong, and where.
-        source: oci::json::Error,
+        source: json::Error,
+    },
+    /// The `index.json` of a layout has a member twice, so that its readers do not read it alike.
+    #[error("{} has a member twice, which its readers do not read alike\n  found in {}", .path.display(), .source.part_of("layout's index"))]
+    LayoutRepeated {
+        /// The file.
+        path: PathBuf,
+        /// Which member.
+        source: json::Error,
     },
     /// The `index.json` of a layout cannot be written, which nothing that was read or built here can cause.
     #[error("{} cannot be written", .path.display())]
@@ -157,7 +166,25 @@ pub enum Error {
         /// Where it came from.
         url: http::Shown,
         /// What is wrong, and where.
-        source: serde_json::Error,
+        source: json::Error,
+    },
+    /// A registry's document has a member twice, so that its readers do not read it alike.
+    #[error("the {what} has a member twice, which its readers do not read alike\n  found in {}\n  from {url}", .source.part_of(.what))]
+    Repeated {
+        /// What it should be.
+        what: &'static str,
+        /// Where it came from.
+        url: http::Shown,
+        /// Which member.
+        source: json::Error,
+    },
+    /// A list of tags is longer than that of any provider.
+    #[error("the list of tags is too long\n  expected at most {limit} tags\n  from {url}")]
+    ManyTags {
+        /// The page with which it became too long.
+        url: http::Shown,
+        /// The most that is read.
+        limit: usize,
     },
     /// A registry accepted an upload and does not say where.
     #[error("the registry does not say where to upload to\n  from {url}")]
@@ -298,6 +325,7 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Blob { source, .. } => source.category(),
             Self::Refusal(refusal) => refusal.category(),
+            Self::LayoutRepeated { .. } | Self::Repeated { .. } => Category::Untrusted,
             Self::Oci(_)
             | Self::LayoutIndex { .. }
             | Self::Unwritten { .. }
@@ -320,6 +348,7 @@ impl Error {
             Self::Realm { .. }
             | Self::ForeignPage { .. }
             | Self::EndlessPages { .. }
+            | Self::ManyTags { .. }
             | Self::Document { .. }
             | Self::NoLocation { .. }
             | Self::Offset { .. } => Category::Malformed,

@@ -20,15 +20,17 @@ use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
 use crate::blob::{self, BlobSource, Body, Kept, proven};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{self, Staged, if_exists, staged};
+use crate::error::Category;
 use crate::event::Reporter;
+use crate::json;
 use crate::oci::tags::{self, LAYOUT};
 use crate::oci::{
     self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag, Tags,
 };
 use crate::release::Expected;
 
-/// The largest `index.json` that is read: some hundred thousand tags.
-const LARGEST_INDEX: u64 = 64 << 20;
+/// The largest `index.json` that is read: twenty thousand tags.
+const LARGEST_INDEX: u64 = 8 << 20;
 /// The largest file `oci-layout` that is read: it says one thing.
 const LARGEST_MARKER: u64 = 4 << 10;
 
@@ -75,9 +77,11 @@ impl Layout {
         if !mark.is_some_and(|mark| tags::is_layout(&mark)) {
             return Err(Error::Marker { path: marker });
         }
-        Tags::read(&bytes)
-            .map(Some)
-            .map_err(|source| Error::LayoutIndex { path, source })
+        let unread = |source: json::Error| match source.category() {
+            Category::Untrusted => Error::LayoutRepeated { path, source },
+            _ => Error::LayoutIndex { path, source },
+        };
+        Tags::read(&bytes).map(Some).map_err(unread)
     }
 
     /// Reads a document whole and checks it against what points at it; `None` if it is not there.
@@ -171,7 +175,6 @@ impl Layout {
             .index(repository)?
             .unwrap_or_default()
             .descriptors()
-            .cloned()
             .collect();
         let what = Part::Blob;
         while let Some(descriptor) = open.pop() {
@@ -180,7 +183,7 @@ impl Layout {
             }
             if let Some(raw) = self.document(repository, &descriptor, what).await? {
                 let children = oci::children(&raw.bytes);
-                open.extend(children.map_err(|source| Refusal::Json { what, source })?);
+                open.extend(children.map_err(|source| Refusal::unread(what, source))?);
             }
         }
         Ok(used)
@@ -230,7 +233,7 @@ impl ReadStore for Layout {
                     return Ok(None);
                 };
                 let digest = entry.leads_to(what)?.digest;
-                let document = self.document(repository, entry, what).await?;
+                let document = self.document(repository, &entry, what).await?;
                 document.ok_or(Error::Missing { what, digest }).map(Some)
             }
         }
@@ -335,7 +338,7 @@ impl WriteStore for Layout {
             self.put_manifest(repository, to).await?;
         }
         for Move { tag, to, was } in moves {
-            let now = index.find(tag).map(|entry| entry.digest.clone());
+            let now = index.find(tag).map(|entry| entry.digest);
             if now != was.map(Digest::to_string) {
                 return Ok(Tagged::Conflict);
             }

@@ -141,9 +141,9 @@ def good_cosign_tags(it):
         it.tag(body, f"{name}.{kind}", MANIFEST)
 
 
-@layout("30", installs("lenient-json"))
+@layout("30", installs("index-member-repeated"))
 def lenient_duplicate_keys(it):
-    """The last of two equal keys wins, in the index and in the manifest."""
+    """Clients decode the second of two equal keys into the first, in the index and in the manifest. tfoci refuses them."""
     manifest = to_json(it.manifest()).replace(b'{"schemaVersion":2,', b'{"schemaVersion":2,"artifactType":"wrong","layers":[],', 1)
     index = to_json(it.index(it.entry(body=manifest))).replace(b'{"schemaVersion":2,', b'{"schemaVersion":2,"mediaType":"wrong","manifests":[],', 1)
     it.tag(index)

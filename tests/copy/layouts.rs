@@ -89,7 +89,7 @@ Would copy 1 version, 2 packages (813 B to copy) in [TIME]
     );
 }
 
-/// Layouts that other tools made: whatever clients accept is copied, with everything that is in it.
+/// Layouts that other tools made: whatever clients accept is copied, with everything that is in it, unless a member is there twice.
 #[test]
 fn foreign_artifacts_stay_as_they_are() {
     let mut seen = 0;
@@ -103,6 +103,10 @@ fn foreign_artifacts_stay_as_they_are() {
         let from = format!("oci-layout:{}", source.display());
         let exact = ["--exact-repository"];
         let run = copy_demo(&author, &from, "oci-layout:other", &exact);
+        if name == "lenient-duplicate-keys" {
+            assert_eq!(run.status, Some(3), "{name}: {}", run.stderr);
+            continue;
+        }
         assert_eq!(run.status, Some(0), "{name}: {}", run.stderr);
         let other = author.scene.path("other");
         let (there, here) = (blobs(&source), blobs(&other));

@@ -267,7 +267,7 @@ hint: nothing of this version was written. Build the release again, and sign aft
             exit: 1,
             says: r#"
 error: `terraform-provider-demo_1.0.0_manifest.json` is not a provider manifest for registry.opentofu.org/acme/demo in dist
-  missing field `metadata` at line 1 column 13
+  missing field `metadata`
 
 hint: such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`
 "#,

@@ -19,6 +19,11 @@ impl Line {
         !["list", "ignored"].contains(&&*self.version)
     }
 
+    /// Whether tfoci accepts it: what clients accept, unless a member is there twice, which readers do not read alike.
+    pub fn is_accepted(&self) -> bool {
+        self.outcome == "ok" && !self.reason.ends_with("-member-repeated")
+    }
+
     /// The layout as a store address.
     pub fn store(&self) -> String {
         format!("oci-layout:{}", layouts().join(&self.layout).display())

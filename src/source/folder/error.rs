@@ -3,6 +3,7 @@
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable};
+use crate::json;
 use crate::platform::Platform;
 use crate::trust;
 use crate::version::Version;
@@ -90,7 +91,7 @@ pub enum Error {
         /// The file name.
         file: String,
         /// What is wrong, and where.
-        source: serde_json::Error,
+        source: json::Error,
     },
     /// A manifest of a later format.
     #[error("`{}` has an unknown format\n  expected version 1\n  received version {received}", printable(.file))]
@@ -126,10 +127,10 @@ impl Error {
             Self::Checksums(error) => error.category(),
             Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
             Self::ManifestAltered { .. } => Category::Untrusted,
-            Self::Manifest { .. }
-            | Self::ManifestVersion { .. }
-            | Self::Protocol { .. }
-            | Self::SamePlatform { .. } => Category::Malformed,
+            Self::Manifest { source, .. } => source.category(),
+            Self::ManifestVersion { .. } | Self::Protocol { .. } | Self::SamePlatform { .. } => {
+                Category::Malformed
+            }
             Self::Empty
             | Self::NoVersion { .. }
             | Self::NoChecksums { .. }

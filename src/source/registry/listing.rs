@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
 use url::Url;
 
 use super::super::error::Error;
-use super::super::wire::{ListedPlatform, ListedVersion, VersionList};
+use super::super::wire::{ListedVersion, VersionList};
 use super::super::{Offer, Offers};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
@@ -20,49 +19,38 @@ use crate::version::SpelledVersion;
 /// does not say which there are.
 pub(super) fn offers(list: VersionList, url: &Url) -> Result<Offers, Error> {
     let mut offers: BTreeMap<_, Offer> = BTreeMap::new();
-    let mut odd = None;
-    for ListedVersion { version, platforms } in list.versions {
+    let mut told = None;
+    for listed in list.versions {
+        let ListedVersion {
+            version,
+            platforms,
+            odd,
+        } = listed;
         let version: SpelledVersion = version.parse().map_err(|source| Error::Version {
             url: url.clone().into(),
             source,
         })?;
-        let mut read = Vec::new();
-        for entry in platforms.iter().flat_map(|said| entries(said)) {
-            match platform(entry) {
-                Some(platform) => read.push(platform),
-                None => odd = odd.or_else(|| Some(warning(&version, entry))),
-            }
-        }
+        told = told.or_else(|| odd.map(|odd| warning(&version, &odd)));
         let offer = offers
             .entry(version.version().clone())
             .or_insert_with(|| Offer {
                 version,
                 platforms: None,
             });
-        if !read.is_empty() {
+        if !platforms.is_empty() {
             let all = offer.platforms.get_or_insert_default();
-            all.extend(read);
+            all.extend(platforms);
             all.sort();
             all.dedup();
         }
     }
     Ok(Offers {
         offers: offers.into_values().collect(),
-        warnings: list.warnings.into_iter().chain(odd).collect(),
+        warnings: list.warnings.into_iter().chain(told).collect(),
     })
 }
 
-/// The entries of a list of platforms; what is no list is an entry itself.
-fn entries(said: &RawValue) -> Vec<&RawValue> {
-    serde_json::from_str(said.get()).unwrap_or_else(|_| vec![said])
-}
-
-fn platform(entry: &RawValue) -> Option<Platform> {
-    let ListedPlatform { os, arch } = serde_json::from_str(entry.get()).ok()?;
-    Platform::new(&os, &arch).ok()
-}
-
-fn warning(version: &SpelledVersion, odd: &RawValue) -> String {
+fn warning(version: &SpelledVersion, odd: &str) -> String {
     let version = version.version();
     format!("the list of versions names a platform of {version} that is none: {odd}")
 }

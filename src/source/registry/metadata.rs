@@ -7,15 +7,12 @@ use super::super::fetch::Access;
 use super::super::lead::Lead;
 use super::super::place::Place;
 use super::super::renewal::Renewal;
-use super::super::wire::{Download, ListedPackage, PublicKey};
+use super::super::wire::{Download, ListedPackage};
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::http::Shown;
 use crate::platform::Platform;
 use crate::release::{Expected, KeyRing, Package, Protocols};
-
-/// More keys than any origin has.
-const MOST_KEYS: usize = 256;
 
 /// What was asked for, and who answered.
 pub(super) struct Asked<'a> {
@@ -82,7 +79,7 @@ impl Metadata {
             size,
             checksums: url("shasums_url", &said.shasums_url)?,
             signature: url("shasums_signature_url", &said.shasums_signature_url)?,
-            keys: keys(said.signing_keys.gpg_public_keys, asked),
+            keys: keys(said.keys, asked),
             protocols,
             packages,
         })
@@ -165,15 +162,14 @@ fn packages(
     Ok((platforms, Some(*package_size)))
 }
 
-fn keys(said: Vec<Option<PublicKey>>, asked: &Asked<'_>) -> Vec<KeyRing> {
+fn keys(said: Vec<String>, asked: &Asked<'_>) -> Vec<KeyRing> {
     let host = asked.named.host_str().unwrap_or_default();
-    let armours = said.into_iter().flatten().take(MOST_KEYS);
-    let armours = armours.filter(|key| !key.ascii_armor.trim().is_empty());
+    let armours = said.into_iter().filter(|armour| !armour.trim().is_empty());
     armours
         .enumerate()
-        .map(|(place, key)| KeyRing {
+        .map(|(place, armour)| KeyRing {
             name: format!("key {} of {host}", place + 1),
-            bytes: key.ascii_armor.into_bytes(),
+            bytes: armour.into_bytes(),
             anchor: Anchor::Origin,
         })
         .collect()

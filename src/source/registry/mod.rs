@@ -23,6 +23,7 @@ use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::lead::{self, Lead};
 use super::renewal::Renewal;
+use super::wire::{Download, VersionList};
 use super::{Given, Offers, Source, Zip, discovery};
 use crate::address::{Hostname, ProviderAddr};
 use crate::digest::Digest;
@@ -34,8 +35,10 @@ use crate::version::SpelledVersion;
 use listing::{listed, offers};
 use metadata::{Asked, Metadata};
 
-/// The longest list of versions, and the longest package metadata. Real ones have half a megabyte, and ten kilobytes.
+/// The longest list of versions. Real ones have half a megabyte.
 const LARGEST_JSON: u64 = 8 << 20;
+/// The longest package metadata. Real ones have ten kilobytes, and several are read at once.
+const LARGEST_METADATA: u64 = 1 << 20;
 const LARGEST_CHECKSUMS: u64 = 4 << 20;
 const LARGEST_SIGNATURE: u64 = 64 << 10;
 /// How many requests for one version are under way at once.
@@ -105,13 +108,13 @@ impl Origin {
     }
 
     /// Asks a provider registry for one of its own documents, with the token of its host.
-    async fn ask(&self, service: &Service, path: &[&str]) -> Result<Answer, Error> {
+    async fn ask(&self, service: &Service, path: &[&str], limit: u64) -> Result<Answer, Error> {
         let url = service.url(path);
         let request = || {
             Request::new(Method::GET, url.clone(), &service.named)
                 .header(ACCEPT, "application/json")
                 .secret(service.identity.secret.clone(), &service.base)
-                .whole(LARGEST_JSON)
+                .whole(limit)
         };
         self.access.send(Kind::Document, request).await
     }
@@ -132,7 +135,7 @@ impl Origin {
             platform.os(),
             platform.arch(),
         ];
-        let answer = self.ask(&service, &path).await?;
+        let answer = self.ask(&service, &path, LARGEST_METADATA).await?;
         if answer.status() == StatusCode::NOT_FOUND {
             return Ok(None);
         }
@@ -144,7 +147,7 @@ impl Origin {
             named: &service.named,
             url: answer.url().clone(),
         };
-        let said = fetch::json(&what, answer, LARGEST_JSON).await?;
+        let said = fetch::json(&what, answer, LARGEST_METADATA, Download::read).await?;
         Metadata::read(said, &asked).map(Some)
     }
 
@@ -198,9 +201,11 @@ impl Origin {
         now.map(|metadata| metadata.place_of(digest)).transpose()
     }
 
-    /// What the origin says about each platform, those left out that it does not have.
+    /// What the origin says about each platform, those left out that it does not have, besides what is known already. Keys are
+    /// kept of one answer.
     async fn every(
         &self,
+        known: Vec<Metadata>,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: impl IntoIterator<Item = Platform>,
@@ -209,11 +214,14 @@ impl Origin {
             let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
             async move { origin.metadata(&provider, &version, &platform).await }
         });
-        let found: Vec<Option<Metadata>> = futures_util::stream::iter(asked)
-            .buffered(ABREAST)
-            .try_collect()
-            .await?;
-        Ok(found.into_iter().flatten().collect())
+        let answers = futures_util::stream::iter(asked).buffered(ABREAST);
+        answers
+            .try_fold(known, |mut known, answer| async {
+                known.extend(answer);
+                keep_keys_once(&mut known);
+                Ok(known)
+            })
+            .await
     }
 
     /// The platforms of a version whose origin does not list them: what one answer says of the others, else what the
@@ -250,6 +258,17 @@ impl Origin {
     }
 }
 
+/// Leaves the keys only where they are used: in the answer for the first platform. All answers of a version repeat them.
+fn keep_keys_once(found: &mut [Metadata]) {
+    let first = found.iter().map(|metadata| &metadata.platform).min();
+    let first = first.cloned();
+    for metadata in found {
+        if Some(&metadata.platform) != first.as_ref() {
+            metadata.keys = Vec::new();
+        }
+    }
+}
+
 /// What an origin says of a version of which it does not list the platforms.
 #[derive(Default)]
 struct Discovered {
@@ -270,7 +289,7 @@ impl Source for Origin {
     async fn offers(&self, provider: &ProviderAddr) -> Result<Offers, Error> {
         let service = self.service(provider.hostname()).await?;
         let path = [provider.namespace(), provider.type_name(), "versions"];
-        let answer = self.ask(&service, &path).await?;
+        let answer = self.ask(&service, &path, LARGEST_JSON).await?;
         if answer.status() == StatusCode::NOT_FOUND {
             return Err(Error::NoProvider {
                 place: self.name(provider),
@@ -280,7 +299,8 @@ impl Source for Origin {
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.identity).await?;
         let url = answer.url().clone();
-        offers(fetch::json(&what, answer, LARGEST_JSON).await?, &url)
+        let list = fetch::json(&what, answer, LARGEST_JSON, VersionList::read).await?;
+        offers(list, &url)
     }
 
     async fn platforms(
@@ -301,7 +321,7 @@ impl Source for Origin {
         platforms: Option<&[Platform]>,
     ) -> Result<Given<Lead>, Error> {
         let Discovered {
-            mut found,
+            found,
             others,
             checksums,
         } = match platforms {
@@ -311,7 +331,8 @@ impl Source for Origin {
             },
             None => self.discover(provider, version).await?,
         };
-        found.extend(self.every(provider, version, others.clone()).await?);
+        let every = self.every(found, provider, version, others.clone());
+        let mut found = every.await?;
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
             let nothing = Release::unproven(provider, version.version(), Vec::new());

@@ -206,7 +206,7 @@ impl Auth {
             return Err(self.refused(status.as_u16(), &body));
         }
         let refused = || self.refused(status.as_u16(), b"");
-        let answer: TokenAnswer = serde_json::from_slice(&body).map_err(|_| refused())?;
+        let answer = TokenAnswer::read(&body).map_err(|_| refused())?;
         let text = answer
             .access_token
             .or(answer.token)

@@ -4,18 +4,21 @@ use std::collections::HashSet;
 
 use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
+use url::Url;
 
 use super::auth::Scope;
 use super::manifests::{Writing, Written};
 use super::objection::Objection;
 use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answer, wire};
+use crate::json::Fault;
+use crate::oci::tags::MOST_TAGS;
 
 /// The largest page of tags (contract 1.7).
 const LARGEST_PAGE: u64 = 4 << 20;
-/// More pages than any provider has versions: a registry that sends us in circles is not followed for ever.
-const MOST_PAGES: usize = 10_000;
-/// More tags than any repository of providers has: ten thousand versions with their evidence and signatures.
-const MOST_TAGS: usize = 50_000;
+/// The most pages of tags that are read: a registry that sends us in circles is not followed for ever.
+const MOST_PAGES: usize = 1_000;
+/// The largest list of tags, all pages together.
+const LARGEST_LIST: usize = 8 << 20;
 /// How often it is tried to move a tag: as often as any other request is sent.
 const ATTEMPTS: u32 = 6;
 
@@ -30,8 +33,13 @@ impl Registry {
         let mut page = Some(host.url(name, "tags/list")?);
         let mut seen = HashSet::new();
         let mut tags = Vec::new();
+        let mut length = 0;
+        let many = |url: &Url| Error::ManyTags {
+            url: url.clone().into(),
+            limit: MOST_TAGS,
+        };
         while let Some(url) = page.take() {
-            if !seen.insert(url.clone()) || seen.len() > MOST_PAGES || tags.len() > MOST_TAGS {
+            if !seen.insert(url.clone()) || seen.len() > MOST_PAGES {
                 return Err(Error::EndlessPages { url: url.into() });
             }
             let request = || {
@@ -60,13 +68,20 @@ impl Registry {
                     answer: text,
                 });
             }
-            let list: wire::TagList =
-                serde_json::from_slice(&body).map_err(|source| Error::Document {
-                    what: "list of tags",
-                    url: shown.into(),
-                    source,
-                })?;
-            tags.extend(list.tags.unwrap_or_default());
+            let room = MOST_TAGS - tags.len();
+            let page_of_tags = wire::tags(&body, room).map_err(|source| {
+                let (what, url) = ("list of tags", shown.clone().into());
+                match source.fault {
+                    Fault::TooMany { .. } => many(&shown),
+                    Fault::Repeated { .. } => Error::Repeated { what, url, source },
+                    Fault::Malformed(_) => Error::Document { what, url, source },
+                }
+            })?;
+            length += page_of_tags.iter().map(String::len).sum::<usize>();
+            if length > LARGEST_LIST {
+                return Err(many(&shown));
+            }
+            tags.extend(page_of_tags);
             page = next;
         }
         tags.sort();

@@ -1,0 +1,110 @@
+//! Members and items one by one, as slices of the document: nothing is collected before it is counted.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::Error;
+
+/// A name, borrowed unless it has escapes.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// Visits members or items one by one. What `each` says goes round serde's errors, which carry nothing but text.
+struct Visit<'e, F> {
+    each: F,
+    failed: &'e mut Option<Error>,
+}
+
+impl<'de, F> Visitor<'de> for Visit<'_, F>
+where
+    F: FnMut(Cow<'de, str>, &'de RawValue) -> Result<(), Error>,
+{
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Name(name), value)) = map.next_entry()? {
+            if let Err(error) = (self.each)(name, value) {
+                *self.failed = Some(error);
+                return Err(A::Error::custom("refused"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As [`Visit`], for lists.
+struct VisitItems<'e, F>(Visit<'e, F>);
+
+impl<'de, F: FnMut(&'de RawValue) -> Result<(), Error>> Visitor<'de> for VisitItems<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Visit { mut each, failed } = self.0;
+        while let Some(item) = items.next_element()? {
+            if let Err(error) = each(item) {
+                *failed = Some(error);
+                return Err(A::Error::custom("refused"));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn members<'a, D: Deserializer<'a, Error = serde_json::Error>>(
+    source: D,
+    each: impl FnMut(Cow<'a, str>, &'a RawValue) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut failed = None;
+    let visit = Visit {
+        each,
+        failed: &mut failed,
+    };
+    let visited = source.deserialize_map(visit);
+    failed.map_or(visited.map_err(Error::from), Err)
+}
+
+pub(super) fn items<'a, D: Deserializer<'a, Error = serde_json::Error>>(
+    source: D,
+    each: impl FnMut(&'a RawValue) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut failed = None;
+    let visit = Visit {
+        each,
+        failed: &mut failed,
+    };
+    let visited = source.deserialize_seq(VisitItems(visit));
+    failed.map_or(visited.map_err(Error::from), Err)
+}
