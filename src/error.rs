@@ -6,6 +6,7 @@
 //! (`  expected …`, `  received …`). Causes are [`std::error::Error::source`]s and never pasted into the sentence.
 
 use std::fmt;
+use std::path::Path;
 
 /// What kind of thing went wrong: enough to choose an exit code and to decide whether to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,10 +75,27 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-fn is_deceptive(c: char) -> bool {
+/// A path, whose parts may be a stranger's, made safe to show in the same way. A long one is cut in its middle: its end tells most.
+pub fn printable_path(path: &Path) -> String {
+    const PART: usize = 400;
+    let text = path.to_string_lossy();
+    let shown = |c| if is_deceptive(c) { '\u{fffd}' } else { c };
+    let length = text.chars().count();
+    if length <= 2 * PART {
+        return text.chars().map(shown).collect();
+    }
+    let begin = text.chars().take(PART);
+    let end = text.chars().skip(length - PART);
+    begin.chain(['…']).chain(end).map(shown).collect()
+}
+
+/// Whether a character does something else than to be seen: it controls a terminal, turns the direction of text, or takes no room.
+pub fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+            '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -92,5 +110,21 @@ mod tests {
         );
         assert_eq!(printable(&"x".repeat(201)).chars().count(), 201);
         assert_eq!(printable("bücher"), "bücher");
+        assert_eq!(
+            printable("a\u{ad}b\u{e0041}\u{180e}"),
+            "a\u{fffd}b\u{fffd}\u{fffd}"
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_path_is_shown() {
+        assert_eq!(
+            printable_path(Path::new("a/\u{202e}b\nc")),
+            "a/\u{fffd}b\u{fffd}c"
+        );
+        let long = format!("{}/end", "x".repeat(5000));
+        let shown = printable_path(Path::new(&long));
+        assert!(shown.ends_with("x/end") && shown.contains('…'), "{shown}");
+        assert_eq!(shown.chars().count(), 801);
     }
 }

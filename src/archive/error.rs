@@ -132,6 +132,14 @@ pub enum Error {
         /// The other.
         other: String,
     },
+    /// Two names are one where file systems ignore how accents are encoded.
+    #[error("the entries `{}` and `{}` differ only in how their letters are encoded", printable(.name), printable(.other))]
+    Encoding {
+        /// The one entry.
+        name: String,
+        /// The other.
+        other: String,
+    },
     /// A file that is also the directory of another entry.
     #[error("the entry `{}` is a file, and a directory of `{}`", printable(.name), printable(.other))]
     FileAndDirectory {
@@ -236,6 +244,15 @@ pub enum Error {
     Overlap {
         /// The entry.
         name: String,
+    },
+
+    /// Bytes that belong to no entry hold the header of one.
+    #[error(
+        "the zip hides an entry that its central directory does not list\n  received a local header at byte {offset}"
+    )]
+    Hidden {
+        /// Where the header begins.
+        offset: u64,
     },
 
     /// The data is no deflate stream, or the stream ends before or behind its place.

@@ -14,6 +14,8 @@ pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 const FIXED_SIZE: u64 = 30;
 const DESCRIPTOR_SIGNATURE: [u8; 4] = *b"PK\x07\x08";
 const LONGEST_DESCRIPTOR: u64 = 24;
+/// How many bytes of a gap are looked at together.
+const SCANNED: usize = 64 << 10;
 
 /// Checks every local header, and gives where each entry's data begins, in the order of the records.
 ///
@@ -39,7 +41,41 @@ pub(super) fn locate<R: Read + Seek>(
             });
         }
     }
+    let mut from = 0;
+    for (extent, _) in &extents {
+        no_header_within(reader, from, extent.start)?;
+        from = extent.end;
+    }
+    no_header_within(reader, from, end)?;
     Ok(data)
+}
+
+/// Refuses bytes between entries, or around them, in which an entry begins that the directory does not list: who streams would find it.
+/// Writers leave such gaps for alignment or for a program in front, without headers.
+fn no_header_within<R: Read + Seek>(reader: &mut R, start: u64, end: u64) -> Result<(), Error> {
+    // A header may lie across two pieces.
+    let overlap = SIGNATURE.len() as u64 - 1;
+    if end.saturating_sub(start) <= overlap {
+        return Ok(());
+    }
+    let mut bytes = vec![0; SCANNED];
+    let mut at = start;
+    while at + overlap < end {
+        let count = usize::try_from(end - at).map_or(SCANNED, |left| left.min(SCANNED));
+        let piece = bytes.get_mut(..count).unwrap_or_default();
+        reader.seek(SeekFrom::Start(at))?;
+        reader.read_exact(piece)?;
+        let found = piece
+            .windows(SIGNATURE.len())
+            .position(|window| window == SIGNATURE);
+        if let Some(found) = found {
+            return Err(Error::Hidden {
+                offset: at + found as u64,
+            });
+        }
+        at += count as u64 - overlap;
+    }
+    Ok(())
 }
 
 /// The bytes that belong to an entry: header, data and data descriptor.

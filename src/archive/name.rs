@@ -5,7 +5,10 @@
 
 use std::fmt;
 
+use icu_normalizer::DecomposingNormalizerBorrowed;
+
 use super::{Error, Kind};
+use crate::error::is_deceptive;
 
 /// Longer names are refused: the smallest limit for a path that a supported system has (macOS).
 const LONGEST: usize = 1024;
@@ -23,6 +26,10 @@ pub enum Fault {
     Encoding,
     /// A control character, such as a line break, which could forge a line of `h1`.
     Control,
+    /// A character that is not seen, or that turns the direction of text: two names would look the same.
+    Invisible,
+    /// One of `<>"|?*`, which no file of Windows has in its name.
+    Reserved,
     /// An element `..`, in either slash direction.
     Parent,
     /// A leading slash.
@@ -46,6 +53,8 @@ impl fmt::Display for Fault {
             Self::Long => "has a name that is longer than file systems allow",
             Self::Encoding => "has a name that is not UTF-8",
             Self::Control => "has a control character in its name",
+            Self::Invisible => "has an invisible character in its name",
+            Self::Reserved => "has one of `<>\"|?*` in its name, which Windows reserves",
             Self::Parent => "has an element `..`",
             Self::Absolute => "has an absolute name",
             Self::Backslash => "has a backslash in its name",
@@ -76,6 +85,9 @@ fn sound(bytes: &[u8]) -> Result<&str, Fault> {
     if name.chars().any(char::is_control) {
         return Err(Fault::Control);
     }
+    if name.chars().any(is_deceptive) {
+        return Err(Fault::Invisible);
+    }
     if name.split(['/', '\\']).any(|element| element == "..") {
         return Err(Fault::Parent);
     }
@@ -87,6 +99,9 @@ fn sound(bytes: &[u8]) -> Result<&str, Fault> {
     }
     if name.starts_with('/') {
         return Err(Fault::Absolute);
+    }
+    if name.contains(['<', '>', '"', '|', '?', '*']) {
+        return Err(Fault::Reserved);
     }
     let path = name.strip_suffix('/').unwrap_or(name);
     path.split('/').try_for_each(element)?;
@@ -112,11 +127,15 @@ fn element(element: &str) -> Result<(), Fault> {
 fn is_device(element: &str) -> bool {
     let stem = element.split_once('.').map_or(element, |(stem, _)| stem);
     let stem = stem.trim_end_matches(' ').to_ascii_uppercase();
+    let is_number = |c| matches!(c, '1'..='9' | '¹' | '²' | '³');
     let numbered = |name: &str| {
-        stem.strip_prefix(name)
-            .is_some_and(|n| n.len() == 1 && n.chars().all(|c| c.is_ascii_digit() && c != '0'))
+        let number = stem.strip_prefix(name).map(str::chars);
+        number.is_some_and(|mut number| {
+            number.next().is_some_and(is_number) && number.next().is_none()
+        })
     };
-    matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL") || numbered("COM") || numbered("LPT")
+    let named = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
+    named.contains(&stem.as_str()) || numbered("COM") || numbered("LPT")
 }
 
 /// Refuses names that would become one file, on any file system, or a file and a directory.
@@ -130,6 +149,21 @@ pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, Kind)>) -> Resu
     Ok(())
 }
 
+/// What file systems compare that ignore case, or how accents are encoded.
+fn folded(path: &str) -> String {
+    DecomposingNormalizerBorrowed::new_nfd()
+        .normalize(&without_case(path))
+        .into_owned()
+}
+
+fn without_case(path: &str) -> String {
+    // Some letters have one capital together, such as `s` and the long `ſ`.
+    path.chars()
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
 struct Folded<'a> {
     path: &'a str,
     folded: String,
@@ -141,7 +175,7 @@ impl<'a> Folded<'a> {
         let path = name.strip_suffix('/').unwrap_or(name);
         Self {
             path,
-            folded: path.chars().flat_map(char::to_lowercase).collect(),
+            folded: folded(path),
             kind,
         }
     }
@@ -155,11 +189,13 @@ impl<'a> Folded<'a> {
             .zip(other.path.split('/'))
             .zip(self.folded.split('/').zip(other.folded.split('/')))
             .take_while(|(_, (a, b))| a == b)
-            .any(|((a, b), _)| a != b);
-        if spelled_otherwise {
-            return Err(Error::Case {
-                name,
-                other: other.path.to_owned(),
+            .find(|((a, b), _)| a != b);
+        if let Some(((a, b), _)) = spelled_otherwise {
+            let other = other.path.to_owned();
+            return Err(if without_case(a) == without_case(b) {
+                Error::Case { name, other }
+            } else {
+                Error::Encoding { name, other }
             });
         }
         match other.path.strip_prefix(self.path) {
@@ -204,6 +240,20 @@ mod tests {
             ("docs/NUL", Fault::Device),
             ("aux.tar.gz", Fault::Device),
             ("com1 .x", Fault::Device),
+            ("COM¹", Fault::Device),
+            ("lpt³.txt", Fault::Device),
+            ("CONIN$", Fault::Device),
+            ("docs/conout$.x", Fault::Device),
+            ("a<b", Fault::Reserved),
+            ("a>", Fault::Reserved),
+            ("\"", Fault::Reserved),
+            ("a|b", Fault::Reserved),
+            ("docs/?", Fault::Reserved),
+            ("*", Fault::Reserved),
+            ("a\u{202e}b", Fault::Invisible),
+            ("a\u{200b}", Fault::Invisible),
+            ("\u{feff}a", Fault::Invisible),
+            ("a\u{ad}b", Fault::Invisible),
             (&"x/".repeat(513), Fault::Long),
             (&"x".repeat(256), Fault::Long),
         ] {
@@ -223,6 +273,9 @@ mod tests {
             "...x",
             "com0",
             "com10",
+            "com\u{2074}",
+            "conin",
+            "docs/e\u{301}.md",
             "console",
             &"x/".repeat(512),
             &"x".repeat(255),
@@ -255,6 +308,21 @@ mod tests {
             Err(Error::Case { .. })
         ));
         assert!(matches!(pair("ÄB", "äB"), Err(Error::Case { .. })));
+        assert!(matches!(pair("\u{17f}", "S"), Err(Error::Case { .. })));
+        for (one, other) in [
+            ("\u{e9}", "e\u{301}"),
+            ("\u{e9}/a", "E\u{301}/b"),
+            ("\u{212b}", "A\u{30a}"),
+            ("x\u{323}\u{307}", "x\u{307}\u{323}"),
+        ] {
+            assert!(
+                matches!(
+                    pair(one, other),
+                    Err(Error::Encoding { .. } | Error::Case { .. })
+                ),
+                "{one} {other}"
+            );
+        }
         for (one, other) in [("x", "x/y"), ("x/y/z", "x")] {
             assert!(matches!(
                 pair(one, other),

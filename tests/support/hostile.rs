@@ -137,6 +137,11 @@ fn names() -> Vec<Case> {
         case("not UTF-8", 3, "the entry `\u{fffd}` has a name that is not UTF-8", named([0xff])),
         case("long", 3, LONG, named("x".repeat(1025))),
         case("device", 3, "the entry `nul.txt` has a name that Windows reserves for a device", named("nul.txt")),
+        case("device with a raised digit", 3, "the entry `COM¹` has a name that Windows reserves for a device", named("COM¹")),
+        case("console", 3, "the entry `docs/CONIN$` has a name that Windows reserves for a device", named("docs/CONIN$")),
+        case("wildcard", 3, "the entry `a*` has one of `<>\"|?*` in its name, which Windows reserves", named("a*")),
+        case("right to left", 3, "the entry `x\u{fffd}gpj.exe` has an invisible character in its name", named("x\u{202e}gpj.exe")),
+        case("zero width", 3, "the entry `x\u{fffd}` has an invisible character in its name", named("x\u{200b}")),
         case("dot at the end", 3, "the entry `x.` has an element that ends in a dot or a space", named("x.")),
     ]
 }
@@ -157,6 +162,9 @@ fn collisions() -> Vec<Case> {
             zip([executable(), file(EXECUTABLE, "another\n")])),
         case("case", 3, "the entries `license` and `LICENSE` differ in case only", pair("license", "LICENSE")),
         case("case of a directory", 3, "the entries `Docs/a` and `docs/b` differ in case only", pair("Docs/a", "docs/b")),
+        case("encoding", 3, "the entries `\u{e9}` and `e\u{301}` differ only in how their letters are encoded", pair("\u{e9}", "e\u{301}")),
+        case("encoding of a directory", 3, "the entries `\u{e9}/a` and `e\u{301}/b` differ only in how their letters are encoded",
+            pair("\u{e9}/a", "e\u{301}/b")),
         case("file and directory", 3, "the entry `x` is a file, and a directory of `x/y`", pair("x", "x/y")),
         case("file and directory entry", 3, "the zip holds `x` twice", zip([executable(), file("x", ""), directory("x/")])),
     ]
@@ -257,8 +265,16 @@ fn descriptions() -> Vec<Case> {
         case("data runs into the directory", 3, overlap,
             beside(file("x", "content").both(|header| (header.size, header.compressed) = (99, 99)))),
         case("an entry inside another", 3, overlap, zip(quoted)),
+        case("an unlisted entry between others", 3, HIDDEN,
+            zip([executable(), File { descriptor: zip([file("y", "inner")])[..36].to_vec(), ..file("x", "content") }, file("z", "")])),
+        case("an unlisted entry before all", 3, HIDDEN,
+            with([executable()], |zip_| zip_.before = zip([file("y", "inner")])[..36].to_vec())),
+        case("an unlisted entry behind all", 3, HIDDEN,
+            beside(File { descriptor: [&[0; 70_000], &zip([file("y", "inner")])[..36]].concat(), ..file("x", "content") })),
     ]
 }
+
+const HIDDEN: &str = "the zip hides an entry that its central directory does not list";
 
 #[rustfmt::skip] // A table.
 fn contents() -> Vec<Case> {
