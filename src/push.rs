@@ -18,6 +18,7 @@ use crate::archive::{Archive, Limits};
 use crate::authentication::Note;
 use crate::blob::File;
 use crate::disk;
+use crate::error::printable_path;
 use crate::event::{Event, Reporter, Subject};
 use crate::jobs;
 use crate::outcome::{Failure, Problem, Published};
@@ -58,7 +59,7 @@ pub async fn push<S: WriteStore>(
         version: request.version.clone(),
         ..Subject::provider(&request.provider)
     };
-    let folder = request.directory.display();
+    let folder = printable_path(&request.directory);
     let files = read_folder(request).map_err(|problem| problem.of(unknown, &folder))?;
     let subject = Subject::version(&request.provider, &files.version);
     let about = |problem: Problem| problem.of(subject.clone(), &folder);

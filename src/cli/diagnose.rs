@@ -14,7 +14,7 @@ use tfoci::address;
 use tfoci::blob;
 use tfoci::config;
 use tfoci::credentials;
-use tfoci::error::{Category, printable};
+use tfoci::error::{Category, printable, printable_path};
 use tfoci::event::Subject;
 use tfoci::lockfile;
 use tfoci::oci::template;
@@ -75,7 +75,7 @@ pub(super) enum Complaint {
     )]
     Filter,
     /// A trust file that cannot be read as one.
-    #[error("{} is not a trust file", .path.display())]
+    #[error("{} is not a trust file", printable_path(.path))]
     TrustFile {
         /// The file.
         path: PathBuf,
@@ -83,7 +83,7 @@ pub(super) enum Complaint {
         source: Box<trust::Error>,
     },
     /// A mirror file names a trust file that is not there.
-    #[error("there is no trust file {}\n  named by `trust` in {}", .path.display(), .file.display())]
+    #[error("there is no trust file {}\n  named by `trust` in {}", printable_path(.path), printable_path(.file))]
     NoSuchTrustFile {
         /// The trust file.
         path: PathBuf,
@@ -94,7 +94,7 @@ pub(super) enum Complaint {
     #[error(transparent)]
     Trust(#[from] trust::Error),
     /// Keys that should be pinned, and are not.
-    #[error("new keys are not pinned in {}\n  {}", .path.display(), .keys.join("\n  "))]
+    #[error("new keys are not pinned in {}\n  {}", printable_path(.path), .keys.join("\n  "))]
     NotPinned {
         /// The trust file.
         path: PathBuf,
@@ -104,7 +104,7 @@ pub(super) enum Complaint {
         source: Box<Complaint>,
     },
     /// A mirror file that cannot be read as one.
-    #[error("{} is not a mirror file", .path.display())]
+    #[error("{} is not a mirror file", printable_path(.path))]
     MirrorFile {
         /// The file.
         path: PathBuf,
@@ -112,7 +112,7 @@ pub(super) enum Complaint {
         source: Box<config::mirror::Error>,
     },
     /// A lock file that clients would not read either.
-    #[error("{} is not a lock file", .path.display())]
+    #[error("{} is not a lock file", printable_path(.path))]
     LockFile {
         /// The file.
         path: PathBuf,
@@ -178,7 +178,7 @@ pub(super) enum Complaint {
 }
 
 fn locked_by(files: &BTreeSet<PathBuf>) -> String {
-    let line = |file: &PathBuf| format!("\n  locked by {}", file.display());
+    let line = |file: &PathBuf| format!("\n  locked by {}", printable_path(file));
     files.iter().map(line).collect()
 }
 

@@ -8,7 +8,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::credentials::Kept;
 use tfoci::digest::Digest;
-use tfoci::error::Category;
+use tfoci::error::{Category, is_deceptive};
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
 use tfoci::install::Installed;
@@ -98,10 +98,30 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         text.push_str(": ");
-        text.push_str(&error.to_string());
+        let lines = error.to_string();
+        let lines: Vec<String> = lines.split('\n').map(cut).collect();
+        text.push_str(&lines.join("\n"));
         cause = error.source();
     }
-    text
+    text.chars().map(shown).collect()
+}
+
+/// A line of a cause. Libraries quote strangers, in whole.
+pub(super) fn cut(line: &str) -> String {
+    const LONGEST: usize = 1000;
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}
+
+/// Our own errors have lines, and strangers' text loses its control characters.
+fn shown(c: char) -> char {
+    match c {
+        '\n' => c,
+        _ if is_deceptive(c) => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    }
 }
 
 /// The result of `push`, `mirror` and `copy`.

@@ -6,6 +6,7 @@ use clap::Args;
 
 use tfoci::config::Hidden;
 use tfoci::credentials::{Credential, Credentials, Keeper, Kept};
+use tfoci::error::printable_path;
 use tfoci::outcome::{Failure, Problem};
 
 use super::Ending;
@@ -60,7 +61,7 @@ pub(super) async fn run(
         let read = tokio::task::spawn_blocking(from_stdin).await;
         read.unwrap_or(Err(Complaint::NoPassword))?
     } else {
-        from_terminal(&registry, &username)?
+        from_terminal(&printer.neutral(&format!("Password of {username} at {registry}: ")))?
     };
     let typed = Credential::typed(&username, &password);
     globals
@@ -90,7 +91,7 @@ pub(super) async fn run(
 /// Where credentials are kept, for people.
 pub(super) fn name(kept: &Kept) -> String {
     match kept {
-        Kept::File(path) => path.display().to_string(),
+        Kept::File(path) => printable_path(path),
         Kept::Helper(helper) => helper.to_string(),
     }
 }
@@ -107,14 +108,13 @@ fn from_stdin() -> Result<Hidden, Complaint> {
 }
 
 /// Asks on the terminal. It cannot be interrupted before the line ends: the terminal must get its echo back.
-fn from_terminal(registry: &str, username: &str) -> Result<Hidden, Complaint> {
+fn from_terminal(prompt: &str) -> Result<Hidden, Complaint> {
     let terminal = console::Term::stderr();
     if !std::io::stdin().is_terminal() || !terminal.is_term() {
         return Err(Complaint::NoTerminal);
     }
-    let prompt = format!("Password of {username} at {registry}: ");
     let read = terminal
-        .write_str(&prompt)
+        .write_str(prompt)
         .and_then(|()| terminal.read_secure_line());
     match read {
         Ok(line) if !line.is_empty() => Ok(Hidden::new(line)),

@@ -1,7 +1,8 @@
 //! The terminal: arguments in, text or JSON out. The library does not know that it exists.
 //!
 //! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
-//! [`progress`] draws what a journey reports, [`wire`] tells of requests, [`diagnose`] and [`reach`] add hints to failures,
+//! [`neutral`] and [`redaction`] see to it that nothing in it is a command or a password, [`progress`] draws what a journey reports,
+//! [`wire`] tells of requests, [`diagnose`] and [`reach`] add hints to failures,
 //! [`render`] fills in templates.
 
 mod access;
@@ -15,11 +16,13 @@ mod login;
 mod logout;
 mod mirror;
 mod network;
+mod neutral;
 mod options;
 mod printer;
 mod progress;
 mod push;
 mod reach;
+mod redaction;
 mod render;
 mod resolve;
 mod summary;
@@ -148,9 +151,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let (command, globals) = match parse(&arguments) {
         Ok(parsed) => parsed,
-        Err(error) => return printer::usage(&error),
+        Err(error) => return printer::usage(&error, &arguments),
     };
-    let printer = globals.printer();
+    let printer = globals.printer().without_secrets_of(&arguments);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(command.threads())
         .enable_all()

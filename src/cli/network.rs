@@ -8,6 +8,7 @@ use clap::Args;
 use url::Url;
 
 use tfoci::disk;
+use tfoci::error::printable_path;
 use tfoci::http::{Pem, Settings, Timeouts};
 use tfoci::outcome::{Failure, Problem};
 
@@ -148,7 +149,7 @@ fn of_host(text: &str) -> Result<(String, &Path), Complaint> {
 fn pem(path: &Path) -> Result<Pem, Complaint> {
     let read = disk::read(path, LARGEST_PEM);
     Ok(Pem {
-        name: path.display().to_string(),
+        name: printable_path(path),
         bytes: read.map_err(Problem::from).map_err(Failure::from)?,
     })
 }

@@ -1,9 +1,11 @@
 //! The printer: the only code that writes to stdout and stderr.
 //!
 //! stdout carries the result and nothing else; everything for people goes to stderr. A reader that closes its end early
-//! has what it wanted, so a broken pipe is no failure.
+//! has what it wanted, so a broken pipe is no failure. Every line that leaves is neutral ([`neutral`]) and without the passwords that
+//! stand in arguments ([`Redaction`]).
 
 use std::error::Error as _;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +19,9 @@ use tfoci::outcome::{Failure, Problem};
 
 use super::diagnose::Complaint;
 use super::json;
+use super::neutral;
 use super::options::{Color, Format};
+use super::redaction::Redaction;
 
 /// How wide the column of verbs is.
 const GUTTER: usize = 10;
@@ -65,6 +69,7 @@ pub(super) struct Printer {
     pub(super) motion: Motion,
     pub(super) bars: MultiProgress,
     colorful: bool,
+    redaction: Arc<Redaction>,
     /// Why the result could not be written.
     unwritten: Arc<Mutex<Option<io::Error>>>,
 }
@@ -94,14 +99,27 @@ impl Printer {
             motion,
             bars,
             colorful,
+            redaction: Arc::default(),
             unwritten: Arc::default(),
         }
+    }
+
+    /// Without the passwords that stand in these arguments.
+    #[must_use]
+    pub(super) fn without_secrets_of(mut self, arguments: &[OsString]) -> Self {
+        self.redaction = Arc::new(Redaction::of(arguments));
+        self
+    }
+
+    /// Text as it may be shown on a terminal, for what is not written by the printer itself.
+    pub(super) fn neutral(&self, text: &str) -> String {
+        neutral::text(&self.redaction.apply(text))
     }
 
     /// Prints a line of the result.
     pub(super) fn result(&self, text: &str) {
         if self.format == Format::Text {
-            self.to_stdout(text);
+            self.to_stdout(&self.neutral(text));
         }
     }
 
@@ -127,7 +145,7 @@ impl Printer {
         if self.format == Format::Json
             && let Ok(text) = serde_json::to_string_pretty(document)
         {
-            self.to_stdout(&text);
+            self.to_stdout(&neutral::json(&self.redaction.apply(&text)));
         }
     }
 
@@ -138,10 +156,9 @@ impl Printer {
             Tone::Plain => Style::new().cyan(),
             Tone::Warning => Style::new().yellow(),
         };
-        self.say(&format!(
-            "{} {text}",
-            self.paint(style.bold(), &format!("{verb:>GUTTER$}"))
-        ));
+        if self.verbosity != Verbosity::Quiet {
+            self.to_stderr(style.bold(), &format!("{verb:>GUTTER$}"), text);
+        }
     }
 
     /// Prints a line for people who want to know more.
@@ -161,7 +178,7 @@ impl Printer {
     /// Prints text for people.
     pub(super) fn say(&self, text: &str) {
         if self.verbosity != Verbosity::Quiet {
-            self.to_stderr(text);
+            self.to_stderr(Style::new(), "", text);
         }
     }
 
@@ -175,49 +192,20 @@ impl Printer {
     pub(super) fn failure(&self, complaint: &Complaint) {
         self.problem(complaint);
         if let Some(hint) = complaint.hint() {
-            self.to_stderr(&format!(
-                "\n{} {hint}",
-                self.paint(Style::new().cyan().bold(), "hint:")
-            ));
+            self.to_stderr(Style::new(), "", "");
+            self.to_stderr(Style::new().cyan().bold(), "hint:", &hint);
         }
     }
 
     /// Prints what was found wrong, where that is part of a result.
     pub(super) fn problem(&self, complaint: &Complaint) {
-        let text = self.describe(complaint);
-        self.to_stderr(&text);
+        self.to_stderr(wrong(), "error:", &describe(complaint));
     }
 
     /// Prints that somebody asked to stop.
     pub(super) fn interrupted(&self) {
-        self.to_stderr(&format!(
-            "{} interrupted",
-            self.paint(Style::new().red().bold(), "error:")
-        ));
+        self.to_stderr(wrong(), "error:", "interrupted");
         self.document(&json::Failed::interrupted());
-    }
-
-    fn describe(&self, complaint: &Complaint) -> String {
-        let mut text = format!(
-            "{} {complaint}",
-            self.paint(Style::new().red().bold(), "error:")
-        );
-        let mut cause = complaint.source();
-        while let Some(error) = cause {
-            for line in error.to_string().lines() {
-                text.push_str("\n  ");
-                text.push_str(line.trim_end());
-            }
-            cause = error.source();
-        }
-        text
-    }
-
-    fn paint(&self, style: Style, text: &str) -> String {
-        style
-            .force_styling(self.colorful)
-            .apply_to(text)
-            .to_string()
     }
 
     fn to_stdout(&self, text: &str) {
@@ -236,16 +224,50 @@ impl Printer {
         }
     }
 
-    fn to_stderr(&self, text: &str) {
+    /// Writes a line with what it begins with in a style. Only this style moves the terminal: the text is neutral.
+    fn to_stderr(&self, style: Style, begin: &str, text: &str) {
+        let separator = if begin.is_empty() { "" } else { " " };
+        let plain = self.neutral(&format!("{begin}{separator}{text}"));
+        let rest = plain.strip_prefix(begin).unwrap_or(&plain);
+        let begin = style.force_styling(self.colorful).apply_to(begin);
         self.bars.suspend(|| {
             // Nobody is left to tell that stderr is closed.
-            let _unheard = writeln!(io::stderr(), "{text}");
+            let _unheard = writeln!(io::stderr(), "{begin}{rest}");
         });
     }
 }
 
-/// Prints a usage error, or the help that was asked for.
-pub(super) fn usage(error: &clap::Error) -> ExitCode {
-    let _unheard = error.print();
+fn wrong() -> Style {
+    Style::new().red().bold()
+}
+
+/// An error and its causes, line by line. What a library quotes from a stranger's document may be very long.
+fn describe(complaint: &Complaint) -> String {
+    let mut text = complaint.to_string();
+    let mut cause = complaint.source();
+    while let Some(error) = cause {
+        for line in error.to_string().lines() {
+            text.push_str("\n  ");
+            text.push_str(&json::cut(line.trim_end()));
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Prints a usage error, or the help that was asked for. Both repeat arguments or variables.
+pub(super) fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let redaction = Redaction::of(arguments);
+    let plain = error.render().to_string();
+    let text = neutral::text(&redaction.apply(&plain));
+    let text = text.trim_end();
+    let _unheard = if error.use_stderr() {
+        let begin = "error:";
+        let rest = text.strip_prefix(begin);
+        let begin = wrong().for_stderr().apply_to(rest.map_or("", |_| begin));
+        writeln!(io::stderr(), "{begin}{}", rest.unwrap_or(text))
+    } else {
+        writeln!(io::stdout(), "{text}")
+    };
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }

@@ -8,6 +8,7 @@ use console::Term;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use tfoci::authentication::Status;
+use tfoci::error::printable_path;
 use tfoci::event::{Event, Reporter, Subject, Transfer};
 
 use super::printer::{Motion, Printer, Tone};
@@ -89,7 +90,9 @@ impl Progress {
         let name = name(&subject);
         active.insert(
             subject,
-            self.printer.bars.insert(place, styled(size, &name)),
+            self.printer
+                .bars
+                .insert(place, styled(size, &self.printer.neutral(&name))),
         );
     }
 
@@ -134,7 +137,7 @@ impl Reporter for Progress {
                 self.printer.line(
                     Tone::Warning,
                     "Waiting",
-                    &format!("for another process that holds {}", path.display()),
+                    &format!("for another process that holds {}", printable_path(&path)),
                 );
             }
             Event::Selected { subject, matching } => {

@@ -43,6 +43,8 @@ fn quote(
     let escaped = text
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
         .replace("${", "$${")
         .replace("%{", "%%{");
     out.write(&format!("\"{escaped}\""))?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::Error;
-use crate::error::printable;
+use crate::error::{printable, printable_path};
 
 /// One place that was looked at. It holds no secrets.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub enum State {
 
 impl fmt::Display for Consideration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.state)?;
+        write!(f, "{}: {}", printable_path(&self.path), self.state)?;
         if !self.clients {
             f.write_str(", clients do not look there")?;
         }

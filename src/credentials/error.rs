@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::netrc;
 use crate::config;
 use crate::disk;
-use crate::error::{Category, printable};
+use crate::error::{Category, printable, printable_path};
 
 /// Credentials that cannot be used or kept. Nothing of them is shown, and nothing that a helper wrote.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum Error {
     #[error(transparent)]
     Disk(Arc<disk::Error>),
     /// A file is not the JSON that it should be. The parser would quote what it found.
-    #[error("{} is not a file of credentials\n  expected a JSON object, as docker and podman write it\n  at line {line}, column {column}", .path.display())]
+    #[error("{} is not a file of credentials\n  expected a JSON object, as docker and podman write it\n  at line {line}, column {column}", printable_path(.path))]
     Document {
         /// The file.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum Error {
         column: usize,
     },
     /// A CLI configuration that cannot be used.
-    #[error("{} is not a CLI configuration", .path.display())]
+    #[error("{} is not a CLI configuration", printable_path(.path))]
     Config {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum Error {
         source: Arc<config::Error>,
     },
     /// An entry for the registry that cannot be used.
-    #[error("the entry `{}` of {} cannot be used: {mistake}", printable(.key), .path.display())]
+    #[error("the entry `{}` of {} cannot be used: {mistake}", printable(.key), printable_path(.path))]
     Entry {
         /// Its key.
         key: String,
@@ -91,7 +91,7 @@ pub enum Error {
         origin: String,
     },
     /// A `.netrc` that cannot be understood.
-    #[error("{} is not a .netrc", .path.display())]
+    #[error("{} is not a .netrc", printable_path(.path))]
     Netrc {
         /// The file.
         path: PathBuf,

@@ -22,7 +22,7 @@ use crate::address::Hostname;
 use crate::config::Hidden;
 use crate::config::cli::{CliConfig, HostToken};
 use crate::disk;
-use crate::error::printable;
+use crate::error::{printable, printable_path};
 use crate::http::Secret;
 
 /// A token, and where it was found. It is never printed.
@@ -130,7 +130,11 @@ impl Hosts {
         let machine = netrc.find(url)?;
         Some(Login {
             secret: Secret::basic(&machine.login, machine.password.reveal()),
-            origin: format!("{} (machine {})", path.display(), printable(&machine.host)),
+            origin: format!(
+                "{} (machine {})",
+                printable_path(path),
+                printable(&machine.host)
+            ),
         })
     }
 
@@ -230,7 +234,11 @@ impl Known {
         let entries = blocks.len();
         let mut passed_over = Vec::new();
         for HostToken { host: text, token } in blocks.into_iter().rev() {
-            let origin = format!("{} (credentials \"{}\")", path.display(), printable(&text));
+            let origin = format!(
+                "{} (credentials \"{}\")",
+                printable_path(path),
+                printable(&text)
+            );
             match text.parse() {
                 Ok(host) if !token.reveal().is_empty() => self.tokens.push(Candidate {
                     host,

@@ -41,6 +41,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::config::RepositoryPrefix;
+use crate::error::printable_path;
 use crate::http::Secret;
 use helper::Helpers;
 use means::Means;
@@ -231,7 +232,7 @@ impl Credentials {
             let path: PathBuf = path.unwrap_or_default();
             let answer = match &candidate.means {
                 Ok(means) => {
-                    let origin = format!("{} ({})", path.display(), candidate.key);
+                    let origin = format!("{} ({})", printable_path(&path), candidate.key);
                     means.resolve(domain, &origin, helpers).await
                 }
                 Err(mistake) => Err(Error::Entry {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use crate::error::Category;
+use crate::error::{Category, printable_path};
 
 /// What the names of unfinished files and directories begin with: hidden, so that no client takes them for anything.
 pub const UNFINISHED: &str = ".tfoci-tmp-";
@@ -223,7 +223,7 @@ impl Blocks {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system refused.
-    #[error("cannot {action} {}", .path.display())]
+    #[error("cannot {action} {}", printable_path(.path))]
     Io {
         /// What was tried.
         action: &'static str,
@@ -233,7 +233,7 @@ pub enum Error {
         source: io::Error,
     },
     /// There is no temporary file, or it cannot take more.
-    #[error("cannot {action} a temporary file in {}", .directory.display())]
+    #[error("cannot {action} a temporary file in {}", printable_path(.directory))]
     Spool {
         /// What was tried.
         action: &'static str,
@@ -243,13 +243,13 @@ pub enum Error {
         source: io::Error,
     },
     /// A directory, device, pipe or socket, of which some never end.
-    #[error("{} is not a regular file", .path.display())]
+    #[error("{} is not a regular file", printable_path(.path))]
     Special {
         /// Which one.
         path: PathBuf,
     },
     /// A file is larger than anything of its kind.
-    #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", .path.display(), or_more(*.size))]
+    #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", printable_path(.path), or_more(*.size))]
     TooLarge {
         /// The file.
         path: PathBuf,

@@ -8,7 +8,7 @@ use crate::authentication::{Authentication, Status};
 use crate::blob;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, printable};
+use crate::error::{Category, printable, printable_path};
 use crate::event::Subject;
 use crate::hash::PackageHash;
 use crate::oci;
@@ -186,7 +186,7 @@ pub enum Problem {
         authentication: Authentication,
     },
     /// The directory holds something else in this place.
-    #[error("something else is in the way\n  {}\n  expected {expected}\n  received {received}", .path.display())]
+    #[error("something else is in the way\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
         /// The file or directory.
         path: std::path::PathBuf,
@@ -196,7 +196,7 @@ pub enum Problem {
         received: String,
     },
     /// The package is there in the other form.
-    #[error("the package is there in the other form\n  {}", .path.display())]
+    #[error("the package is there in the other form\n  {}", printable_path(.path))]
     OtherForm {
         /// The file or directory.
         path: std::path::PathBuf,

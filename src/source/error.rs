@@ -9,7 +9,7 @@ use crate::address::ProviderAddr;
 use crate::archive;
 use crate::credentials;
 use crate::disk;
-use crate::error::{Category, printable};
+use crate::error::{Category, printable, printable_path};
 use crate::http::{self, Shown};
 use crate::json;
 use crate::platform::{self, Platform};
@@ -52,13 +52,13 @@ pub enum Error {
         url: Shown,
     },
     /// A filesystem mirror does not have the provider.
-    #[error("the mirror has nothing\n  expected packages in {}", .path.display())]
+    #[error("the mirror has nothing\n  expected packages in {}", printable_path(.path))]
     NotMirrored {
         /// Where clients would look for it first.
         path: PathBuf,
     },
     /// There is no filesystem mirror.
-    #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror\n  received {}", .path.display(), if *.is_there { "a file" } else { "nothing of that name" })]
+    #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror\n  received {}", printable_path(.path), if *.is_there { "a file" } else { "nothing of that name" })]
     NoDirectory {
         /// What was named.
         path: PathBuf,
@@ -180,13 +180,13 @@ pub enum Error {
         source: archive::Error,
     },
     /// A mirror of directories.
-    #[error("the author's zip cannot be made again from what is unpacked\n  received {}", .path.display())]
+    #[error("the author's zip cannot be made again from what is unpacked\n  received {}", printable_path(.path))]
     Unpacked {
         /// The directory of a version.
         path: PathBuf,
     },
     /// A link in a mirror, where there should be a directory.
-    #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", .path.display())]
+    #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", printable_path(.path))]
     Linked {
         /// The link.
         path: PathBuf,
@@ -201,7 +201,7 @@ pub enum Error {
     #[error("network mirrors cannot serve a host with a port")]
     MirrorPort,
     /// A file of a mirror that is no package.
-    #[error("the file {} cannot be used", .path.display())]
+    #[error("the file {} cannot be used", printable_path(.path))]
     File {
         /// The file.
         path: PathBuf,

@@ -21,6 +21,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
 use crate::disk;
+use crate::error::printable_path;
 use crate::platform::Platform;
 use crate::release::{Package, Release, canonical_file_name};
 use crate::trust::{PackageName, Verified};
@@ -340,6 +341,6 @@ impl Source for FilesystemMirror {
     }
 
     fn name(&self, _: &ProviderAddr) -> String {
-        format!("filesystem-mirror:{}", self.directory.display())
+        format!("filesystem-mirror:{}", printable_path(&self.directory))
     }
 }

@@ -10,7 +10,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::config::module::{self, Module, ModuleSource, SourceFile, is_configuration};
 use crate::constraint::VersionConstraints;
 use crate::disk;
-use crate::error::Category;
+use crate::error::{Category, printable_path};
 use crate::lockfile::{self, Client};
 
 /// The most modules of one configuration. Large ones have some hundreds.
@@ -165,13 +165,13 @@ pub enum Error {
     #[error(transparent)]
     Disk(#[from] disk::Error),
     /// A root module that is a file.
-    #[error("{} is not a configuration\n  expected a directory\n  received a file", .path.display())]
+    #[error("{} is not a configuration\n  expected a directory\n  received a file", printable_path(.path))]
     File {
         /// The file.
         path: PathBuf,
     },
     /// A called module that is not there.
-    #[error("a called module is missing\n  expected {}\n  called in {}", .directory.display(), .caller.display())]
+    #[error("a called module is missing\n  expected {}\n  called in {}", printable_path(.directory), printable_path(.caller))]
     Missing {
         /// Its directory.
         directory: PathBuf,
@@ -179,13 +179,13 @@ pub enum Error {
         caller: PathBuf,
     },
     /// A directory without a module.
-    #[error("no configuration is in {}\n  expected files such as main.tf", .directory.display())]
+    #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]
     Empty {
         /// The directory.
         directory: PathBuf,
     },
     /// Beyond any configuration.
-    #[error("{} has more than {limit} {what}", .directory.display())]
+    #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
         /// The directory.
         directory: PathBuf,
@@ -195,7 +195,7 @@ pub enum Error {
         limit: u64,
     },
     /// A module that clients refuse as well.
-    #[error("the module in {} cannot be read", .directory.display())]
+    #[error("the module in {} cannot be read", printable_path(.directory))]
     Module {
         /// Its directory.
         directory: PathBuf,

@@ -7,7 +7,7 @@ use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, printable};
+use crate::error::{Category, printable, printable_path};
 use crate::http;
 use crate::json;
 use crate::oci::{self, Part, Refusal};
@@ -53,7 +53,7 @@ pub enum Error {
         size: u64,
     },
     /// The `index.json` of a layout cannot be understood.
-    #[error("{} is not the index of an OCI image layout", .path.display())]
+    #[error("{} is not the index of an OCI image layout", printable_path(.path))]
     LayoutIndex {
         /// The file.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum Error {
         source: json::Error,
     },
     /// The `index.json` of a layout cannot be written, which nothing that was read or built here can cause.
-    #[error("{} cannot be written", .path.display())]
+    #[error("{} cannot be written", printable_path(.path))]
     Unwritten {
         /// The file.
         path: PathBuf,
@@ -77,13 +77,13 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A directory has an `index.json`, and no file `oci-layout` that says what it is.
-    #[error("{} is not the mark of an OCI image layout\n  expected {}", .path.display(), String::from_utf8_lossy(oci::tags::LAYOUT))]
+    #[error("{} is not the mark of an OCI image layout\n  expected {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT))]
     Marker {
         /// The file.
         path: PathBuf,
     },
     /// A directory that is itself a repository was given as the root of many.
-    #[error("{} is itself an OCI image layout\n  expected a directory of layouts", .path.display())]
+    #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
     IsRepository {
         /// The directory.
         path: PathBuf,
@@ -229,7 +229,7 @@ pub enum Error {
         least: u64,
     },
     /// Nothing is where a store should be read.
-    #[error("there is no OCI image layout in {}", .path.display())]
+    #[error("there is no OCI image layout in {}", printable_path(.path))]
     NoStore {
         /// The directory.
         path: PathBuf,

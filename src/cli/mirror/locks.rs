@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use tfoci::address::ProviderAddr;
 use tfoci::constraint::VersionConstraints;
+use tfoci::error::printable_path;
 use tfoci::hash::PackageHash;
 use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::Wish;
@@ -43,7 +44,7 @@ impl Locks {
                 source: Box::new(source),
             })?;
             if file.entries.is_empty() {
-                let text = format!("{} locks no provider", path.display());
+                let text = format!("{} locks no provider", printable_path(&path));
                 printer.line(Tone::Warning, "Warning", &text);
             }
             for (provider, entry) in file.entries {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::disk;
+use tfoci::error::printable_path;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::trust::pins::pin;
@@ -126,7 +127,11 @@ impl<'a> Pins<'a> {
             written.map_err(Problem::from).map_err(Failure::from)?;
             let new = keys.seen.difference(&keys.settled);
             let new: Vec<String> = new.map(Fingerprint::to_string).collect();
-            let line = format!("{provider}   {} in {}", new.join(", "), path.display());
+            let line = format!(
+                "{provider}   {} in {}",
+                new.join(", "),
+                printable_path(path)
+            );
             self.printer.line(Tone::Done, "Pinned", &line);
         }
         keys.settled.clone_from(&keys.seen);

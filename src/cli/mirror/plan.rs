@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
-use tfoci::error::printable;
+use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
 use tfoci::mirror::{Task, Wish};
 use tfoci::outcome::{Failure, Problem};
@@ -165,7 +165,7 @@ fn required(
     for module in &required.not_followed {
         let line = format!(
             "{}: the module {} is not on this disk",
-            root.display(),
+            printable_path(root),
             printable(module)
         );
         printer.line(Tone::Warning, "Warning", &line);

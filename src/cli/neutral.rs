@@ -1,0 +1,193 @@
+//! Neutral text: what neither a terminal nor a CI runner takes for a command.
+//!
+//! GitHub's runner executes a line of a program's output that begins with `::`, behind blanks too, and `##[` wherever it stands; Azure
+//! Pipelines execute `##vso[`, TeamCity `##teamcity[`. Terminals, and GitLab's sections, obey control characters. Every line that leaves goes
+//! through here, whatever was done to its parts before.
+
+use std::borrow::Cow;
+
+use tfoci::error::is_deceptive;
+
+/// Text for people. Control and bidirectional characters are replaced, a command of a runner is broken with a backslash, and no URL keeps
+/// a user's name and password.
+pub(super) fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        let line = without_userinfo(line);
+        let command = line.trim_start();
+        if command.starts_with("::") {
+            let (blanks, _) = line.split_at(line.len() - command.len());
+            out.extend(blanks.chars().map(shown));
+            out.push('\\');
+            push(&mut out, command);
+        } else {
+            push(&mut out, &line);
+        }
+    }
+    out
+}
+
+fn push(out: &mut String, line: &str) {
+    let mut rest = line;
+    while let Some((before, after)) = split_at_bracket(rest) {
+        out.extend(before.chars().map(shown));
+        out.push_str("\\[");
+        rest = after;
+    }
+    out.extend(rest.chars().map(shown));
+}
+
+/// A tab moves the cursor no further than blanks do, and tables have some.
+fn shown(c: char) -> char {
+    if c != '\t' && is_deceptive(c) {
+        char::REPLACEMENT_CHARACTER
+    } else {
+        c
+    }
+}
+
+/// A JSON document with the same value, in which these characters are escaped.
+pub(super) fn json(document: &str) -> String {
+    let document = without_userinfo(document);
+    let mut out = String::with_capacity(document.len());
+    let mut rest: &str = &document;
+    // Such characters, `#` and `::` stand in strings only, where every character may be escaped.
+    while let Some((before, after)) = split_at_bracket(rest) {
+        escape(&mut out, before);
+        out.push_str("\\u005b");
+        rest = after;
+    }
+    escape(&mut out, rest);
+    out
+}
+
+fn escape(out: &mut String, part: &str) {
+    let mut units = [0; 2];
+    let mut begins = false;
+    for (at, c) in part.char_indices() {
+        let is_command = begins && part.get(at..).is_some_and(|rest| rest.starts_with("::"));
+        if is_command || (c != '\n' && is_deceptive(c)) {
+            for unit in c.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+        // Behind the quotation mark that begins a string, and blanks.
+        begins = c == '"' || (begins && c.is_whitespace());
+    }
+}
+
+/// Splits text at the bracket of `##name[`, which is left out.
+fn split_at_bracket(text: &str) -> Option<(&str, &str)> {
+    text.match_indices('[').find_map(|(at, _)| {
+        let (before, after) = text.split_at_checked(at)?;
+        let name =
+            before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        name.ends_with("##")
+            .then(|| (before, after.strip_prefix('[').unwrap_or(after)))
+    })
+}
+
+/// `https://name:password@host` becomes `https://…@host`. Text that is cut may lack its `@`: that is for whoever cuts.
+fn without_userinfo(text: &str) -> Cow<'_, str> {
+    const SCHEME: &str = "://";
+    if !text.contains(SCHEME) || !text.contains('@') {
+        return text.into();
+    }
+    let mut parts = text.split(SCHEME);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part
+            .find(|c: char| c.is_whitespace() || "/\"'`<>\\".contains(c))
+            .unwrap_or(part.len());
+        let (authority, rest) = part.split_at(end);
+        out.push_str(SCHEME);
+        match authority.rsplit_once('@') {
+            Some((_, host)) => out.extend(["…@", host, rest]),
+            None => out.extend([authority, rest]),
+        }
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_a_command() {
+        for (given, expected) in [
+            ("::error::x", "\\::error::x"),
+            (
+                "a\n \t::set-output name=x::y\nb",
+                "a\n \t\\::set-output name=x::y\nb",
+            ),
+            ("\u{a0}::x", "\u{a0}\\::x"),
+            ("\r::x", "\u{fffd}\\::x"),
+            ("\u{2028}::x", "\u{fffd}\\::x"),
+            ("a ::b", "a ::b"),
+            ("a##[command]b", "a##\\[command]b"),
+            (
+                "##vso[task]##[x] ###[ # #[ ##",
+                "##vso\\[task]##\\[x] ###\\[ # #[ ##",
+            ),
+            ("##teamcity[x", "##teamcity\\[x"),
+            ("[::1]", "[::1]"),
+            ("\x1b[2K\u{202e}\u{200b}", "\u{fffd}[2K\u{fffd}\u{fffd}"),
+            (
+                "section_start:1:x\r\x1b[0K",
+                "section_start:1:x\u{fffd}\u{fffd}[0K",
+            ),
+            ("1\t2", "1\t2"),
+        ] {
+            assert_eq!(text(given), expected);
+        }
+    }
+
+    #[test]
+    fn json_keeps_its_value() {
+        for given in [
+            "::error::x",
+            " ::x",
+            "a::b",
+            "##[command] ##vso[x] [::1]",
+            "\u{7f}\u{9b}\u{202e}\u{feff}\u{2028}\n\r\x1b",
+            "\u{e0041}\"\\##[",
+            "\"::",
+            "a\n::b",
+        ] {
+            let document = serde_json::json!({"a": [given], given: 1});
+            let printed = json(&serde_json::to_string_pretty(&document).unwrap());
+            let read: serde_json::Value = serde_json::from_str(&printed).unwrap();
+            assert_eq!(read, document, "{printed}");
+            assert!(
+                !printed.contains("##[") && !printed.contains("##vso["),
+                "{printed}"
+            );
+            assert!(!printed.contains("\"::"), "{printed}");
+            assert!(
+                !printed.chars().any(|c| c != '\n' && is_deceptive(c)),
+                "{printed}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_url_keeps_its_user() {
+        for (given, expected) in [
+            ("at https://me:hunter2@h/a, x@y", "at https://…@h/a, x@y"),
+            ("`http://a@b:c@h`", "`http://…@h`"),
+            (
+                "https://h/a@1.0 https://me@h",
+                "https://h/a@1.0 https://…@h",
+            ),
+        ] {
+            assert_eq!(text(given), expected);
+            assert_eq!(json(&format!("\"{given}\"")), format!("\"{expected}\""));
+        }
+    }
+}
