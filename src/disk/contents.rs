@@ -1,6 +1,6 @@
 //! The `h1` of a directory, as clients compute it for unpacked packages.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,15 @@ impl Walk<'_> {
     }
 
     fn file(&mut self, path: &Path) -> Result<[u8; 32], Error> {
-        let mut file = File::open(path).map_err(|e| Error::local(path, e))?;
+        let mut file = match super::open(path) {
+            Ok(file) => file,
+            Err(super::Error::Io { source, .. }) => return Err(Error::local(path, source)),
+            Err(_) => {
+                return Err(Error::Special {
+                    path: path.to_owned(),
+                });
+            }
+        };
         let mut hasher = Sha256::new();
         loop {
             let count = match file.read(&mut self.buffer) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Error;
+use super::directory::link;
 use crate::event::{Event, Reporter};
 
 /// How often a held lock is tried again.
@@ -21,13 +22,14 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock. After a second the reporter is told, once.
+    /// Waits for the lock. After a second the reporter is told, once. A link in its place is not followed, and a pipe not waited for.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says, or [`Error::Special`].
     pub async fn acquire(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
+        not_followed(&mut options);
         Self::wait(&path, &options, reporter).await
     }
 
@@ -39,7 +41,12 @@ impl Lock {
         if cfg!(windows) {
             return Self::acquire(path.join(".tfoci.lock"), reporter).await;
         }
-        Self::wait(path, OpenOptions::new().read(true), reporter).await
+        Self::wait(
+            path,
+            super::without_waiting(OpenOptions::new().read(true)),
+            reporter,
+        )
+        .await
     }
 
     async fn wait(
@@ -64,7 +71,21 @@ impl Lock {
 
     fn attempt(path: &Path, options: &OpenOptions) -> Result<Option<Self>, Error> {
         let error = |source| Error::at("lock", path, source);
-        let file = options.open(path).map_err(error)?;
+        let special = || Error::Special {
+            path: path.to_owned(),
+        };
+        let file = options.open(path).map_err(|source| {
+            let found = path.symlink_metadata();
+            match found.map(|found| found.file_type()) {
+                Ok(kind) if kind.is_symlink() && !path.is_dir() => error(link()),
+                Ok(kind) if !kind.is_file() && !kind.is_symlink() && !kind.is_dir() => special(),
+                _ => error(source),
+            }
+        })?;
+        let found = file.metadata().map_err(error)?;
+        if !found.is_file() && !found.is_dir() {
+            return Err(special());
+        }
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(std::fs::TryLockError::WouldBlock) => Ok(None),
@@ -72,6 +93,17 @@ impl Lock {
         }
     }
 }
+
+#[cfg(unix)]
+fn not_followed(options: &mut OpenOptions) {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.custom_flags(flags.bits().cast_signed());
+}
+
+#[cfg(not(unix))]
+fn not_followed(_: &mut OpenOptions) {}
 
 #[cfg(test)]
 mod tests {
@@ -98,5 +130,35 @@ mod tests {
             drop(held);
             assert!(Lock::attempt(path, options).unwrap().is_some());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_is_a_file_and_no_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        not_followed(&mut options);
+        let attempt = |name: &str| Lock::attempt(&path(name), &options);
+        std::os::unix::fs::symlink("elsewhere", path("link")).unwrap();
+        let error = std::error::Error::source(&attempt("link").unwrap_err())
+            .unwrap()
+            .to_string();
+        assert_eq!(error, link().to_string());
+        assert!(!path("elsewhere").exists());
+        let made = std::process::Command::new("mkfifo")
+            .arg(path("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        assert!(matches!(attempt("pipe"), Err(Error::Special { .. })));
+        // With somebody at its other end it can be opened.
+        let mut reader = OpenOptions::new();
+        reader.read(true);
+        let _reader = super::super::without_waiting(&mut reader)
+            .open(path("pipe"))
+            .unwrap();
+        assert!(matches!(attempt("pipe"), Err(Error::Special { .. })));
+        assert!(attempt("file").unwrap().is_some());
     }
 }

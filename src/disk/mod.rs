@@ -4,12 +4,16 @@
 //! killed leaves hidden files at worst; [`sweep`] removes them on the next run.
 
 pub mod contents;
+pub mod directory;
+pub mod exposed;
 pub mod lock;
+mod patient;
 pub mod spool;
 pub mod staged;
 pub mod unpack;
 
 pub use contents::directory_h1;
+pub use directory::Directory;
 pub use lock::Lock;
 pub use staged::{Staged, hidden_dir, show_dir};
 
@@ -27,14 +31,22 @@ pub const UNFINISHED: &str = ".tfoci-tmp-";
 /// transfers fit in a few MiB.
 pub const CHUNK: usize = 64 << 10;
 
-/// Reads a whole file that the user named, and that must not be larger than `limit` bytes. A pipe will do.
+/// Reads a whole file that the user named, and that must not be larger than `limit` bytes. A pipe will do, and is waited for, not for
+/// ever.
 ///
 /// # Errors
 /// What the system says, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let opened = std::fs::File::open(path);
-    let file = opened.map_err(|source| Error::at("read", path, source))?;
-    read_all(file, path, limit)
+    let failed = |source| Error::at("read", path, source);
+    let file = without_waiting(std::fs::OpenOptions::new().read(true))
+        .open(path)
+        .map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_file() {
+        read_all(file, metadata.len(), path, limit)
+    } else {
+        read_all(patient::Patient::new(file, &metadata), 0, path, limit)
+    }
 }
 
 /// Reads a whole file of a directory that strangers may have filled, and that must not be larger than `limit` bytes.
@@ -42,22 +54,22 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// As [`open`], or [`Error::TooLarge`].
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    read_all(open(path)?, path, limit)
+    let file = open(path)?;
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    read_all(file, size, path, limit)
 }
 
-fn read_all(file: std::fs::File, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+/// Pipes have no size.
+fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    (&file)
-        .take(limit + 1)
+    file.take(limit + 1)
         .read_to_end(&mut bytes)
         .map_err(|source| Error::at("read", path, source))?;
     if bytes.len() as u64 > limit {
-        let size = file.metadata().map(|metadata| metadata.len());
         return Err(Error::TooLarge {
             path: path.to_owned(),
             limit,
-            // Pipes have none.
-            size: size.ok().filter(|size| *size > limit),
+            size: Some(size).filter(|size| *size > limit),
         });
     }
     Ok(bytes)
@@ -69,13 +81,34 @@ fn read_all(file: std::fs::File, path: &Path, limit: u64) -> Result<Vec<u8>, Err
 /// What the system says, or [`Error::Special`].
 pub fn open(path: &Path) -> Result<std::fs::File, Error> {
     let failed = |source| Error::at("read", path, source);
-    // Asked beforehand: opening a pipe would wait for its writer.
+    let special = || Error::Special {
+        path: path.to_owned(),
+    };
+    // Asked beforehand, since opening a device may do something, and again of what was opened, since it may be another by then.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(Error::Special {
-            path: path.to_owned(),
-        });
+        return Err(special());
     }
-    std::fs::File::open(path).map_err(failed)
+    let file = without_waiting(std::fs::OpenOptions::new().read(true))
+        .open(path)
+        .map_err(failed)?;
+    match file.metadata().map_err(failed)?.is_file() {
+        true => Ok(file),
+        false => Err(special()),
+    }
+}
+
+/// Opening a pipe would wait for somebody at its other end.
+#[cfg(unix)]
+fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.custom_flags(flags.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+    options
 }
 
 /// Turns "not there" into `None`.
@@ -194,15 +227,20 @@ impl Blocks {
     /// # Errors
     /// As [`open`].
     pub fn open(path: &Path, from: u64) -> Result<Self, Error> {
-        let mut file = open(path)?;
+        let mut blocks = Self::of(open(path)?, path);
         if from > 0 {
-            file.seek(SeekFrom::Start(from))
-                .map_err(|source| Error::at("read", path, source))?;
+            let sought = blocks.file.seek(SeekFrom::Start(from));
+            sought.map_err(|source| Error::at("read", path, source))?;
         }
-        Ok(Self {
+        Ok(blocks)
+    }
+
+    /// Of a file that is open already; the path is for messages.
+    pub fn of(file: std::fs::File, path: &Path) -> Self {
+        Self {
             file,
             path: path.to_owned(),
-        })
+        }
     }
 
     /// The next bytes; `None` at the end.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use super::{Error, UNFINISHED, sync_dir};
+use super::exposed::is_ours_alone;
+use super::{Directory, Error, UNFINISHED, sync_dir, without_waiting};
 
 /// A file in the making. Dropped before [`Staged::publish`], it was never there.
 pub struct Staged {
@@ -30,7 +31,7 @@ impl Staged {
     pub fn hidden_in(directory: &Path, target: &Path) -> Result<Self, Error> {
         let file = tempfile::Builder::new()
             .prefix(UNFINISHED)
-            .make_in(directory, |path| File::create_new(path))
+            .make_in(directory, |path| for_us_to_write().open(path))
             .map_err(|source| Error::at("create a file in", directory, source))?;
         Ok(Self {
             file,
@@ -38,21 +39,22 @@ impl Staged {
         })
     }
 
-    /// Gives the bytes of a file a second name, which will stand at `target`; `None` where the file system cannot, or where the
-    /// file is a link itself.
+    /// Gives the bytes of a file a second name, which will stand at `target`; `None` where the file system cannot, where the
+    /// file is a link itself, or where somebody else owns it or may write to it: they could change it under its second name too.
     pub fn link(file: &Path, target: &Path) -> Option<Self> {
-        std::fs::symlink_metadata(file)
-            .ok()
-            .filter(std::fs::Metadata::is_file)?;
+        std::fs::symlink_metadata(file).ok().filter(is_ours_alone)?;
         let linked =
             tempfile::Builder::new()
                 .prefix(UNFINISHED)
                 .make_in(directory_of(target), |hidden| {
                     std::fs::hard_link(file, hidden)?;
-                    File::open(hidden)
+                    without_waiting(std::fs::OpenOptions::new().read(true)).open(hidden)
                 });
+        let linked = linked.ok()?;
+        // It may be another one by now.
+        linked.as_file().metadata().ok().filter(is_ours_alone)?;
         Some(Self {
-            file: linked.ok()?,
+            file: linked,
             target: target.to_owned(),
         })
     }
@@ -95,16 +97,34 @@ impl Staged {
         self.show()
     }
 
-    /// Shows the file without waiting for the disk: for what can be made again at any time.
+    /// Shows the file in an open directory under a name, without waiting for the disk: for what can be made again at any time.
     ///
     /// # Errors
     /// What the system says.
-    pub fn show(self) -> Result<(), Error> {
+    pub fn show_in(self, directory: &Directory, name: &str) -> Result<(), Error> {
+        let failed = |source| Error::at("create", &self.target, source);
+        let hidden = self.file.into_temp_path();
+        directory.take(&hidden, name).map_err(failed)?;
+        // It is no longer where it would be removed from.
+        hidden.keep().map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+
+    fn show(self) -> Result<(), Error> {
         self.file
             .persist(&self.target)
             .map_err(|error| Error::at("create", &self.target, error.error))?;
         Ok(())
     }
+}
+
+/// How a file is created that nobody else may write to, whatever the umask.
+fn for_us_to_write() -> std::fs::OpenOptions {
+    let mut options = File::options();
+    options.write(true).read(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+    options
 }
 
 /// A directory in the making, hidden in `beside`. Dropped before [`show_dir`], it was never there.
@@ -121,12 +141,13 @@ pub fn hidden_dir(beside: &Path) -> Result<TempDir, Error> {
         .map_err(|source| Error::at("create a directory in", beside, source))
 }
 
-/// Shows a directory that is complete, in the place of nothing or of an empty one.
+/// Shows a directory that is complete in an open one under a name, in the place of nothing or of an empty one.
 ///
 /// # Errors
 /// What the system says.
-pub fn show_dir(hidden: TempDir, target: &Path) -> Result<(), Error> {
-    std::fs::rename(hidden.path(), target).map_err(|source| Error::at("create", target, source))?;
+pub fn show_dir(hidden: TempDir, directory: &Directory, name: &str) -> Result<(), Error> {
+    let taken = directory.take(hidden.path(), name);
+    taken.map_err(|source| Error::at("create", &directory.path().join(name), source))?;
     // It is no longer where it would be removed from.
     let _gone = hidden.keep();
     Ok(())
@@ -213,6 +234,11 @@ mod tests {
             let symbolic = directory.path().join("symbolic");
             std::os::unix::fs::symlink(&file, &symbolic).unwrap();
             assert!(Staged::link(&symbolic, &target).is_none());
+            for (mode, may) in [(0o644, true), (0o664, false), (0o646, false), (0o600, true)] {
+                std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode))
+                    .unwrap();
+                assert_eq!(Staged::link(&file, &target).is_some(), may, "{mode:o}");
+            }
         }
     }
 

@@ -3,10 +3,11 @@
 //! [`Archive::open`] has already refused every name and kind of entry that could leave the directory or meet another; here each file is
 //! created anew, so that nothing is followed or overwritten even if something else writes to the directory meanwhile.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::Directory;
 use crate::archive::{self, Archive, Content, Entry, Hashes, Kind};
 use crate::error::Category;
 
@@ -39,11 +40,12 @@ pub fn unpack<R: Read + Seek>(
             path: into.to_owned(),
         });
     }
+    let into = Directory::open(into).map_err(|e| Error::local("read", into, e))?;
     archive.read(|entry, content| match entry.kind() {
-        Kind::Directory => directories(into, entry.name()).map(drop),
+        Kind::Directory => directories(&into, entry.name()).map(drop),
         Kind::File => {
             let mode = mode(entry, entry.name() == executable);
-            write(into, entry.name(), mode, content)
+            write(&into, entry.name(), mode, content)
         }
     })
 }
@@ -57,48 +59,35 @@ fn mode(entry: &Entry, is_executable: bool) -> u32 {
 }
 
 fn write<R: Read>(
-    into: &Path,
+    into: &Directory,
     name: &str,
     mode: u32,
     content: &mut Content<'_, R>,
 ) -> Result<(), Error> {
     let (parent, file_name) = name.rsplit_once('/').unwrap_or(("", name));
-    let path = directories(into, parent)?.join(file_name);
-    let failed = |error| Error::local("write", &path, error);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .map_err(failed)?;
+    let directory = directories(into, parent)?;
+    let failed = |error| Error::local("write", &into.path().join(name), error);
+    let directory = directory.as_ref().unwrap_or(into);
+    let mut file = directory.create(file_name).map_err(failed)?;
     while let Some(chunk) = content.chunk()? {
         file.write_all(chunk).map_err(failed)?;
     }
     set_mode(&file, mode).map_err(failed)
 }
 
-/// Creates the directories of a path with forward slashes, and gives the last one.
-fn directories(into: &Path, path: &str) -> Result<PathBuf, Error> {
-    let mut directory = into.to_owned();
+/// Creates the directories of a path with forward slashes, and gives the last one, if there is one.
+fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, Error> {
+    let mut last: Option<Directory> = None;
     for element in path.split('/').filter(|element| !element.is_empty()) {
-        directory.push(element);
-        create_directory(&directory).map_err(|e| Error::local("create", &directory, e))?;
-    }
-    Ok(directory)
-}
-
-fn create_directory(path: &Path) -> io::Result<()> {
-    match fs::create_dir(path) {
-        Ok(()) => set_directory_mode(path),
-        // One that an earlier entry made; a link is none.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            if fs::symlink_metadata(path)?.is_dir() {
-                Ok(())
-            } else {
-                Err(error)
-            }
+        let above = last.as_ref().unwrap_or(into);
+        let failed = |error| Error::local("create", &above.path().join(element), error);
+        let (directory, is_new) = above.enter_or_create(element).map_err(failed)?;
+        if is_new {
+            directory.set_mode(EXECUTABLE).map_err(failed)?;
         }
-        Err(error) => Err(error),
+        last = Some(directory);
     }
+    Ok(last)
 }
 
 // Modes are set, not asked for: the umask of whoever runs this is no part of the package.
@@ -108,19 +97,8 @@ fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-#[cfg(unix)]
-fn set_directory_mode(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(EXECUTABLE))
-}
-
 #[cfg(not(unix))]
 fn set_mode(_: &File, _: u32) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn set_directory_mode(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 //!
 //! The host is spelled in Unicode, with its port, as clients look for it (contract 7). A package streams into a hidden file, where its
 //! digest is checked while it passes; only then is it opened, unpacked into a hidden directory, and renamed into its place.
-//! What is there already stays if it is the same, and is never replaced by something else.
+//! What is there already stays if it is the same and nobody else may change it, and is never replaced by something else.
 //!
 //! # Why never both forms
 //! Clients that find one package packed and unpacked choose by an accident of sorting.
@@ -22,6 +22,7 @@ use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
 use crate::blob::{self, BlobSource, proven};
+use crate::disk::spool::Spool;
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf};
@@ -265,15 +266,10 @@ impl<B: BlobSource> Work<B> {
             return Ok((Transfer::Present, Some(there)));
         }
         if self.dry_run {
-            let there = self.place.is_occupied()?;
-            let transfer = if there {
-                Transfer::Present
-            } else {
-                Transfer::Planned
-            };
-            return Ok((transfer, None));
+            return self.plan().await;
         }
-        let staged = self.fetch().await?;
+        let mut staged = self.place.stage()?;
+        self.fetch(|chunk| staged.write(chunk)).await?;
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
         let lock = self.lock.clone();
         let settled = tokio::task::spawn_blocking(move || {
@@ -286,8 +282,27 @@ impl<B: BlobSource> Work<B> {
         Ok((transfer, Some(hashes)))
     }
 
-    /// Streams the zip into a hidden file of the mirror's directory; its digest is right when this returns.
-    async fn fetch(&self) -> Result<Staged, Problem> {
+    /// What would become of it. What is there is compared with the package, which is read for that and kept nowhere.
+    async fn plan(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
+        if !self.place.is_occupied()? {
+            return Ok((Transfer::Planned, None));
+        }
+        let mut spool = Spool::new()?;
+        self.fetch(|chunk| spool.write(chunk)).await?;
+        let (zip, place) = (spool.into_spooled(), self.place.clone());
+        let file_name = self.package.file_name.clone();
+        let compared =
+            tokio::task::spawn_blocking(move || place.compare_with(&zip, &file_name)).await;
+        let hashes =
+            compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        Ok((Transfer::Present, Some(hashes)))
+    }
+
+    /// Streams the zip to where it is written; its digest is right when this returns.
+    async fn fetch(
+        &self,
+        mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
+    ) -> Result<(), Problem> {
         let Package {
             expected, location, ..
         } = &self.package;
@@ -296,11 +311,10 @@ impl<B: BlobSource> Work<B> {
             size: expected.size,
         });
         let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
-        let mut staged = self.place.stage()?;
         let mut body = proven(location).await.map_err(unusable)?;
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(unusable)?;
-            staged.write(&chunk)?;
+            write(&chunk)?;
             self.reporter.report(Event::Advanced {
                 subject: self.subject.clone(),
                 bytes: chunk.len() as u64,
@@ -308,6 +322,6 @@ impl<B: BlobSource> Work<B> {
             // A local store never waits; without this the task could not be stopped.
             tokio::task::consume_budget().await;
         }
-        Ok(staged)
+        Ok(())
     }
 }

@@ -1,19 +1,79 @@
 //! The place of a package in a filesystem mirror.
+//!
+//! No link is followed on the way down from the mirror's directory, which is shared with others at times: neither to write, nor to
+//! find that a package is there already.
+
+use std::fs::{File, Metadata};
 
 use super::{
     Archive, Form, Hashes, Limits, Package, PackageHash, Path, PathBuf, Platform, Problem,
     ProviderAddr, Request, Staged, Transfer, Version, blob, canonical_file_name, disk,
 };
 use crate::digest::{Algorithm, Digest, Hasher};
+use crate::disk::Directory;
+use crate::disk::exposed::{exposed, exposure};
+use crate::disk::spool::Spooled;
+use crate::error::printable_path;
 
 /// Where one package goes, and where it would be in the other form.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     into: PathBuf,
     form: Form,
-    packed: PathBuf,
-    unpacked: PathBuf,
+    packed: Spot,
+    unpacked: Spot,
     type_name: String,
+}
+
+/// A file or directory in a mirror, by the directories that lead to it and its name.
+#[derive(Clone, Debug)]
+struct Spot {
+    way: Vec<String>,
+    name: String,
+    path: PathBuf,
+}
+
+impl Spot {
+    fn new(into: &Path, way: Vec<String>, name: String) -> Self {
+        let mut path = into.to_owned();
+        path.extend(&way);
+        path.push(&name);
+        Self { way, name, path }
+    }
+
+    /// What is there, with the directory that it is in; `None` where nothing is.
+    fn find(&self, into: &Path) -> Result<Option<(Directory, Metadata)>, disk::Error> {
+        let Some(mut at) = disk::if_exists(Directory::open(into).map_err(|e| unusable(into, e)))?
+        else {
+            return Ok(None);
+        };
+        for name in &self.way {
+            let entered = at.enter_if_there(name);
+            match entered.map_err(|error| unusable(&at.path().join(name), error))? {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        let found = at
+            .look(&self.name)
+            .map_err(|error| unusable(&self.path, error))?;
+        Ok(found.map(|found| (at, found)))
+    }
+
+    /// The directory that it is in, which is created if it is missing.
+    fn make_way(&self, into: &Path) -> Result<Directory, disk::Error> {
+        let mut at = Directory::open(into).map_err(|error| unusable(into, error))?;
+        for name in &self.way {
+            let entered = at.enter_or_create(name);
+            let path = || at.path().join(name);
+            (at, _) = entered.map_err(|error| disk::Error::at("create", &path(), error))?;
+        }
+        Ok(at)
+    }
+}
+
+fn unusable(path: &Path, error: std::io::Error) -> disk::Error {
+    disk::Error::at("use", path, error)
 }
 
 impl Place {
@@ -23,23 +83,27 @@ impl Place {
         version: &Version,
         platform: &Platform,
     ) -> Self {
-        let directory = request
-            .into
-            .join(provider.hostname().to_unicode())
-            .join(provider.namespace())
-            .join(provider.type_name());
+        let way = vec![
+            provider.hostname().to_unicode(),
+            provider.namespace().to_owned(),
+            provider.type_name().to_owned(),
+        ];
+        let within = [way.as_slice(), &[version.to_string()]].concat();
+        let file = canonical_file_name(provider, version, platform);
         Self {
             into: request.into.clone(),
             form: request.form,
-            packed: directory.join(canonical_file_name(provider, version, platform)),
-            unpacked: directory
-                .join(version.to_string())
-                .join(platform.to_string()),
+            packed: Spot::new(&request.into, way, file),
+            unpacked: Spot::new(&request.into, within, platform.to_string()),
             type_name: provider.type_name().to_owned(),
         }
     }
 
     pub(super) fn path(&self) -> &Path {
+        &self.spot().path
+    }
+
+    fn spot(&self) -> &Spot {
         match self.form {
             Form::Packed => &self.packed,
             Form::Unpacked => &self.unpacked,
@@ -56,9 +120,9 @@ impl Place {
             Form::Packed => &self.unpacked,
             Form::Unpacked => &self.packed,
         };
-        if other.exists() {
+        if other.find(&self.into)?.is_some() {
             Err(Problem::OtherForm {
-                path: other.clone(),
+                path: other.path.clone(),
             })
         } else {
             Ok(())
@@ -70,28 +134,37 @@ impl Place {
         &self,
         package: &Package<L>,
     ) -> Result<Option<Hashes>, Problem> {
-        if self.form == Form::Unpacked || !self.packed.exists() {
+        if self.form == Form::Unpacked {
             return Ok(None);
         }
-        let (path, type_name, expected) = (
-            self.packed.clone(),
-            self.type_name.clone(),
-            package.expected.digest,
-        );
+        let (place, expected) = (self.clone(), package.expected.digest);
         let (zh, file) = (package.zh(), package.file_name.clone());
         let compare = move || {
-            let received = digest(&path)?;
-            if received != expected {
-                let received = PackageHash::of_zip(&received)
-                    .map_or_else(String::new, |hash| hash.to_string());
-                let expected = zh.unwrap_or(PackageHash::Zh([0; 32]));
-                return Err(Problem::Occupied {
-                    path,
-                    expected,
-                    received,
-                });
+            let Spot { name, path, .. } = &place.packed;
+            let Some((directory, found)) = place.packed.find(&place.into)? else {
+                return Ok(None);
+            };
+            if !found.is_file() {
+                let path = path.clone();
+                return Err(disk::Error::Special { path }.into());
             }
-            hashes(disk::open(&path)?, &type_name, &file).map(Some)
+            let open = || directory.read(name).map_err(|error| unusable(path, error));
+            let received = digest(open()?, path)?;
+            let occupied = |received| Problem::Occupied {
+                path: path.clone(),
+                expected: zh.unwrap_or(PackageHash::Zh([0; 32])),
+                received,
+            };
+            if received != expected {
+                let hash = PackageHash::of_zip(&received);
+                return Err(occupied(
+                    hash.map_or_else(String::new, |hash| hash.to_string()),
+                ));
+            }
+            if let Some(exposure) = exposure(&found) {
+                return Err(occupied(format!("the same, but {exposure}")));
+            }
+            hashes(open()?, &place.type_name, &file).map(Some)
         };
         let compared = tokio::task::spawn_blocking(compare).await;
         compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
@@ -102,8 +175,7 @@ impl Place {
         match self.form {
             Form::Packed => {
                 let hashes = hashes(staged.reopen()?, &self.type_name, file)?;
-                self.make_parent()?;
-                staged.show()?;
+                staged.show_in(&self.packed.make_way(&self.into)?, &self.packed.name)?;
                 Ok((Transfer::Copied, hashes))
             }
             Form::Unpacked => self.unpack(&staged, file),
@@ -130,17 +202,23 @@ impl Place {
                 other => Problem::Unpack(other),
             },
         )?;
-        self.make_parent()?;
-        disk::show_dir(hidden, &self.unpacked)?;
+        let way = self.unpacked.make_way(&self.into)?;
+        disk::show_dir(hidden, &way, &self.unpacked.name)?;
         Ok((Transfer::Copied, hashes))
     }
 
     /// Whether something is there; an empty directory is nothing, to clients too (contract 4.5).
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
-        if !self.path().is_dir() {
-            return Ok(self.path().exists());
+        match self.spot().find(&self.into)? {
+            None => Ok(false),
+            Some((_, found)) if found.is_dir() => Ok(!disk::names(self.path())?.is_empty()),
+            Some(_) => Ok(true),
         }
-        Ok(!disk::names(self.path())?.is_empty())
+    }
+
+    /// The hashes of a proved zip, whose contents must be what is there unpacked already.
+    pub(super) fn compare_with(&self, zip: &Spooled, file: &str) -> Result<Hashes, Problem> {
+        self.compare(hashes(zip.reader(0), &self.type_name, file)?)
     }
 
     /// What clients make of a zip whose two `h1` differ (contract 11).
@@ -157,31 +235,41 @@ impl Place {
     }
 
     fn compare(&self, hashes: Hashes) -> Result<Hashes, Problem> {
-        let there = disk::directory_h1(&self.unpacked, &Limits::default());
-        match there {
-            Ok(hash) if hash == hashes.directory => Ok(hashes),
-            Ok(hash) => Err(self.occupied(&hashes, hash.to_string())),
-            Err(error) => Err(self.occupied(&hashes, error.to_string())),
+        let path = &self.unpacked.path;
+        let there = match disk::directory_h1(path, &Limits::default()) {
+            Ok(hash) => hash,
+            Err(error) => return Err(self.occupied(&hashes, error.to_string())),
+        };
+        if there != hashes.directory {
+            return Err(self.occupied(&hashes, there.to_string()));
+        }
+        match exposed(path).map_err(|error| unusable(path, error))? {
+            None => Ok(hashes),
+            Some((exposed, exposure)) => {
+                let which = exposed.strip_prefix(path).unwrap_or(&exposed);
+                let which = match which.as_os_str().is_empty() {
+                    true => "it".to_owned(),
+                    false => format!("`{}`", printable_path(which)),
+                };
+                Err(self.occupied(&hashes, format!("the same, but {which} is {exposure}")))
+            }
         }
     }
 
     fn occupied(&self, hashes: &Hashes, received: String) -> Problem {
         Problem::Occupied {
-            path: self.unpacked.clone(),
+            path: self.unpacked.path.clone(),
             expected: hashes.directory.clone(),
             received,
         }
     }
-
-    fn make_parent(&self) -> Result<(), Problem> {
-        self.path()
-            .parent()
-            .map_or(Ok(()), disk::create_dir)
-            .map_err(Problem::from)
-    }
 }
 
-fn hashes(zip: std::fs::File, type_name: &str, file: &str) -> Result<Hashes, Problem> {
+fn hashes(
+    zip: impl std::io::Read + std::io::Seek,
+    type_name: &str,
+    file: &str,
+) -> Result<Hashes, Problem> {
     let unusable = |source| Problem::Archive {
         file: file.to_owned(),
         source,
@@ -191,8 +279,8 @@ fn hashes(zip: std::fs::File, type_name: &str, file: &str) -> Result<Hashes, Pro
     archive.hashes().map_err(unusable)
 }
 
-fn digest(path: &Path) -> Result<Digest, blob::Error> {
-    let mut blocks = disk::Blocks::open(path, 0)?;
+fn digest(file: File, path: &Path) -> Result<Digest, blob::Error> {
+    let mut blocks = disk::Blocks::of(file, path);
     let mut hasher = Hasher::new(Algorithm::Sha256);
     while let Some(block) = blocks.next_block()? {
         hasher.update(&block);

@@ -1,0 +1,299 @@
+//! Directories that are held open: nothing below them is reached through a link.
+//!
+//! Others may write to a directory that several people share, and put a link in the place of a directory just before something is written
+//! there. So each directory is opened in the one above it, and what is created is created in the open one. Where the system has no such
+//! calls, each part of the way is looked at before it is used.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+/// An open directory.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    #[cfg(unix)]
+    handle: File,
+}
+
+impl Directory {
+    /// Opens a directory that the user named. It may be a link.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        #[cfg(unix)]
+        let handle = opened(rustix::fs::openat(CWD, path, DIRECTORY, Mode::empty()))?;
+        #[cfg(not(unix))]
+        std::fs::read_dir(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            #[cfg(unix)]
+            handle,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a directory in this one.
+    ///
+    /// # Errors
+    /// What the system says; that it is a link, or no directory.
+    pub fn enter(&self, name: &str) -> io::Result<Self> {
+        let path = self.path.join(name);
+        #[cfg(unix)]
+        let handle = {
+            let open = rustix::fs::openat(
+                &self.handle,
+                name,
+                DIRECTORY | OFlags::NOFOLLOW,
+                Mode::empty(),
+            );
+            opened(open).map_err(|error| if self.is_link(name) { link() } else { error })?
+        };
+        #[cfg(not(unix))]
+        {
+            if self.is_link(name) {
+                return Err(link());
+            }
+            std::fs::read_dir(&path)?;
+        }
+        Ok(Self {
+            path,
+            #[cfg(unix)]
+            handle,
+        })
+    }
+
+    /// As [`Directory::enter`], `None` where nothing is.
+    ///
+    /// # Errors
+    /// As [`Directory::enter`].
+    pub fn enter_if_there(&self, name: &str) -> io::Result<Option<Self>> {
+        match self.enter(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            entered => entered.map(Some),
+        }
+    }
+
+    /// As [`Directory::enter`], and creates what is missing. The second value says whether it did.
+    ///
+    /// # Errors
+    /// As [`Directory::enter`].
+    pub fn enter_or_create(&self, name: &str) -> io::Result<(Self, bool)> {
+        #[cfg(unix)]
+        let made = rustix::fs::mkdirat(&self.handle, name, Mode::from_raw_mode(0o777))
+            .map_err(io::Error::from);
+        #[cfg(not(unix))]
+        let made = std::fs::create_dir(self.path.join(name));
+        let is_new = match made {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(error),
+        };
+        Ok((self.enter(name)?, is_new))
+    }
+
+    /// What is in this place, itself and not what it links to; `None` where nothing is.
+    ///
+    /// # Errors
+    /// What the system says; that it is a link.
+    pub fn look(&self, name: &str) -> io::Result<Option<Metadata>> {
+        if self.is_link(name) {
+            return Err(link());
+        }
+        // What is there is opened to be asked: a path could by now lead elsewhere.
+        #[cfg(unix)]
+        let found = {
+            let flags = OFlags::RDONLY
+                | OFlags::NOFOLLOW
+                | OFlags::NONBLOCK
+                | OFlags::NOCTTY
+                | OFlags::CLOEXEC;
+            opened(rustix::fs::openat(&self.handle, name, flags, Mode::empty()))
+                .and_then(|file| file.metadata())
+        };
+        #[cfg(not(unix))]
+        let found = std::fs::symlink_metadata(self.path.join(name));
+        match found {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    /// Opens a regular file in this directory, for reading.
+    ///
+    /// # Errors
+    /// What the system says; that it is a link, or no regular file.
+    pub fn read(&self, name: &str) -> io::Result<File> {
+        if self.is_link(name) {
+            return Err(link());
+        }
+        #[cfg(unix)]
+        let file = {
+            let flags = OFlags::RDONLY
+                | OFlags::NOFOLLOW
+                | OFlags::NONBLOCK
+                | OFlags::NOCTTY
+                | OFlags::CLOEXEC;
+            opened(rustix::fs::openat(&self.handle, name, flags, Mode::empty()))?
+        };
+        #[cfg(not(unix))]
+        let file = File::open(self.path.join(name))?;
+        if file.metadata()?.is_file() {
+            Ok(file)
+        } else {
+            Err(io::Error::other("it is not a regular file"))
+        }
+    }
+
+    /// Creates a file in this directory, which must not be there; only its owner may read it so far.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        #[cfg(unix)]
+        {
+            let flags =
+                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            opened(rustix::fs::openat(
+                &self.handle,
+                name,
+                flags,
+                Mode::from_raw_mode(0o600),
+            ))
+        }
+        #[cfg(not(unix))]
+        File::create_new(self.path.join(name))
+    }
+
+    /// Moves a file or directory of the same file system into this directory. A file, and an empty directory, are replaced.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn take(&self, from: &Path, name: &str) -> io::Result<()> {
+        #[cfg(unix)]
+        return rustix::fs::renameat(CWD, from, &self.handle, name).map_err(io::Error::from);
+        #[cfg(not(unix))]
+        std::fs::rename(from, self.path.join(name))
+    }
+
+    /// Sets its permission bits, whatever the umask.
+    ///
+    /// # Errors
+    /// What the system says.
+    #[cfg(unix)]
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.handle
+            .set_permissions(std::fs::Permissions::from_mode(mode))
+    }
+
+    /// There are none.
+    ///
+    /// # Errors
+    /// Never.
+    #[cfg(not(unix))]
+    pub fn set_mode(&self, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    fn is_link(&self, name: &str) -> bool {
+        let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+        found.is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_symlink())
+    }
+
+    #[cfg(not(unix))]
+    fn is_link(&self, name: &str) -> bool {
+        let found = std::fs::symlink_metadata(self.path.join(name));
+        found.is_ok_and(|found| found.is_symlink())
+    }
+}
+
+#[cfg(unix)]
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+#[cfg(unix)]
+fn opened(result: rustix::io::Result<std::os::fd::OwnedFd>) -> io::Result<File> {
+    result.map(File::from).map_err(io::Error::from)
+}
+
+/// Why what is there is not used.
+pub(super) fn link() -> io::Error {
+    io::Error::other("it is a symbolic link, and none is followed here")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_followed_at_the_top_and_nowhere_else() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = |name: &str| scene.path().join(name);
+        std::fs::create_dir_all(path("real/inner")).unwrap();
+        std::fs::write(path("real/file"), b"x").unwrap();
+        symlink("real", path("top")).unwrap();
+        symlink("inner", path("real/link")).unwrap();
+        symlink("file", path("real/file-link")).unwrap();
+        symlink("/nowhere", path("real/dangling")).unwrap();
+        let top = Directory::open(&path("top")).unwrap();
+        assert!(top.enter("inner").is_ok());
+        for name in ["link", "file-link", "dangling"] {
+            let said = link().to_string();
+            assert_eq!(top.enter(name).unwrap_err().to_string(), said);
+            assert_eq!(top.enter_or_create(name).unwrap_err().to_string(), said);
+            assert_eq!(top.look(name).unwrap_err().to_string(), said);
+            assert_eq!(top.read(name).unwrap_err().to_string(), said);
+            assert!(top.create(name).is_err());
+        }
+        let mut text = String::new();
+        top.read("file").unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "x");
+        assert!(top.enter_if_there("none").unwrap().is_none());
+        assert!(top.look("none").unwrap().is_none());
+        assert!(top.look("inner").unwrap().unwrap().is_dir());
+        assert!(top.read("inner").is_err());
+    }
+
+    #[test]
+    fn what_was_opened_stays_what_it_is_when_its_name_becomes_a_link() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = |name: &str| scene.path().join(name);
+        std::fs::create_dir(path("elsewhere")).unwrap();
+        let top = Directory::open(scene.path()).unwrap();
+        let (made, is_new) = top.enter_or_create("made").unwrap();
+        assert!(is_new && !top.enter_or_create("made").unwrap().1);
+        std::fs::rename(path("made"), path("moved")).unwrap();
+        symlink("elsewhere", path("made")).unwrap();
+        made.create("file").unwrap().write_all(b"x").unwrap();
+        std::fs::write(path("other"), b"y").unwrap();
+        made.take(&path("other"), "taken").unwrap();
+        assert_eq!(std::fs::read_dir(path("elsewhere")).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(path("moved")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn pipes_are_not_waited_for() {
+        let scene = tempfile::tempdir().unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(scene.path().join("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        let top = Directory::open(scene.path()).unwrap();
+        assert!(!top.look("pipe").unwrap().unwrap().is_file());
+        assert!(top.read("pipe").is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! Exposed files: those that somebody else may change, or that do more than they should when they are run.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the content of a file or directory says nothing about tomorrow; `None` if it is as it should be.
+#[cfg(unix)]
+pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt as _;
+    const EVERYBODY: u32 = 0o002;
+    const SPECIAL: u32 = 0o7000;
+    let mode = metadata.mode();
+    if metadata.is_symlink() {
+        Some("a symbolic link")
+    } else if mode & EVERYBODY != 0 {
+        Some("writable by everybody")
+    } else if metadata.is_file() && mode & SPECIAL != 0 {
+        Some("setuid, setgid or sticky")
+    } else {
+        None
+    }
+}
+
+/// Why the content of a file or directory says nothing about tomorrow; `None` if it is as it should be.
+#[cfg(not(unix))]
+pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
+    metadata.is_symlink().then_some("a symbolic link")
+}
+
+/// The first exposed file or directory at or below a path, with what is wrong with it.
+///
+/// # Errors
+/// What the system says.
+pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
+    let mut pending = vec![path.to_owned()];
+    while let Some(path) = pending.pop() {
+        let metadata = fs::symlink_metadata(&path)?;
+        if let Some(exposure) = exposure(&metadata) {
+            return Ok(Some((path, exposure)));
+        }
+        if metadata.is_dir() {
+            let mut entries = fs::read_dir(&path)?
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect::<io::Result<Vec<_>>>()?;
+            // The first by name is looked at first.
+            entries.sort_by(|a, b| b.cmp(a));
+            pending.append(&mut entries);
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a file belongs to the user of this process, and nobody else may write to it: only then may it be shared by a hard link.
+#[cfg(unix)]
+pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    const OTHERS: u32 = 0o022;
+    metadata.is_file()
+        && metadata.uid() == rustix::process::geteuid().as_raw()
+        && metadata.mode() & OTHERS == 0
+}
+
+/// Whether a file may be shared by a hard link. Its access list is not looked at.
+#[cfg(not(unix))]
+pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
+    metadata.is_file()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn each_exposure_is_found() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = |name: &str| scene.path().join(name);
+        let set = |name: &str, mode| {
+            fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).unwrap()
+        };
+        fs::create_dir_all(path("a/b")).unwrap();
+        fs::write(path("a/b/file"), b"").unwrap();
+        set("a/b/file", 0o755);
+        let found = || exposed(&path("a")).unwrap();
+        assert_eq!(found(), None);
+        for mode in [0o4755, 0o2755, 0o1755] {
+            set("a/b/file", mode);
+            assert_eq!(
+                found(),
+                Some((path("a/b/file"), "setuid, setgid or sticky"))
+            );
+        }
+        set("a/b/file", 0o666);
+        assert_eq!(found(), Some((path("a/b/file"), "writable by everybody")));
+        set("a/b", 0o1777);
+        assert_eq!(found(), Some((path("a/b"), "writable by everybody")));
+        set("a/b", 0o2775);
+        set("a/b/file", 0o664);
+        assert_eq!(found(), None);
+        symlink("b/file", path("a/link")).unwrap();
+        assert_eq!(found(), Some((path("a/link"), "a symbolic link")));
+    }
+}

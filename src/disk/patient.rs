@@ -1,0 +1,63 @@
+//! Pipes and terminals that the user named, such as `<(program)`: waited for, not for ever.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+/// How long a pipe is waited for that nobody has opened for writing.
+const UNTIL_A_WRITER: Duration = Duration::from_secs(5);
+/// How long all of it may take.
+const UNTIL_THE_END: Duration = Duration::from_secs(30);
+/// How often it is looked at.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A file that is opened so that reading it never waits by itself.
+pub(super) struct Patient {
+    file: File,
+    opened: Instant,
+    /// Whether the end of it may be that nobody writes yet.
+    may_begin: bool,
+}
+
+impl Patient {
+    pub(super) fn new(file: File, metadata: &Metadata) -> Self {
+        Self {
+            file,
+            opened: Instant::now(),
+            may_begin: is_pipe(metadata),
+        }
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let (limit, what) = match self.file.read(buffer) {
+                Ok(0) if self.may_begin => (UNTIL_A_WRITER, "nobody writes to it"),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.may_begin = false;
+                    (UNTIL_THE_END, "it does not come to an end")
+                }
+                read => {
+                    self.may_begin = false;
+                    return read;
+                }
+            };
+            if self.opened.elapsed() > limit {
+                return Err(io::Error::other(what));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    metadata.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
+}
