@@ -5,6 +5,7 @@ use std::fmt;
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
 use crate::error::{Category, printable};
+use crate::shown::{Shown, userinfo};
 
 /// A provider and the versions of it that are meant, written `ADDR[@CONSTRAINTS]`.
 ///
@@ -23,6 +24,9 @@ impl Selection {
     /// # Errors
     /// Text whose part before or after the first `@` is not what it should be.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
+        if userinfo(text).is_some() {
+            return Err(Error::User { text: text.into() });
+        }
         let (provider, constraints) = match text.split_once('@') {
             Some((_, constraints)) if constraints.trim().is_empty() => {
                 return Err(Error::NoConstraints {
@@ -62,6 +66,12 @@ pub enum Error {
         /// What was given.
         text: String,
     },
+    /// A name and password, as some URLs have them.
+    #[error("`{text}` has the name and password of a user\n  expected ADDR or ADDR@CONSTRAINTS")]
+    User {
+        /// What was given, without them.
+        text: Shown,
+    },
     /// The part before the `@`.
     #[error(transparent)]
     Address(#[from] address::Error),
@@ -74,7 +84,7 @@ impl Error {
     /// What kind of thing went wrong.
     pub fn category(&self) -> Category {
         match self {
-            Self::NoConstraints { .. } => Category::Malformed,
+            Self::NoConstraints { .. } | Self::User { .. } => Category::Malformed,
             Self::Address(error) => error.category(),
             Self::Constraints(error) => error.category(),
         }

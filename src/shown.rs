@@ -48,6 +48,30 @@ impl From<&str> for Shown {
     }
 }
 
+/// `name:password` of `https://name:password@host/…`, or of the same without a scheme, as people write registries. A provider with a port
+/// and a version, as in `host:8443/acme/demo@1.0.0`, has none, nor has a digest or a directory.
+pub fn userinfo(text: &str) -> Option<&str> {
+    let (before, after) = text.rsplit_once('@')?;
+    if let Some((_, user)) = before.split_once("://") {
+        return user.contains(':').then_some(user);
+    }
+    let (name, password) = before.split_once(':')?;
+    let is_odd = |c: char| c.is_whitespace() || "/\\<>\"'".contains(c);
+    let prefixes = [
+        "oci-layout",
+        "bundle",
+        "filesystem-mirror",
+        "network-mirror",
+    ];
+    let mut parts = password.split('/');
+    let has_port = parts
+        .next()
+        .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_port = has_port && (parts.count() == 2 || after.starts_with("sha256:"));
+    (!name.is_empty() && !name.contains(is_odd) && !prefixes.contains(&name) && !is_port)
+        .then_some(before)
+}
+
 fn before_query(text: &str) -> String {
     printable(text.split(['?', '#']).next().unwrap_or_default())
 }
@@ -67,6 +91,25 @@ impl fmt::Debug for Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_and_passwords_are_found_and_nothing_else() {
+        for (text, user) in [
+            ("https://me:hunter2@h.example/x", Some("me:hunter2")),
+            ("network-mirror:https://me:h@h", Some("me:h")),
+            ("oci-layout:https://me:h@h", Some("me:h")),
+            ("me:hun/t@er2@h.example/x", Some("me:hun/t@er2")),
+            ("me:123@h.example/x", Some("me:123")),
+            ("h.example:8443/acme/demo@1.0.0", None),
+            ("h.example:8443/demo@sha256:00", None),
+            ("acme/demo@1.0.0", None),
+            ("oci-layout:/home/me@work", None),
+            ("/home/a:b@c", None),
+            ("h.example:8443/x", None),
+        ] {
+            assert_eq!(userinfo(text), user, "{text}");
+        }
+    }
 
     #[test]
     fn nothing_that_may_be_secret_is_left() {

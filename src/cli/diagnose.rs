@@ -259,6 +259,9 @@ fn hint(failure: &Failure) -> Option<String> {
             return about_template(error);
         }
         Problem::Endpoint(AddressError::Levels(levels)) | Problem::Mapping(MappingError::Levels(levels)) => levelled(levels),
+        Problem::Endpoint(AddressError::User { .. }) => {
+            "`tfoci login REGISTRY` keeps them where no message shows them".to_owned()
+        }
         Problem::Mapping(MappingError::OneRepository { .. }) => {
             "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
         }

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use tfoci::error::printable;
-use tfoci::shown::Shown;
+use tfoci::shown::{Shown, userinfo};
 
 /// Text that must not be printed, with what is printed in its place. The longest comes first.
 #[derive(Clone, Debug, Default)]
@@ -59,31 +59,6 @@ fn value(argument: &str) -> &str {
             rest.as_str()
         }
     }
-}
-
-/// `name:password` of `https://name:password@host/…`, or of the same without a scheme. A provider with a port and a version, as in
-/// `host:8443/acme/demo@1.0.0`, has none, nor has a directory.
-fn userinfo(text: &str) -> Option<&str> {
-    let (before, _) = text.rsplit_once('@')?;
-    if let Some((_, user)) = before.split_once("://") {
-        return user.contains(':').then_some(user);
-    }
-    let (name, password) = before.split_once(':')?;
-    let is_name =
-        !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "/\\<>\"'".contains(c));
-    let is_prefix = [
-        "oci-layout",
-        "bundle",
-        "filesystem-mirror",
-        "network-mirror",
-    ]
-    .contains(&name);
-    let mut parts = password.split('/');
-    let has_port = parts
-        .next()
-        .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_provider = has_port && parts.count() == 2;
-    (is_name && !is_prefix && !is_provider).then_some(before)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::netrc;
 use crate::config;
 use crate::disk;
 use crate::error::{Category, printable, printable_path};
+use crate::shown::Shown;
 
 /// Credentials that cannot be used or kept. Nothing of them is shown, and nothing that a helper wrote.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -102,7 +103,7 @@ pub enum Error {
     #[error("there is no home directory to keep credentials in")]
     NoHome,
     /// Credentials are kept for registries.
-    #[error("`{}` is not a registry\n  expected HOST or HOST:PORT", printable(.text))]
+    #[error("`{}` is not a registry\n  expected HOST or HOST:PORT", Shown::from(.text.as_str()))]
     Registry {
         /// What was given.
         text: String,

@@ -11,6 +11,7 @@ use super::{Error, Layout, Listing, ReadStore as _, Registry, Store};
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
 use crate::oci::{Repository, RepositoryTemplate, template};
+use crate::shown::{Shown, userinfo};
 
 /// A store address, and how providers map to repositories in it.
 #[derive(Clone, Debug)]
@@ -32,6 +33,10 @@ impl Endpoint {
     /// # Errors
     /// An unknown form, a directory that looks like a template, or a template that is none.
     pub fn parse(text: &str, exact: bool) -> Result<Self, AddressError> {
+        // Every later message repeats the address.
+        if userinfo(text).is_some() {
+            return Err(AddressError::User { text: text.into() });
+        }
         let kind = match text.strip_prefix("oci-layout:") {
             Some(directory) => Kind::Layout(literal(text, directory)?),
             None => Kind::Registry(RepositoryTemplate::parse(text)?),
@@ -239,8 +244,16 @@ pub enum AddressError {
     /// Names with more or fewer levels than their registry takes, whatever the provider.
     #[error(transparent)]
     Levels(#[from] known::Levels),
+    /// A name and password, which every message and every list of processes would show.
+    #[error(
+        "`{text}` has the name and password of a user\n  expected none in the address of a store"
+    )]
+    User {
+        /// What was given, without them.
+        text: Shown,
+    },
     /// A prefix with nothing behind it.
-    #[error("`{text}` names no directory\n  expected oci-layout:DIR")]
+    #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
     NoDirectory {
         /// What was given.
         text: String,
