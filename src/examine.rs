@@ -267,7 +267,12 @@ impl<S: ReadStore> Shelf<S> {
         platforms: &Platforms,
     ) -> Result<Vec<StoredPackage>, store::Error> {
         match platforms {
-            Platforms::All => graph::packages(&self.store, &self.repository, &artifact.index).await,
+            Platforms::All => {
+                let Self {
+                    store, repository, ..
+                } = self;
+                graph::packages(store, repository, &artifact.index, |_| true).await
+            }
             Platforms::Only(wanted) => {
                 let mut packages = Vec::new();
                 for platform in wanted {

@@ -19,6 +19,8 @@ mod faults;
 mod filesystem_mirror;
 /// Packages that are signed, and are no zips.
 mod frames;
+/// What an index says about zips is never believed.
+mod hints;
 /// What is mirrored, and what it costs to do so again.
 mod journey;
 /// Service discovery, and lists of versions.

@@ -279,7 +279,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             digest,
             status: Change::Present,
             authentication: None,
-            packages: PublishedPackage::of_index(&index),
+            packages: PublishedPackage::of_index(&index, &[]),
             bytes: 0,
         }))
     }

@@ -36,6 +36,7 @@ use crate::publish::{self, Destination, Known, publish};
 use crate::release::Release;
 use crate::source::{self, Source};
 use crate::store::WriteStore;
+use crate::store::graph::StoredPackage;
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
@@ -120,13 +121,19 @@ impl<L> Prepared<L> {
         Self::Present(Box::new(published))
     }
 
-    fn lacking(release: Verified<Release<L>>, stored: Option<Stored>) -> Self {
+    /// `read` are the packages of `stored` whose manifests were read.
+    fn lacking(
+        release: Verified<Release<L>>,
+        stored: Option<Stored>,
+        read: &[StoredPackage],
+    ) -> Self {
         let arriving = |platform: &Platform| {
             let mut packages = release.packages.iter();
             packages.any(|package| package.platform == *platform)
         };
         let there = stored.as_ref().map(|stored| &stored.artifact.index);
-        let mut beside = there.map_or_else(Vec::new, PublishedPackage::of_index);
+        let mut beside =
+            there.map_or_else(Vec::new, |index| PublishedPackage::of_index(index, read));
         beside.retain(|package| !arriving(&package.platform));
         Self::Lacking {
             release: Box::new(release),
@@ -236,14 +243,14 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             }
             platforms => platforms.clone(),
         };
-        let mut lacking = wanted.clone();
+        let (mut lacking, mut read) = (wanted.clone(), Vec::new());
         if let (Some(stored), Some(wanted)) = (&stored, &wanted) {
             let held = self.hold_to_lock(version, stored, wanted).await;
-            held.map_err(in_store)?;
+            read = held.map_err(in_store)?;
             lacking = Some(self.lacking(stored, wanted));
         }
         if let (Some(stored), Some([])) = (&stored, lacking.as_deref()) {
-            return Ok(Prepared::present(self.present(version, stored)));
+            return Ok(Prepared::present(self.present(version, stored, &read)));
         }
         if !S::BRINGS_PROOF && stored.is_none() {
             // That nothing will do as proof is known before anything flows.
@@ -260,7 +267,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             return match &stored {
                 Some(stored) if wanted.any(|one| stored.platforms.contains(one)) => {
                     self.tell_what_is_absent(version, &absent);
-                    Ok(Prepared::present(self.present(version, stored)))
+                    Ok(Prepared::present(self.present(version, stored, &read)))
                 }
                 _ => Err(self.without_packages(&absent, None, subject)),
             };
@@ -273,7 +280,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             authentication: verified.authentication().clone(),
         });
         let verified = self.source.packages(verified).await.map_err(from_source)?;
-        Ok(Prepared::lacking(verified, stored))
+        Ok(Prepared::lacking(verified, stored, &read))
     }
 
     /// Whether evidence can come from the source into the store.

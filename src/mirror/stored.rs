@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{Journey, Source};
-use crate::digest::Digest;
 use crate::oci::Tag;
 use crate::outcome::{Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{Destination, Existing};
-use crate::store::graph::{self, Artifact};
-use crate::store::{self, WriteStore};
+use crate::store::WriteStore;
+use crate::store::graph::{self, Artifact, StoredPackage};
 use crate::trust;
 use crate::version::Version;
 
@@ -67,42 +66,34 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         lacking
     }
 
-    /// Holds what the store has for these platforms to the lock files.
+    /// Holds what the store has for these platforms to the lock files, and returns the packages that it read for that: none of a
+    /// version that is not locked. The zips are those of the platform manifests.
     pub(super) async fn hold_to_lock(
         &self,
         version: &Version,
         stored: &Stored,
         wanted: &[Platform],
-    ) -> Result<(), Problem> {
+    ) -> Result<Vec<StoredPackage>, Problem> {
         let Some(hashes) = self.task.locked.get(version) else {
-            return Ok(());
+            return Ok(Vec::new());
         };
-        for (platform, zip) in self.zips(stored, wanted).await? {
-            trust::among(hashes, &platform, &zip)?;
-        }
-        Ok(())
-    }
-
-    /// The zips that the store has for these platforms.
-    pub(super) async fn zips(
-        &self,
-        stored: &Stored,
-        wanted: &[Platform],
-    ) -> Result<Vec<(Platform, Digest)>, Problem> {
         let Destination { store, repository } = &self.task.destination;
-        let mut zips = Vec::new();
-        let entries = stored.artifact.index.platforms();
-        for (platform, entry) in entries.map_err(store::Error::from)? {
-            if wanted.contains(&platform) {
-                let zip = graph::zip(store, repository, &platform, entry).await?;
-                zips.push((platform, zip));
-            }
+        let is_wanted = |platform: &Platform| wanted.contains(platform);
+        let index = &stored.artifact.index;
+        let packages = graph::packages(store, repository, index, is_wanted).await?;
+        for package in &packages {
+            trust::among(hashes, &package.platform, &package.layer.expected.digest)?;
         }
-        Ok(zips)
+        Ok(packages)
     }
 
-    /// A version that needs nothing.
-    pub(super) fn present(&self, version: &Version, stored: &Stored) -> Published {
+    /// A version that needs nothing. Hashes and sizes are reported of the packages whose manifests were read.
+    pub(super) fn present(
+        &self,
+        version: &Version,
+        stored: &Stored,
+        read: &[StoredPackage],
+    ) -> Published {
         let Destination { store, repository } = &self.task.destination;
         let digest = stored.artifact.raw.expected.digest;
         let reference = Tag::of_version(version)
@@ -115,7 +106,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             digest,
             status: Change::Present,
             authentication: None,
-            packages: PublishedPackage::of_index(&stored.artifact.index),
+            packages: PublishedPackage::of_index(&stored.artifact.index, read),
             bytes: 0,
         }
     }

@@ -11,8 +11,9 @@ use crate::oci::Tag;
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::publish::Destination;
-use crate::store::{WriteStore, graph};
-use crate::trust::{self, Checksums};
+use crate::store::WriteStore;
+use crate::store::graph::{self, StoredPackage};
+use crate::trust;
 use crate::version::Version;
 
 impl<S: Source, D: WriteStore> Journey<'_, S, D> {
@@ -41,13 +42,13 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let stored = self.look(version, tags).await.map_err(in_store)?;
         if let Some(stored) = &stored {
             let has_all = self.has_all(version, stored, platforms.as_deref()).await;
-            if has_all.map_err(in_store)? {
+            if let Some(read) = has_all.map_err(in_store)? {
                 let place = self.source.name(provider);
                 self.reporter.report(Event::Warning {
                     subject,
                     message: format!("it is not published any more in {place}"),
                 });
-                return Ok(self.present(version, stored));
+                return Ok(self.present(version, stored, &read));
             }
         }
         let stored = stored.into_iter().flat_map(|stored| stored.platforms);
@@ -58,39 +59,53 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         Err(self.at_source(problem, subject))
     }
 
-    /// Whether the store has a locked version for the platforms that are wanted. Where that is all of them, no list says any more
-    /// which they are: then it must have every zip that is locked.
+    /// The packages of a locked version, if the store has it for the platforms that are wanted. Where that is all of them, no list says
+    /// any more which they are: then it must have every zip that is locked.
     async fn has_all(
         &self,
         version: &Version,
         stored: &Stored,
         platforms: Option<&[Platform]>,
-    ) -> Result<bool, Problem> {
+    ) -> Result<Option<Vec<StoredPackage>>, Problem> {
         let there = Vec::from_iter(stored.platforms.iter().cloned());
         let wanted = platforms.unwrap_or(&there);
-        self.hold_to_lock(version, stored, wanted).await?;
+        let read = self.hold_to_lock(version, stored, wanted).await?;
         if platforms.is_some() {
-            return Ok(wanted.iter().all(|one| stored.platforms.contains(one)));
+            let has_all = wanted.iter().all(|one| stored.platforms.contains(one));
+            return Ok(has_all.then_some(read));
         }
-        let zips = self.zips(stored, &there).await?;
         let locked = self.task.locked.get(version).into_iter().flatten();
         let mut lacking: BTreeSet<Digest> = locked.filter_map(PackageHash::zip_digest).collect();
-        lacking.retain(|digest| !zips.iter().any(|(_, zip)| zip == digest));
+        lacking.retain(|digest| !read.iter().any(|one| one.layer.expected.digest == *digest));
         if !lacking.is_empty() && stored.has_evidence {
             // Clients lock every line of the checksum document, whatever it is about.
-            let others = self.files_beside(version).await?;
+            let others = self.files_beside(version, &read).await?;
             lacking.retain(|digest| !others.contains(digest));
         }
-        Ok(lacking.is_empty())
+        Ok(lacking.is_empty().then_some(read))
     }
 
-    /// What the checksum document in the evidence lists that is no package.
-    async fn files_beside(&self, version: &Version) -> Result<Vec<Digest>, Problem> {
+    /// What the checksum document in the evidence lists that is no package. Evidence that does not prove the packages beside it is
+    /// refused: it could excuse the absence of anything.
+    async fn files_beside(
+        &self,
+        version: &Version,
+        packages: &[StoredPackage],
+    ) -> Result<Vec<Digest>, Problem> {
         let Destination { store, repository } = &self.task.destination;
+        let provider = &self.task.provider;
         let tag = Tag::of_evidence(version)?;
         let found = graph::evidence(store, repository, &tag).await?;
-        let document = found.and_then(|found| found.evidence.checksums);
-        let checksums = Checksums::parse(&document.unwrap_or_default())?;
+        let packages = packages
+            .iter()
+            .map(|package| package.at(provider, version, ()));
+        let evidence = found.map(|found| found.evidence);
+        let release = graph::release(provider, version, packages.collect(), evidence);
+        let proof = trust::verify(release, &self.task.rule, self.options.publish.now);
+        let proof = proof.map_err(|source| Problem::Evidence { source })?;
+        let Some(checksums) = proof.checksums() else {
+            return Ok(Vec::new());
+        };
         let subject = trust::Subject {
             provider: &self.task.provider,
             version,

@@ -76,11 +76,6 @@ impl Descriptor {
         Ok(Expected { digest, size })
     }
 
-    /// The digest of the zip that an index entry leads to, where the entry says it: a hint, which saves reading the manifest.
-    pub fn zip(&self) -> Option<Digest> {
-        self.annotations.get(PACKAGE)?.parse().ok()
-    }
-
     /// Whether it describes a document that may point at others, by its media type.
     pub fn leads_on(&self) -> bool {
         let media_type = &self.media_type;

@@ -16,7 +16,7 @@
 //!
 //! - A **platform manifest** is a pure function of the zip's digest, size and file name.
 //! - An **index** is a pure function of address, version and platform manifests. Its entries are sorted by operating system and
-//!   architecture; each carries `org.tfoci.package`, the zip's digest, as a hint that saves reading the manifest.
+//!   architecture; each carries `org.tfoci.package`, the zip's digest, for people and scripts: nothing here decides by it.
 //! - **Evidence** depends on the release only, so adding a platform leaves it alone.
 //!
 //! No document holds a time, an `h1` or an origin's URL, has white space, or depends on map order. The same release
@@ -76,7 +76,8 @@ pub const EMPTY_BYTES: &[u8] = b"{}";
 pub const TITLE: &str = "org.opencontainers.image.title";
 /// The annotation with an artifact's version.
 pub const VERSION: &str = "org.opencontainers.image.version";
-/// The annotation of an index entry with its zip's digest.
+/// The annotation of an index entry with its zip's digest. Anybody who writes an index can write anything here, so `tfoci` writes it
+/// and never believes it: the platform manifest says which zip it is.
 pub const PACKAGE: &str = "org.tfoci.package";
 /// The annotation of evidence with the plugin protocol versions.
 pub const PROTOCOLS: &str = "org.tfoci.protocols";

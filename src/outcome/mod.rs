@@ -14,6 +14,7 @@ use crate::event::Transfer;
 use crate::hash::PackageHash;
 use crate::oci::Index;
 use crate::platform::Platform;
+use crate::store::graph::StoredPackage;
 use crate::version::Version;
 pub use failure::{Failure, Problem};
 
@@ -50,21 +51,23 @@ pub struct PublishedPackage {
     /// Its size in bytes, if that is known without asking for more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Its hash.
+    /// Its hash, if its platform manifest was read or written: an index alone proves no hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub zh: Option<PackageHash>,
 }
 
 impl PublishedPackage {
-    /// The packages that are there, as far as their index tells.
-    pub(crate) fn of_index(index: &Index) -> Vec<Self> {
+    /// The packages that an index lists. Sizes and hashes are known of those whose manifests were read.
+    pub(crate) fn of_index(index: &Index, read: &[StoredPackage]) -> Vec<Self> {
         let entries = index.platforms().unwrap_or_default();
-        let packages = entries.into_iter().map(|(platform, entry)| {
-            let zip = entry.zip();
+        let packages = entries.into_iter().map(|(platform, _)| {
+            let read = read.iter().find(|read| read.platform == platform);
+            let expected = read.map(|read| read.layer.expected);
             Self {
                 platform,
                 status: Transfer::Present,
-                size: None,
-                zh: zip.as_ref().and_then(PackageHash::of_zip),
+                size: expected.map(|expected| expected.size),
+                zh: expected.and_then(|expected| PackageHash::of_zip(&expected.digest)),
             }
         });
         packages.collect()

@@ -119,7 +119,7 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     let evidence = match is_settled {
         true => EvidencePlan::kept(Tag::of_evidence(&release.version)?, None),
         false => {
-            let zips = zips(destination, &index).await?;
+            let zips = zips(release, destination, &index).await?;
             evidence::plan(release, destination, &zips, has_evidence, options).await?
         }
     };
@@ -332,16 +332,22 @@ fn finish<L>(
     Ok(index.write()?)
 }
 
-/// Every zip of the index to be.
-async fn zips<S: WriteStore>(
+/// Every zip of the index to be. Those of the release are known: [`step`] compared the index with them. Of any other platform the
+/// manifest is read.
+async fn zips<S: WriteStore, L>(
+    release: &Release<L>,
     Destination { store, repository }: &Destination<S>,
     index: &RawManifest,
 ) -> Result<Vec<(Platform, Digest)>, Problem> {
     let index = Index::read(index).map_err(store::Error::from)?;
-    let mut zips = Vec::new();
-    for (platform, entry) in index.platforms().map_err(store::Error::from)? {
-        let zip = graph::zip(store, repository, &platform, entry).await?;
-        zips.push((platform, zip));
-    }
+    let ours = release.packages.iter();
+    let mut zips: Vec<(Platform, Digest)> = ours
+        .map(|package| (package.platform.clone(), package.expected.digest))
+        .collect();
+    let is_other = |platform: &Platform| !zips.iter().any(|(ours, _)| ours == platform);
+    let others = graph::packages(store, repository, &index, is_other).await?;
+    let others = others.into_iter();
+    zips.extend(others.map(|other| (other.platform, other.layer.expected.digest)));
+    zips.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(zips)
 }

@@ -2,11 +2,12 @@
 //!
 //! Everything here reads through [`ReadStore`], so it serves every kind of store, and judges what it reads as clients do.
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
 use super::{At, Error, ReadStore};
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
 use crate::blob::proven;
-use crate::digest::Digest;
 use crate::oci::{
     Descriptor, Evidence, Index, Layer, Part, RawManifest, Refusal, Repository, Tag, manifest,
 };
@@ -16,6 +17,8 @@ use crate::version::Version;
 
 /// The largest checksum document, signature or key layer that is read: the limit on key rings, the largest of them.
 const LARGEST_DOCUMENT: u64 = 4 << 20;
+/// How many manifests of an index are read at once.
+const ABREAST: usize = 8;
 
 /// A version's index as it is stored and as it reads.
 #[derive(Clone, Debug)]
@@ -85,37 +88,24 @@ pub async fn package<S: ReadStore>(
     })
 }
 
-/// The digest of the zip of one entry: from the hint where the entry has one, else from its manifest.
+/// Reads the packages of an index for the platforms that are wanted, sorted by platform. The manifest of each is read: what an entry
+/// says about its zip proves nothing.
 ///
 /// # Errors
-/// As [`package`], where the manifest is read.
-pub async fn zip<S: ReadStore>(
-    store: &S,
-    repository: &Repository,
-    platform: &Platform,
-    entry: &Descriptor,
-) -> Result<Digest, Error> {
-    if let Some(zip) = entry.zip() {
-        return Ok(zip);
-    }
-    let package = package(store, repository, platform, entry).await?;
-    Ok(package.layer.expected.digest)
-}
-
-/// Reads every package of an index, sorted by platform.
-///
-/// # Errors
-/// As [`package`], for whichever platform comes first.
+/// As [`package`], for the first platform that has one.
 pub async fn packages<S: ReadStore>(
     store: &S,
     repository: &Repository,
     index: &Index,
+    is_wanted: impl Fn(&Platform) -> bool,
 ) -> Result<Vec<StoredPackage>, Error> {
-    let mut all = Vec::new();
-    for (platform, entry) in index.platforms()? {
-        all.push(package(store, repository, &platform, entry).await?);
-    }
-    Ok(all)
+    let mut wanted = index.platforms()?;
+    wanted.retain(|(platform, _)| is_wanted(platform));
+    let reads = wanted
+        .iter()
+        .map(|(platform, entry)| package(store, repository, platform, entry));
+    let reads: Vec<_> = reads.collect();
+    stream::iter(reads).buffered(ABREAST).try_collect().await
 }
 
 /// Reads the evidence of a version; `None` if there is none.

@@ -15,6 +15,7 @@ pub mod scene;
 pub mod server;
 pub mod shape;
 pub mod signer;
+pub mod tamper;
 pub mod tls;
 pub mod tofu_client;
 pub mod token_server;
