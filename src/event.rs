@@ -144,6 +144,17 @@ pub enum Event {
         /// How it was authenticated.
         authentication: Authentication,
     },
+    /// Nothing more will happen to a blob that another tool put beside the packages, and that nothing proves.
+    Carried {
+        /// Provider and version.
+        subject: Subject,
+        /// The blob.
+        digest: Digest,
+        /// Its size in bytes.
+        size: u64,
+        /// What became of it.
+        transfer: Transfer,
+    },
     /// A version is there as it should be, so that nothing of it was read.
     Settled {
         /// Provider and version.

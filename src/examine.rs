@@ -7,7 +7,7 @@
 use std::time::SystemTime;
 
 use crate::address::ProviderAddr;
-use crate::authentication::{Anchor, Note};
+use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
 use crate::error::printable;
 use crate::event::Subject;
@@ -15,11 +15,13 @@ use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Repository, Tag};
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
+use crate::publish::Demands;
 use crate::release::{Protocols, Release};
 use crate::selection::Selection;
 use crate::store::graph::{self, Artifact, StoredPackage};
 use crate::store::{self, ReadStore};
-use crate::trust::{self, Policy, Rule, Verified};
+use crate::trust::rule::Unsigned;
+use crate::trust::{Policy, Rule, Verified};
 use crate::version::Version;
 
 /// Whom to believe when reading.
@@ -102,17 +104,18 @@ impl Belief {
         }
     }
 
-    fn judge<B>(&self, release: Release<B>, rule: &Rule) -> Result<Verified<Release<B>>, Problem> {
-        let verified = trust::verify(release, rule, self.now)
-            .map_err(|source| Problem::Evidence { source })?;
-        let authentication = verified.authentication();
-        let anchored = matches!(authentication.anchor, Some(Anchor::Pinned | Anchor::Lock));
-        if self.require_pinned && !anchored {
-            return Err(Problem::NotPinned {
-                authentication: authentication.clone(),
-            });
-        }
-        Ok(verified)
+    /// What the evidence of a provider must show, in every store.
+    ///
+    /// # Errors
+    /// As [`Belief::rule_for`].
+    pub fn demands_on(&self, provider: &ProviderAddr) -> Result<Demands, Problem> {
+        let said = self.policy.rule_for(provider);
+        Ok(Demands {
+            rule: self.rule_for(provider)?,
+            require_pinned: self.require_pinned,
+            allows_less: said.is_some_and(|rule| rule.unsigned == Unsigned::Allow),
+            always: self.is_particular(provider),
+        })
     }
 }
 
@@ -225,7 +228,7 @@ impl<S: ReadStore> Shelf<S> {
         packages: Vec<StoredPackage>,
         belief: &Belief,
     ) -> Result<Examined<S::Blob>, Problem> {
-        let rule = belief.rule_for(&self.provider)?;
+        let demands = belief.demands_on(&self.provider)?;
         let tag = Tag::of_version(version)?;
         let evidence_tag = Tag::of_evidence(version)?;
         let evidence = graph::evidence(&self.store, &self.repository, &evidence_tag).await;
@@ -244,7 +247,7 @@ impl<S: ReadStore> Shelf<S> {
                 let mut release =
                     graph::release(&self.provider, version, located.collect(), evidence);
                 release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
-                (protocols, belief.judge(release, &rule))
+                (protocols, demands.check(release, belief.now))
             }
             // What cannot be had just now says nothing about the artifact.
             Err(error) if error.is_on_the_way() => (None, Err(Problem::Store(error))),

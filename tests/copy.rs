@@ -8,6 +8,12 @@ use crate::support::layout_of_registry::{export, import};
 use crate::support::registry::Registry;
 use crate::support::scene::Run;
 
+/// What comes along that nothing proves.
+mod beside;
+
+/// What proves a version, at both ends.
+mod evidence;
+
 /// Versions that are there.
 mod existing;
 

@@ -14,7 +14,7 @@ use tfoci::http::{Http, Settings};
 use tfoci::install::{self, Form, Installed};
 use tfoci::oci::Repository;
 use tfoci::outcome::{Failure, Published};
-use tfoci::publish::{self, Destination, Existing};
+use tfoci::publish::{self, Demands, Destination, Existing};
 use tfoci::push;
 use tfoci::release::KeyRing;
 use tfoci::store::Registry;
@@ -193,6 +193,7 @@ impl User {
             dry_run: false,
             jobs: 2,
             now: SystemTime::now(),
+            demands: Demands::of_writing(&request.rule),
         };
         push::push(&request, destination, &options, &quiet()).await
     }

@@ -290,8 +290,13 @@ fn hint(failure: &Failure) -> Option<String> {
         Problem::Evidence { .. } => {
             "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
         }
-        Problem::Weaker { .. } => "nothing of this version was changed. Push the release with its signature and key".to_owned(),
+        Problem::Weaker { .. } | Problem::PerhapsWeaker { .. } => {
+            format!("nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file")
+        }
         Problem::Contended { .. } => "nothing of this version was changed. Run it again".to_owned(),
+        Problem::Unproven { .. } => {
+            "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations".to_owned()
+        }
         Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()

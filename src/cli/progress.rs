@@ -173,6 +173,17 @@ impl Reporter for Progress {
                 let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
                 self.printer.line(Tone::Done, verb(transfer), &text);
             }
+            Event::Carried {
+                subject,
+                digest,
+                size,
+                transfer,
+            } => {
+                self.end(&subject, size);
+                let status = Status::Unverified.as_str();
+                let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
+                self.printer.line(Tone::Done, verb(transfer), &text);
+            }
             Event::Settled { subject } => {
                 self.printer
                     .line(Tone::Done, verb(Transfer::Present), &subject.to_string());

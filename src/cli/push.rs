@@ -12,8 +12,9 @@ use tfoci::event::{Reporter, Subject};
 use tfoci::oci::{TITLE, VERSION};
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
-use tfoci::publish::{Destination, Existing, Options};
+use tfoci::publish::{Demands, Destination, Existing, Options};
 use tfoci::push::{Request, push};
+use tfoci::trust::Rule;
 
 use super::Ending;
 use super::diagnose::Complaint;
@@ -95,7 +96,7 @@ pub(super) async fn run(
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
     let request = request(&arguments, globals)?;
-    let options = options(&arguments, globals)?;
+    let options = options(&arguments, globals, &request.rule)?;
     let endpoint = globals.endpoint(&arguments.to)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
@@ -174,7 +175,7 @@ fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, Complain
     })
 }
 
-fn options(arguments: &Arguments, globals: &Globals) -> Result<Options, Complaint> {
+fn options(arguments: &Arguments, globals: &Globals, rule: &Rule) -> Result<Options, Complaint> {
     let mut annotations = BTreeMap::new();
     for text in &arguments.annotation {
         let (key, value) = text
@@ -194,5 +195,6 @@ fn options(arguments: &Arguments, globals: &Globals) -> Result<Options, Complain
         dry_run: arguments.dry_run,
         jobs: globals.jobs(),
         now: SystemTime::now(),
+        demands: Demands::of_writing(rule),
     })
 }

@@ -203,6 +203,7 @@ impl Tally {
         self.all += 1;
         self.changed += usize::from(published.status != Change::Present);
         self.written += published.bytes;
+        self.moving += published.beside.map_or(0, |beside| beside.moved);
         for package in &published.packages {
             self.packages += 1;
             match package.status {

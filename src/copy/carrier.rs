@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
+use crate::blob::BlobSource as _;
 use crate::disk;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::Shelf;
 use crate::jobs;
 use crate::oci::Part;
-use crate::outcome::{Change, Published, PublishedPackage};
-use crate::publish::{Destination, Existing, deliver};
-use crate::release::Release;
+use crate::outcome::{Beside, Change, Published, PublishedPackage};
+use crate::publish::{Destination, Existing, deliver, deliver_blob};
+use crate::release::{Expected, Release};
 use crate::store::{Move, ReadStore, Tagged, WriteStore};
 use crate::trust::Verified;
 
 use super::Request;
-use super::parcel::{self, Parcel};
+use super::parcel::{self, Parcel, Piece};
 use super::plan::Plan;
 use super::side::Trouble;
 use super::tree::Tree;
@@ -47,15 +48,24 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
         if self.request.dry_run || !plan.brings_index {
             tell(&self.parcel.release, &transfers, self.reporter);
         }
-        if self.request.dry_run {
-            return Ok(Some(self.report(plan, &transfers)));
-        }
         let Parcel { release, tree, .. } = self.parcel;
+        let ferry = Ferry {
+            from: self.from,
+            to: self.to,
+            dry_run: self.request.dry_run,
+            reporter: self.reporter,
+        };
+        let mut beside = Beside::default();
         if plan.brings_index {
-            bring(tree, release, self.from, self.to, Part::Blob).await?;
+            ferry.bring(tree, release, Part::Blob, &mut beside).await?;
         }
         if let Some(evidence) = self.evidence(plan) {
-            bring(evidence, release, self.from, self.to, Part::Evidence).await?;
+            let what = Part::Evidence;
+            ferry.bring(evidence, release, what, &mut beside).await?;
+        }
+        let published = self.report(plan, &transfers, beside);
+        if self.request.dry_run {
+            return Ok(Some(published));
         }
         if self.move_tags(plan).await? == Tagged::Conflict {
             return Ok(None);
@@ -63,7 +73,7 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
         if self.request.existing == Existing::Replace {
             self.sweep().await;
         }
-        Ok(Some(self.report(plan, &transfers)))
+        Ok(Some(published))
     }
 
     fn evidence(&self, plan: &Plan) -> Option<&Tree> {
@@ -150,7 +160,7 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
         Ok(transfers)
     }
 
-    fn report(&self, plan: &Plan, transfers: &[Transfer]) -> Published {
+    fn report(&self, plan: &Plan, transfers: &[Transfer], beside: Beside) -> Published {
         let Parcel {
             tag, tree, release, ..
         } = self.parcel;
@@ -174,6 +184,11 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
         let copied = packages
             .iter()
             .filter(|package| package.status == Transfer::Copied);
+        let moved = if self.request.dry_run {
+            0
+        } else {
+            beside.moved
+        };
         Published {
             provider: self.from.provider.clone(),
             version: release.version.clone(),
@@ -181,30 +196,77 @@ impl<F: ReadStore, T: WriteStore> Carrier<'_, F, T> {
             digest,
             status,
             authentication: Some(release.authentication().clone()),
-            bytes: copied.filter_map(|package| package.size).sum(),
+            bytes: copied.filter_map(|package| package.size).sum::<u64>() + moved,
             packages,
+            beside: beside.if_any(),
         }
     }
 }
 
-/// Brings everything of a tree but packages, and but the document that the tag will stand for.
-pub(super) async fn bring<F: ReadStore, T: WriteStore>(
-    tree: &Tree,
-    release: &Release<F::Blob>,
-    from: &Shelf<F>,
-    to: &Destination<T>,
-    what: Part,
-) -> Result<(), Trouble> {
-    let Destination { store, repository } = to;
-    for blob in &parcel::others(tree, release, from) {
-        let put = store.put_blob(repository, blob).await;
-        put.map_err(|error| Trouble::on_the_way(error, what))?;
+/// The way from one store into the other for everything but packages.
+pub(super) struct Ferry<'a, F: ReadStore, T> {
+    pub(super) from: &'a Shelf<F>,
+    pub(super) to: &'a Destination<T>,
+    pub(super) dry_run: bool,
+    pub(super) reporter: &'a Arc<dyn Reporter>,
+}
+
+impl<F: ReadStore, T: WriteStore> Ferry<'_, F, T> {
+    /// Brings everything of a tree but packages, and but the document that the tag will stand for; adds to `beside` what nothing proves.
+    pub(super) async fn bring(
+        &self,
+        tree: &Tree,
+        release: &Release<F::Blob>,
+        what: Part,
+        beside: &mut Beside,
+    ) -> Result<(), Trouble> {
+        let Destination { store, repository } = self.to;
+        for piece in parcel::others(tree, release, self.from) {
+            if piece.is_unproven() {
+                let transfer = self.carry(&piece, release, what).await?;
+                beside.add(piece.expected().size, transfer);
+            } else if !self.dry_run {
+                let put = store.put_blob(repository, &piece).await;
+                put.map_err(|error| Trouble::on_the_way(error, what))?;
+            }
+        }
+        let documents = tree.documents.iter().filter(|_| !self.dry_run);
+        for document in documents {
+            let put = store.put_manifest(repository, document).await;
+            put.map_err(Trouble::destination)?;
+        }
+        Ok(())
     }
-    for document in &tree.documents {
-        let put = store.put_manifest(repository, document).await;
-        put.map_err(Trouble::destination)?;
+
+    /// Carries a blob that nothing proves, and tells of it.
+    async fn carry(
+        &self,
+        piece: &Piece<F::Blob>,
+        release: &Release<F::Blob>,
+        what: Part,
+    ) -> Result<Transfer, Trouble> {
+        let Self { to, reporter, .. } = self;
+        let Expected { digest, size } = piece.expected();
+        let subject = Subject::version(&release.provider, &release.version);
+        let transfer = if self.dry_run {
+            let Destination { store, repository } = to;
+            let there = store.has_blob(repository, &piece.expected()).await;
+            match there.map_err(Trouble::destination)? {
+                true => Transfer::Present,
+                false => Transfer::Planned,
+            }
+        } else {
+            let delivered = deliver_blob(piece.clone(), size, to, &subject, reporter).await;
+            delivered.map_err(|problem| Trouble::on_the_way(problem, what))?
+        };
+        reporter.report(Event::Carried {
+            subject,
+            digest,
+            size,
+            transfer,
+        });
+        Ok(transfer)
     }
-    Ok(())
 }
 
 /// Tells what becomes of packages that do not move now.

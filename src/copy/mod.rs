@@ -21,7 +21,7 @@ use crate::disk;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf, Versions};
 use crate::oci::{Part, RawManifest, Tag};
-use crate::outcome::{Change, Failure, Hear, Problem, Published, PublishedPackage};
+use crate::outcome::{Beside, Change, Failure, Hear, Problem, Published, PublishedPackage};
 use crate::publish::{self, Destination, Existing, publish};
 use crate::release::Release;
 use crate::store::graph::Artifact;
@@ -35,7 +35,7 @@ mod plan;
 mod side;
 mod tree;
 
-use carrier::Carrier;
+use carrier::{Carrier, Ferry};
 use parcel::Parcel;
 use plan::Standing;
 use side::{Side, Trouble};
@@ -151,8 +151,11 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         let request = self.request;
         let parcel = Parcel::read(&self.from, version, &request.belief).await?;
         self.announce(&parcel.release);
+        if let Some(problem) = parcel.unproven().filter(|_| request.belief.require_pinned) {
+            return Err(Trouble::source(problem));
+        }
         let mut there = self.there.clone();
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
             let lock = self.lock().await?;
             let tags = (&parcel.tag, &parcel.evidence_tag);
             let standing = Standing::of(&self.to, &there, tags).await;
@@ -169,7 +172,11 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
                 _ => {}
             }
             let plan = plan::make(&parcel, standing, &self.to, request).await;
-            let plan = plan.map_err(Trouble::destination)?;
+            let mut plan = plan.map_err(Trouble::destination)?;
+            if let Some(message) = plan.warning.take().filter(|_| attempt == 0) {
+                let subject = Subject::version(&self.from.provider, version);
+                self.reporter.report(Event::Warning { subject, message });
+            }
             let carrier = Carrier {
                 from: &self.from,
                 to: &self.to,
@@ -191,12 +198,14 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
 
     /// Publishes what was read, with an index of its own: more platforms for what is there, or fewer than there were.
     async fn publish(&self, release: &Verified<Release<F::Blob>>) -> Result<Published, Trouble> {
+        let demands = self.request.belief.demands_on(&self.from.provider);
         let options = publish::Options {
             existing: self.request.existing,
             annotations: Default::default(),
             dry_run: self.request.dry_run,
             jobs: self.request.jobs,
             now: self.request.belief.now,
+            demands: demands.map_err(Trouble::source)?,
         };
         let published = publish(release, &self.to, None, &options, self.reporter).await;
         let published = published.map_err(|problem| Trouble::on_the_way(problem, Part::Package))?;
@@ -220,25 +229,41 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         } = examined.map_err(Trouble::source)?;
         let release = proof.map_err(Trouble::source)?;
         self.announce(&release);
+        let mut beside = Beside::default();
         if let Some(raw) = evidence {
-            self.keep_evidence(&release, raw).await?;
+            self.keep_evidence(&release, raw, &mut beside).await?;
         }
-        self.publish(&release).await
+        let mut published = self.publish(&release).await?;
+        published.beside = beside.if_any();
+        published.bytes += beside.moved;
+        Ok(published)
     }
 
-    /// Copies the evidence of a version that is new to the destination, byte for byte: where it is there, a publication keeps it.
+    /// Copies the evidence of a version that is new to the destination, byte for byte: where it is there, a publication keeps it. Where
+    /// nothing may come along that no signature is about, and the evidence has such a thing, a publication writes it anew.
     async fn keep_evidence(
         &self,
         release: &Verified<Release<F::Blob>>,
         raw: RawManifest,
+        beside: &mut Beside,
     ) -> Result<(), Trouble> {
         let [version, tag] = parcel::tags(&release.version)?;
         if self.request.dry_run || self.has(&version) || self.has(&tag) {
             return Ok(());
         }
         let tree = parcel::evidence(&self.from, raw).await?;
+        let is_more = !parcel::unproven(&tree, release).is_empty() || !tree.documents.is_empty();
+        if self.request.belief.require_pinned && is_more {
+            return Ok(());
+        }
         let _lock = self.lock().await?;
-        carrier::bring(&tree, release, &self.from, &self.to, Part::Evidence).await?;
+        let ferry = Ferry {
+            from: &self.from,
+            to: &self.to,
+            dry_run: false,
+            reporter: self.reporter,
+        };
+        ferry.bring(&tree, release, Part::Evidence, beside).await?;
         let moves = [Move {
             tag: &tag,
             to: &tree.root,
@@ -281,6 +306,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             authentication: None,
             packages: PublishedPackage::of_index(&index, &[]),
             bytes: 0,
+            beside: None,
         }))
     }
 

@@ -1,6 +1,7 @@
 //! Parcels: one version as it lies in the store that is copied from, read and judged.
 
 use crate::blob::{BlobSource, Body, Error, Kept, Memory};
+use crate::digest::Digest;
 use crate::examine::{Belief, Shelf};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest};
@@ -25,6 +26,8 @@ pub(super) struct Parcel<B> {
     pub(super) evidence: Option<Tree>,
     /// What all of it is to clients.
     pub(super) release: Verified<Release<B>>,
+    /// The manifests that the index has for platforms, by their digests as they are written.
+    manifests: Vec<String>,
 }
 
 impl<B: BlobSource> Parcel<B> {
@@ -39,6 +42,8 @@ impl<B: BlobSource> Parcel<B> {
         let tree = Tree::read(&from.store, &from.repository, artifact.raw.clone()).await;
         let tree = tree.map_err(Trouble::unread)?;
         let packages = packages(&tree, &artifact.index).map_err(Trouble::unread)?;
+        let manifests = packages.iter().map(|package| package.entry.digest.clone());
+        let manifests = manifests.collect();
         let examined = from.judge(version, artifact, packages, belief).await;
         let examined = examined.map_err(Trouble::source)?;
         let release = examined.proof.map_err(Trouble::source)?;
@@ -52,8 +57,61 @@ impl<B: BlobSource> Parcel<B> {
             tree,
             evidence,
             release,
+            manifests,
         })
     }
+
+    /// Why this is refused where nothing may come along that no signature is about.
+    pub(super) fn unproven(&self) -> Option<Problem> {
+        let trees = std::iter::once(&self.tree).chain(&self.evidence);
+        let (documents, blobs): (Vec<_>, Vec<_>) = trees
+            .map(|tree| (&tree.documents, unproven(tree, &self.release)))
+            .unzip();
+        let documents = documents.into_iter().flatten();
+        let documents: Vec<Digest> = documents
+            .map(|document| document.expected.digest)
+            .filter(|digest| !self.manifests.contains(&digest.to_string()))
+            .collect();
+        let blobs: Vec<Expected> = blobs.into_iter().flatten().collect();
+        let first = blobs.first().map(|blob| blob.digest);
+        Some(Problem::Unproven {
+            first: first.or(documents.first().copied())?,
+            documents: documents.len(),
+            blobs: blobs.len(),
+            size: blobs.iter().map(|blob| blob.size).sum(),
+        })
+    }
+}
+
+/// The blobs of a tree that are neither packages, nor documents of the evidence, nor the empty config: nothing proves them.
+pub(super) fn unproven<B>(tree: &Tree, release: &Release<B>) -> Vec<Expected> {
+    let proven: Vec<Expected> = at_hand(release)
+        .iter()
+        .map(Memory::expected)
+        .chain(release.packages.iter().map(|package| package.expected))
+        .collect();
+    let blobs = tree.blobs.iter();
+    blobs
+        .filter(|blob| !proven.contains(blob))
+        .copied()
+        .collect()
+}
+
+/// What was read already of the evidence, and the empty config.
+fn at_hand<B>(release: &Release<B>) -> Vec<Memory> {
+    let Release {
+        checksums,
+        signatures,
+        keys,
+        ..
+    } = release;
+    let documents = checksums.iter().chain(signatures);
+    let read = documents.map(|document| &*document.bytes);
+    let keys = keys.iter().map(|ring| &*ring.bytes);
+    read.chain(keys)
+        .chain([EMPTY_BYTES])
+        .map(|bytes| Memory::new(bytes.to_vec()))
+        .collect()
 }
 
 /// The tags of a version and of its evidence.
@@ -130,6 +188,13 @@ pub(super) struct Piece<B> {
     at_hand: Option<Memory>,
 }
 
+impl<B> Piece<B> {
+    /// Whether it is no part of what was verified.
+    pub(super) fn is_unproven(&self) -> bool {
+        self.at_hand.is_none()
+    }
+}
+
 impl<B: BlobSource> BlobSource for Piece<B> {
     fn expected(&self) -> Expected {
         self.blob.expected()
@@ -158,21 +223,7 @@ pub(super) fn others<S: ReadStore>(
     release: &Release<S::Blob>,
     from: &Shelf<S>,
 ) -> Vec<Piece<S::Blob>> {
-    let Release {
-        checksums,
-        signatures,
-        keys,
-        packages,
-        ..
-    } = release;
-    let documents = checksums.iter().chain(signatures);
-    let read = documents.map(|document| &*document.bytes);
-    let keys = keys.iter().map(|ring| &*ring.bytes);
-    let at_hand: Vec<Memory> = read
-        .chain(keys)
-        .chain([EMPTY_BYTES])
-        .map(|bytes| Memory::new(bytes.to_vec()))
-        .collect();
+    let (packages, at_hand) = (&release.packages, at_hand(release));
     let is_package = |blob: &&Expected| packages.iter().any(|one| one.expected == **blob);
     let others = tree.blobs.iter().filter(|blob| !is_package(blob));
     others

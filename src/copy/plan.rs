@@ -3,10 +3,9 @@
 use crate::digest::Digest;
 use crate::oci::Tag;
 use crate::outcome::{Change, Problem};
-use crate::publish::Existing;
+use crate::publish::{Existing, Offer, Standing as Evidence, Verdict};
 use crate::release::Package;
-use crate::store::{WriteStore, graph};
-use crate::trust::{self, Rule};
+use crate::store::WriteStore;
 
 use super::parcel::Parcel;
 use super::tree::Tree;
@@ -30,6 +29,8 @@ pub(super) struct Plan {
     pub(super) moves_index: bool,
     /// Whether the evidence is brought, and its tag moves.
     pub(super) brings_evidence: bool,
+    /// What the user should know about that.
+    pub(super) warning: Option<String>,
     /// The outcome as a whole, unless a damaged blob comes to light.
     pub(super) change: Change,
 }
@@ -64,19 +65,16 @@ pub(super) async fn make<T: WriteStore, B>(
     let replaces = request.existing == Existing::Replace;
     let is_same = standing.version == Some(parcel.tree.root.expected.digest);
     let is_whole = is_same && Tree::is_whole(store, repository, &parcel.tag).await?;
-    let brings_evidence = match (&parcel.evidence, standing.evidence) {
-        (None, None) => false,
-        (None, Some(_)) => {
-            if !is_same {
-                prove(parcel, to, request).await?;
-            }
-            false
+    let ours = parcel.evidence.as_ref().map(|tree| tree.root.expected);
+    let (brings_evidence, warning) = match (ours, standing.evidence) {
+        (ours, None) => (ours.is_some(), None),
+        (Some(ours), Some(theirs)) if ours.digest == theirs => {
+            let is_whole = Tree::is_whole(store, repository, &parcel.evidence_tag).await?;
+            (!is_whole, None)
         }
-        (Some(_), None) => true,
-        (Some(ours), Some(theirs)) => {
-            let is_other = ours.root.expected.digest != theirs;
-            is_other && (!is_same || replaces)
-                || !Tree::is_whole(store, repository, &parcel.evidence_tag).await?
+        _ => {
+            let verdict = compare(parcel, to, request, !is_same).await?;
+            (verdict != Verdict::Keep, verdict.warning())
         }
     };
     let change = match standing.version {
@@ -90,32 +88,41 @@ pub(super) async fn make<T: WriteStore, B>(
         // A tag whose document is damaged is written again with it.
         moves_index: !is_whole,
         brings_evidence,
+        warning,
         change,
     })
 }
 
-/// Holds what comes without evidence to the evidence that is there: it must prove every zip.
-async fn prove<T: WriteStore, B>(
+/// Compares the evidence that is there with the parcel's: it must prove every package, to the same demands.
+async fn compare<T: WriteStore, B>(
     parcel: &Parcel<B>,
     to: &Destination<T>,
     request: &Request,
-) -> Result<(), Problem> {
-    let Destination { store, repository } = to;
-    let stored = graph::evidence(store, repository, &parcel.evidence_tag).await?;
-    let packages = parcel.release.packages.iter().map(|package| Package {
+    is_new: bool,
+) -> Result<Verdict, Problem> {
+    let Request {
+        existing, belief, ..
+    } = request;
+    let release = &parcel.release;
+    let demands = belief.demands_on(&release.provider)?;
+    let packages = release.packages.iter().map(|package| Package {
         platform: package.platform.clone(),
         file_name: package.file_name.clone(),
         expected: package.expected,
         location: (),
     });
-    let release = graph::release(
-        &parcel.release.provider,
-        &parcel.release.version,
-        packages.collect(),
-        stored.map(|stored| stored.evidence),
-    );
-    let proof = trust::verify(release, &Rule::reading(), request.belief.now);
-    proof
-        .map(|_| ())
-        .map_err(|source| Problem::Uncovered { source })
+    let subject = (&release.provider, &release.version);
+    let standing = Evidence::read(to, subject, packages.collect(), &demands, belief.now).await?;
+    let offer = parcel.evidence.as_ref().map(|_| Offer {
+        authentication: release.authentication(),
+        covers: Ok(()),
+        is_preferred: is_new,
+    });
+    match standing {
+        // Somebody has just removed it.
+        None if offer.is_none() => Ok(Verdict::Keep),
+        None => Ok(Verdict::Replace),
+        // That it covers the packages is part of its proof.
+        Some(standing) => standing.against(offer, &[], *existing, &demands),
+    }
 }

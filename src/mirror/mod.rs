@@ -32,7 +32,7 @@ use crate::hash::PackageHash;
 use crate::oci::RawManifest;
 use crate::outcome::{Failure, Hear, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
-use crate::publish::{self, Destination, Known, publish};
+use crate::publish::{self, Demands, Destination, Known, publish};
 use crate::release::Release;
 use crate::source::{self, Source};
 use crate::store::WriteStore;
@@ -52,7 +52,7 @@ const AHEAD: usize = 1;
 /// How to mirror.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How each version is published.
+    /// How each version is published. Demands on evidence are those of each task's rule.
     pub publish: publish::Options,
     /// Whether what is there is compared with what the source has now.
     pub recheck: bool,
@@ -313,9 +313,10 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         prepared: Prepared<S::Package>,
         tags: &BTreeSet<String>,
     ) -> Result<Published, Failure> {
-        let Options {
-            publish: options, ..
-        } = self.options;
+        let options = &publish::Options {
+            demands: Demands::of_writing(&self.task.rule),
+            ..self.options.publish.clone()
+        };
         let (release, beside, index) = match prepared {
             Prepared::Present(published) => {
                 if options.dry_run {

@@ -108,6 +108,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             authentication: None,
             packages: PublishedPackage::of_index(&stored.artifact.index, read),
             bytes: 0,
+            beside: None,
         }
     }
 }

@@ -108,6 +108,14 @@ pub enum Problem {
         /// How the release is.
         offered: Status,
     },
+    /// The store's evidence cannot be read, so it may be firmer than this release's.
+    #[error(
+        "the evidence in the store cannot be read, and may have proved more than this release\n  received {} (in this release)", .offered.as_str()
+    )]
+    PerhapsWeaker {
+        /// How the release is authenticated.
+        offered: Status,
+    },
     /// `--existing fail`, and it exists.
     #[error("the version is already there")]
     Exists,
@@ -185,6 +193,18 @@ pub enum Problem {
         /// What was found.
         authentication: Authentication,
     },
+    /// `--require-pinned`, and the version leads to what no signature is about.
+    #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.documents, *.blobs, *.size, .first))]
+    Unproven {
+        /// How many documents that belong to no package.
+        documents: usize,
+        /// How many blobs.
+        blobs: usize,
+        /// How many bytes these blobs have.
+        size: u64,
+        /// One of them.
+        first: Digest,
+    },
     /// The directory holds something else in this place.
     #[error("something else is in the way\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
@@ -230,6 +250,15 @@ fn versions(available: &[Version]) -> String {
     } else {
         newest.join(", ")
     }
+}
+
+fn unproven(documents: usize, blobs: usize, size: u64, first: &Digest) -> String {
+    let counted = |count: usize, noun: &str| match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    };
+    let (documents, blobs) = (counted(documents, "manifest"), counted(blobs, "blob"));
+    format!("{documents}, {blobs} of {size} bytes, such as {first}")
 }
 
 fn stored_for(platforms: &[Platform]) -> String {
@@ -288,7 +317,9 @@ impl Problem {
             | Self::OtherProvider { .. }
             | Self::Uncovered { .. }
             | Self::Weaker { .. }
+            | Self::PerhapsWeaker { .. }
             | Self::NotPinned { .. }
+            | Self::Unproven { .. }
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,
             Self::NoProvider

@@ -36,9 +36,40 @@ pub struct Published {
     pub authentication: Option<Authentication>,
     /// Its packages, by platform.
     pub packages: Vec<PublishedPackage>,
-    /// How many bytes of packages were written.
+    /// What came along that nothing proves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+    /// How many bytes of packages were written, and of what came along with them.
     #[serde(skip)]
     pub bytes: u64,
+}
+
+/// Blobs that other tools put beside the packages of a version, such as attestations, and that `copy` carries along: nothing proves them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Beside {
+    /// How many.
+    pub blobs: usize,
+    /// How many bytes all of them have.
+    pub size: u64,
+    /// How many of these bytes were moved, or would be by a run that writes.
+    #[serde(skip)]
+    pub moved: u64,
+}
+
+impl Beside {
+    /// Adds one blob, and what became of it.
+    pub(crate) fn add(&mut self, size: u64, transfer: Transfer) {
+        self.blobs += 1;
+        self.size += size;
+        if matches!(transfer, Transfer::Copied | Transfer::Planned) {
+            self.moved += size;
+        }
+    }
+
+    /// This, unless there is nothing.
+    pub(crate) fn if_any(self) -> Option<Self> {
+        (self.blobs > 0).then_some(self)
+    }
 }
 
 /// What became of one package that was published.

@@ -105,13 +105,24 @@ pub(crate) async fn deliver<S: WriteStore, B: BlobSource>(
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Transfer, Problem> {
-    let size = package.expected.size;
+    let (blob, size) = (package.location.clone(), package.expected.size);
+    deliver_blob(blob, size, destination, subject, reporter).await
+}
+
+/// Brings any blob into a store, and tells how it goes.
+pub(crate) async fn deliver_blob<S: WriteStore, B: BlobSource>(
+    blob: B,
+    size: u64,
+    destination: &Destination<S>,
+    subject: &Subject,
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Transfer, Problem> {
     reporter.report(Event::Started {
         subject: subject.clone(),
         size,
     });
     let watched = Watched {
-        blob: package.location.clone(),
+        blob,
         subject: subject.clone(),
         reporter: Arc::clone(reporter),
     };

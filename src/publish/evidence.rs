@@ -2,23 +2,24 @@
 //!
 //! | in the store | outcome |
 //! | --- | --- |
-//! | none, or it proves nothing | the release's evidence is written |
-//! | it proves every zip of the index, no less firmly than the release's | it is kept |
-//! | it proves every zip, but only by checksums, and the release is signed | the release's, if that covers every zip too |
-//! | it does not cover every zip | the release's, if that does and is not less; else it proves too little, or was made again: refused |
+//! | none | the release's evidence is written |
+//! | it proves every zip of the index by the rule for the provider, no less firmly than the release's, and by the same key | it is kept |
+//! | it proves every zip, but only by checksums or by another key, and the release is signed | the release's, if that covers every zip too |
+//! | it does not prove every zip, or not by the rule, or cannot be read | the release's, if that does and is not weaker; else refused |
+//!
+//! Weaker evidence is written only by `--existing replace` where the policy accepts it, and that is said; see [`super::standing`].
 //!
 //! Some registries take only what they know, and evidence is not among it. That never stops the provider: it is published
 //! without, and whoever reads it is told that it is unverified.
 
+use super::standing::{Offer, Standing, Verdict};
 use super::{
-    BlobSource, Destination, Digest, Evidence, Existing, Options, Platform, Problem, RawManifest,
-    Release, StoredEvidence, SystemTime, Tag, Verified, WriteStore, graph,
+    BlobSource, Destination, Digest, Evidence, Options, Platform, Problem, RawManifest, Release,
+    Tag, Verified, WriteStore,
 };
 use crate::authentication::Status;
 use crate::oci::Part;
-use crate::release::Package;
 use crate::store;
-use crate::trust::{self, Rule};
 
 /// What becomes of the evidence.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(super) struct EvidencePlan {
     pub(super) was: Option<Digest>,
     /// What to write, if anything.
     pub(super) write: Option<(Evidence<Vec<u8>>, RawManifest)>,
+    /// How it compares with what is there.
+    pub(super) verdict: Verdict,
     /// Why it is not written although it was to be.
     pub(super) refused: Option<store::Error>,
 }
@@ -40,6 +43,7 @@ impl EvidencePlan {
             tag,
             was,
             write: None,
+            verdict: Verdict::Keep,
             refused: None,
         }
     }
@@ -62,8 +66,8 @@ impl EvidencePlan {
         Ok(())
     }
 
-    /// What the user should know.
-    pub(super) fn warning(&self) -> Option<String> {
+    /// That a registry refused it.
+    pub(super) fn refusal(&self) -> Option<String> {
         let store::Error::Unwelcome {
             host,
             status,
@@ -92,76 +96,52 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     has_evidence: bool,
     options: &Options,
 ) -> Result<EvidencePlan, Problem> {
+    let Options {
+        existing,
+        demands,
+        now,
+        ..
+    } = options;
     let Destination { store, repository } = destination;
-    let tag = Tag::of_evidence(&release.version)?;
-    let (was, readable) = match has_evidence {
-        false => (None, None),
-        // Evidence that cannot be read proves nothing; where its tag stands matters all the same.
-        true => {
-            let stored = match graph::evidence(store, repository, &tag).await {
-                Ok(stored) => stored,
-                Err(error) if error.is_damage() => None,
-                // What cannot be read just now may prove more than this release does.
-                Err(error) => return Err(error.into()),
-            };
-            let was = match &stored {
-                Some(stored) => Some(stored.raw.expected.digest),
-                None => store.digest(repository, &tag).await?,
-            };
-            (was, stored)
+    let subject = (&release.provider, &release.version);
+    let standing = match has_evidence {
+        false => None,
+        true => Standing::read(destination, subject, Vec::new(), demands, *now).await?,
+    };
+    let was = standing.as_ref().map(|standing| standing.at);
+    let keep = EvidencePlan::kept(Tag::of_evidence(&release.version)?, was);
+    let covers = || release.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
+    // What comes from another store may be bare, and must not stand beside evidence that does not cover it.
+    let offer = release.checksums.is_some().then(|| Offer {
+        authentication: release.authentication(),
+        covers: covers(),
+        is_preferred: false,
+    });
+    let intact = standing.as_ref().filter(|standing| standing.is_intact);
+    let intact = intact.map(|standing| standing.at);
+    let verdict = match (standing, offer) {
+        (Some(standing), offer) => standing.against(offer, zips, *existing, demands)?,
+        (None, None) => Verdict::Keep,
+        (None, Some(offer)) => {
+            let covers = offer.covers;
+            covers.map_err(|source| Problem::Uncovered { source })?;
+            Verdict::Replace
         }
     };
-    let intact = readable.as_ref().map(|stored| stored.raw.expected.digest);
-    let stored = readable.and_then(|stored| prove(release, stored, options.now));
-    let covered = zips.iter().map(|(platform, zip)| (platform, zip));
-    let ours = || release.covers(covered.clone());
-    let keep = EvidencePlan::kept(tag, was);
-    if release.checksums.is_none() {
-        // What comes from another store may be bare, and must not stand beside evidence that does not cover it.
-        let covers = stored.map(|stored| stored.covers(covered));
-        return match covers.transpose() {
-            Ok(_) => Ok(keep),
-            Err(source) => Err(Problem::Uncovered { source }),
-        };
+    if verdict == Verdict::Keep {
+        return Ok(keep);
     }
-    let offered = release.authentication().status;
-    if let Some(stored) = stored.filter(|_| options.existing != Existing::Replace) {
-        let covers = stored.covers(covered.clone());
-        let firmness = stored.authentication().status;
-        if covers.is_ok() && (firmness >= offered || ours().is_err()) {
-            return Ok(keep);
-        }
-        if firmness > offered {
-            return Err(Problem::Weaker {
-                stored: firmness,
-                offered,
-            });
-        }
-    }
-    ours().map_err(|source| Problem::Uncovered { source })?;
     let evidence = of(release);
     let manifest = evidence.manifest()?;
     // A store that refuses it need not hear of it again; to say so once is enough.
     let may_stay_away = was.is_none() && !store.takes_evidence(repository);
     let is_there = intact == Some(manifest.expected.digest);
     let write = (!is_there && !may_stay_away).then_some((evidence, manifest));
-    Ok(EvidencePlan { write, ..keep })
-}
-
-/// What the stored evidence proves by itself, if anything.
-fn prove<L>(
-    release: &Release<L>,
-    stored: StoredEvidence,
-    now: SystemTime,
-) -> Option<Verified<Release<()>>> {
-    let packages: Vec<Package<()>> = Vec::new();
-    let release = graph::release(
-        &release.provider,
-        &release.version,
-        packages,
-        Some(stored.evidence),
-    );
-    trust::verify(release, &Rule::reading(), now).ok()
+    Ok(EvidencePlan {
+        write,
+        verdict,
+        ..keep
+    })
 }
 
 /// The evidence of a release.

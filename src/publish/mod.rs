@@ -24,16 +24,19 @@ use crate::oci::{EMPTY_BYTES, Evidence, Index, RawManifest, Repository, Tag, man
 use crate::outcome::{Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
-use crate::store::graph::{self, Artifact, StoredEvidence};
+use crate::store::graph::{self, Artifact};
 use crate::store::{At, Put, Tagged, WriteStore};
 use crate::trust::Verified;
 
 mod delivery;
 mod evidence;
 mod plan;
+mod standing;
 
-pub(crate) use delivery::deliver;
+pub(crate) use delivery::{deliver, deliver_blob};
 use plan::Plan;
+pub use standing::Demands;
+pub(crate) use standing::{Offer, Standing, Verdict};
 
 /// How often a publication starts again because somebody else moved a tag.
 const ATTEMPTS: u32 = 8;
@@ -63,6 +66,8 @@ pub struct Options {
     pub jobs: usize,
     /// The time by which keys are judged, those of evidence in the store too.
     pub now: SystemTime,
+    /// What evidence in the store must show.
+    pub demands: Demands,
 }
 
 /// Where to publish to.
@@ -111,6 +116,10 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
     for attempt in 0..ATTEMPTS {
         let known = known.filter(|_| attempt == 0);
         let mut plan = plan::make(release, destination, known, options).await?;
+        if let Some(message) = plan.evidence.verdict.warning() {
+            let subject = Subject::version(&release.provider, &release.version);
+            reporter.report(Event::Warning { subject, message });
+        }
         if options.dry_run {
             let transfers = planned(release, destination, &plan).await?;
             return Ok(report(release, destination, &plan, transfers, true));
@@ -194,7 +203,7 @@ async fn conclude<S: WriteStore, B>(
         let subject = Subject::version(&release.provider, &release.version);
         reporter.report(Event::Warning { subject, message });
     };
-    if let Some(message) = plan.evidence.warning() {
+    if let Some(message) = plan.evidence.refusal() {
         warn(message);
     }
     if plan.replaces
@@ -281,5 +290,6 @@ fn report<S: WriteStore, B>(
         authentication: Some(release.authentication().clone()),
         bytes: copied.filter_map(|package| package.size).sum(),
         packages,
+        beside: None,
     }
 }

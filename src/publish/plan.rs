@@ -115,7 +115,9 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
         return Err(error.into());
     }
     let has_evidence = tags.contains(Tag::of_evidence(&release.version)?.as_str());
-    let is_settled = destination.store.keeps_whole() && !changed && has_evidence && !replaces;
+    let is_settled = destination.store.keeps_whole()
+        && !(changed || replaces || options.demands.always)
+        && has_evidence;
     let evidence = match is_settled {
         true => EvidencePlan::kept(Tag::of_evidence(&release.version)?, None),
         false => {

@@ -94,13 +94,13 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
             given: less_firm,
             arguments: "push dist --provider acme/demo --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
-            says: r"
+            says: r#"
 error: the release proves less than what is there for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo
   expected signed (in the store)
   received checksum (in this release)
 
-hint: nothing of this version was changed. Push the release with its signature and key
-",
+hint: nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = "allow"` for `registry.opentofu.org/acme/demo` in a trust file
+"#,
         },
         Case {
             label: "a container image has the tag",

@@ -16,7 +16,7 @@ use tfoci::event::Reporter;
 use tfoci::mirror::{Options, mirror};
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
-use tfoci::publish::{self, Existing};
+use tfoci::publish::{self, Demands, Existing};
 use tfoci::source::SourceAddr;
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
@@ -122,6 +122,8 @@ pub(super) async fn run(
             dry_run: arguments.dry_run,
             jobs: globals.jobs(),
             now: SystemTime::now(),
+            // Those of each provider are its own.
+            demands: Demands::default(),
         },
         recheck: arguments.recheck,
     };

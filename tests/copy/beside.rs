@@ -1,0 +1,128 @@
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{NAME, PROVIDER, at, copy, copy_demo};
+use crate::support::author::Author;
+use crate::support::layout::{blob, digest};
+use crate::support::layout_of_registry::import;
+use crate::support::registry::Registry;
+use crate::support::tamper;
+
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+const PINNED: [&str; 3] = ["--key", "acme.asc", "--require-pinned"];
+const ATTESTATION: &[u8] = b"{\"an\":\"attestation\"}";
+
+/// A version of which the index has an attestation besides its packages.
+fn attested() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    let layout = author.repository("");
+    let media_type = "application/vnd.oci.image.manifest.v1+json";
+    let layer = tamper::put(&layout, "application/vnd.in-toto+json", ATTESTATION);
+    let config = tamper::put(&layout, "application/vnd.oci.empty.v1+json", b"{}");
+    let manifest = json!({
+        "schemaVersion": 2, "mediaType": media_type, "artifactType": "application/vnd.in-toto+json", "config": config, "layers": [layer],
+    });
+    let mut entry = tamper::put(&layout, media_type, manifest.to_string().as_bytes());
+    entry["artifactType"] = manifest["artifactType"].clone();
+    tamper::alter(&layout, "1.0.0", |index| {
+        index["manifests"].as_array_mut().unwrap().push(entry);
+    });
+    author
+}
+
+fn other(author: &Author) -> PathBuf {
+    author.scene.path(format!("other/{PROVIDER}"))
+}
+
+fn line(verb: &str) -> String {
+    let digest = digest(ATTESTATION);
+    format!("{verb} {PROVIDER} 1.0.0 {digest}   20 B   unverified\n")
+}
+
+/// It comes along byte for byte, it is shown as what it is, and its bytes are counted.
+#[test]
+fn what_is_beside_the_packages_is_told_and_counted() {
+    let author = attested();
+    let run = copy(&author, FROM, TO, &["--dry-run"]).succeeds();
+    assert!(run.stderr.contains(&line("Would copy")), "{}", run.stderr);
+    assert!(run.stderr.contains("(833 B to copy)"), "{}", run.stderr);
+    assert!(!author.scene.path("other").exists());
+    let (from, to) = (Registry::plain(), Registry::plain());
+    import(&author.repository(""), &from, NAME);
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    assert!(run.stderr.contains(&line("    Copied")), "{}", run.stderr);
+    assert!(run.stderr.contains("(833 B copied)"), "{}", run.stderr);
+    assert_eq!(from.tags(NAME), to.tags(NAME));
+    let to = Registry::plain();
+    let run = copy_demo(&author, &at(&from), &at(&to), &["--format", "json"]).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["bytes"], 407 + 406 + 20);
+    let beside = &document["providers"][0]["beside"];
+    assert_eq!(*beside, json!({"blobs": 1, "size": 20}));
+    let run = copy_demo(&author, &at(&from), &at(&to), &["--format", "json"]).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["bytes"], 0);
+    assert_eq!(document["providers"][0]["beside"], Value::Null);
+}
+
+/// A pinned key vouches for packages. Nothing else gets into a store on their ticket.
+#[test]
+fn under_require_pinned_it_is_refused_or_left_out() {
+    let author = attested();
+    let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
+    run.says(&format!(
+        "
+  Verified {PROVIDER} 1.0.0   signed [ACME ID] (pinned)
+error: the version leads to more than its packages and their evidence, and no key vouches for it for {PROVIDER} 1.0.0 in {FROM}/{PROVIDER}, on the way to {TO}/{PROVIDER}
+  received 1 manifest, 1 blob of 20 bytes, such as {}
+
+hint: this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations
+",
+        digest(ATTESTATION)
+    ));
+    assert!(!author.scene.path("other").exists());
+    copy(
+        &author,
+        FROM,
+        TO,
+        &[&PINNED[..], &["--rebuild-index"]].concat(),
+    )
+    .succeeds();
+    assert!(!blob(&other(&author), ATTESTATION).exists());
+    let index = tamper::document(&other(&author), &tamper::tagged(&other(&author), "1.0.0"));
+    assert_eq!(index["manifests"].as_array().unwrap().len(), 2);
+}
+
+/// The same for a layer of the evidence that this version of the program knows nothing of.
+#[test]
+fn evidence_with_more_in_it_is_written_anew() {
+    let author = Author::new();
+    author.with_pushed();
+    let layout = author.repository("");
+    let whole = tamper::tagged(&layout, "evidence-1.0.0")["digest"].clone();
+    let layer = tamper::put(&layout, "application/vnd.in-toto+json", ATTESTATION);
+    tamper::alter(&layout, "evidence-1.0.0", |evidence| {
+        evidence["layers"].as_array_mut().unwrap().push(layer);
+    });
+    let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
+    assert!(
+        run.stderr.contains("0 manifests, 1 blob of 20 bytes"),
+        "{}",
+        run.stderr
+    );
+    copy(
+        &author,
+        FROM,
+        TO,
+        &[&PINNED[..], &["--rebuild-index"]].concat(),
+    )
+    .succeeds();
+    assert_eq!(
+        tamper::tagged(&other(&author), "evidence-1.0.0")["digest"],
+        whole
+    );
+    assert!(!blob(&other(&author), ATTESTATION).exists());
+}

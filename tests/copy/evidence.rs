@@ -1,0 +1,251 @@
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{NAME, PROVIDER, at, copy, copy_demo};
+use crate::support::author::{Author, two_platforms};
+use crate::support::layout_of_registry::import;
+use crate::support::registry::Registry;
+use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::tamper;
+
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+const EVIDENCE: &str = "evidence-1.0.0";
+const PINNED: [&str; 3] = ["--key", "acme.asc", "--require-pinned"];
+
+/// `store` and `other` have the same version.
+fn copied() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    copy(&author, FROM, TO, &[]).succeeds();
+    author
+}
+
+fn other(author: &Author) -> PathBuf {
+    author.scene.path(format!("other/{PROVIDER}"))
+}
+
+/// The same zips, signed by a stranger.
+fn by_stranger() -> Author {
+    let rival = Author::with_mistake(Mistake::SignatureByStranger);
+    rival.push_unsigned(&["--key", "stranger.asc"]).succeeds();
+    rival
+}
+
+/// The same zips, without a signature.
+fn unsigned() -> Author {
+    let rival = Author::with_mistake(Mistake::SignatureMissing);
+    rival
+        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .succeeds();
+    rival
+}
+
+/// Another release of the same version.
+fn other_release() -> Author {
+    let rival = Author::new();
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
+    ReleaseFolder::new("demo", "1.0.0")
+        .package("linux_amd64", files)
+        .write(&rival.scene.path("dist"));
+    rival.push(&[]).succeeds();
+    rival
+}
+
+/// The evidence that stands at the destination, by its digest.
+fn standing(author: &Author) -> Value {
+    tamper::tagged(&other(author), EVIDENCE)["digest"].clone()
+}
+
+fn ours(author: &Author) -> Value {
+    tamper::tagged(&author.repository(""), EVIDENCE)["digest"].clone()
+}
+
+fn allow(author: &Author) {
+    author.scene.write(
+        "allow.toml",
+        "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"allow\"\n",
+    );
+}
+
+fn status(author: &Author, more: &[&str]) -> Value {
+    let run = copy(author, FROM, TO, &[more, &["--format", "json"]].concat()).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    document["providers"][0]["status"].clone()
+}
+
+/// Evidence that another key signed is consistent in itself. Where the right key is named, it proves nothing.
+#[test]
+fn evidence_of_another_key_at_the_destination_is_replaced() {
+    let rival = by_stranger();
+    for more in [&PINNED[..], &PINNED[..2]] {
+        let author = copied();
+        tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
+        assert_ne!(standing(&author), ours(&author));
+        assert_eq!(status(&author, &[more, &["--dry-run"]].concat()), "planned");
+        assert_eq!(status(&author, more), "updated");
+        assert_eq!(standing(&author), ours(&author));
+        assert_eq!(status(&author, more), "present");
+    }
+}
+
+#[test]
+fn evidence_that_proves_something_else_is_replaced() {
+    for rival in [by_stranger(), other_release()] {
+        let author = copied();
+        tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
+        // The version is gone, and its evidence was left or planted.
+        tamper::untag(&other(&author), "1.0.0");
+        copy(&author, FROM, TO, &[]).succeeds();
+        assert_eq!(standing(&author), ours(&author));
+    }
+}
+
+/// The index has more platforms than the source's, so that nothing of it changes: its evidence is looked at all the same.
+#[test]
+fn evidence_beside_more_platforms_is_held_to_the_same_demands() {
+    let author = Author::with_release();
+    author.push(&["--platform", "linux_amd64"]).succeeds();
+    let whole = ["--to", TO, "--provider", "acme/demo"];
+    let push = [&["push", "dist", "--key", "acme.asc"], &whole[..]].concat();
+    author.tfoci(&push).succeeds();
+    let index = tamper::tagged(&other(&author), "1.0.0");
+    tamper::transplant(&by_stranger().repository(""), &other(&author), "1.0.0");
+    assert_eq!(status(&author, &PINNED), "updated");
+    assert_eq!(standing(&author), ours(&author));
+    assert_eq!(tamper::tagged(&other(&author), "1.0.0"), index);
+}
+
+/// The same between registries, where a version that is there costs two requests to each: without a demand nothing more is read.
+#[test]
+fn registries_are_held_to_the_same_demands() {
+    let author = copied();
+    let rival = by_stranger();
+    tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
+    let (from, to) = (Registry::plain(), Registry::plain());
+    import(&author.repository(""), &from, NAME);
+    import(&other(&author), &to, NAME);
+    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    assert_eq!(to.seen().len(), 2);
+    assert_ne!(from.tags(NAME), to.tags(NAME));
+    copy_demo(&author, &at(&from), &at(&to), &PINNED).succeeds();
+    assert_eq!(from.tags(NAME), to.tags(NAME));
+}
+
+/// What comes without evidence cannot mend what stands there.
+#[test]
+fn without_evidence_nothing_stands_beside_evidence_that_proves_something_else() {
+    let author = copied();
+    allow(&author);
+    tamper::untag(&author.repository(""), EVIDENCE);
+    let arguments = ["--trust", "allow.toml"];
+    copy(&author, FROM, TO, &arguments).succeeds();
+    tamper::transplant(&other_release().repository(""), &other(&author), "1.0.0");
+    let before = author.tree();
+    for how in ["merge", "replace"] {
+        let run = copy(
+            &author,
+            FROM,
+            TO,
+            &[&arguments[..], &["--existing", how]].concat(),
+        );
+        let said = run.exits(3).without_result().stderr;
+        let place = format!("in {TO}/{PROVIDER}, on the way from {FROM}/{PROVIDER}\n");
+        assert!(said.contains(&place), "{said}");
+        assert!(
+            said.contains("the evidence does not prove the packages beside it"),
+            "{said}"
+        );
+        assert_eq!(author.tree(), before);
+    }
+}
+
+/// `store` has checksums only, and `other` a signature over the same zips.
+fn weaker() -> Author {
+    let author = copied();
+    tamper::transplant(&unsigned().repository(""), &author.repository(""), "1.0.0");
+    allow(&author);
+    author
+}
+
+#[test]
+fn a_signature_is_kept_where_less_would_come() {
+    let author = weaker();
+    let signed = standing(&author);
+    for more in [
+        &[][..],
+        &["--trust", "allow.toml"],
+        &["--existing", "replace"],
+    ] {
+        copy(&author, FROM, TO, more).succeeds();
+        assert_eq!(standing(&author), signed, "{more:?}");
+    }
+    // A new version beside evidence that stands already is no other case.
+    tamper::untag(&other(&author), "1.0.0");
+    copy(&author, FROM, TO, &[]).succeeds();
+    assert_eq!(standing(&author), signed);
+}
+
+#[test]
+fn a_signature_gives_way_to_less_only_where_a_policy_accepts_that_and_it_is_said() {
+    let author = weaker();
+    let replace = ["--existing", "replace", "--trust", "allow.toml"];
+    let warning = format!(
+        "   Warning {PROVIDER} 1.0.0: evidence that is `signed` is replaced by `checksum`, as the policy allows\n"
+    );
+    for more in [&["--dry-run"][..], &[]] {
+        let run = copy(&author, FROM, TO, &[&replace, more].concat()).succeeds();
+        assert_eq!(run.stderr.matches(&warning).count(), 1, "{}", run.stderr);
+    }
+    assert_eq!(standing(&author), ours(&author));
+    // And up again, whoever asks.
+    fs::rename(author.scene.path("other"), author.scene.path("weak")).unwrap();
+    author.with_pushed();
+    copy(&author, FROM, "oci-layout:weak", &PINNED).succeeds();
+    let weak = author.scene.path(format!("weak/{PROVIDER}"));
+    let now = tamper::tagged(&weak, EVIDENCE)["digest"].clone();
+    assert_eq!(now, ours(&author));
+}
+
+/// A signature that is damaged was one: less does not take its place.
+#[test]
+fn a_damaged_signature_is_mended_by_a_signature_only() {
+    let author = weaker();
+    let evidence = tamper::document(&other(&author), &tamper::tagged(&other(&author), EVIDENCE));
+    let digest = evidence["layers"][1]["digest"].as_str().unwrap();
+    fs::remove_file(other(&author).join("blobs").join(digest.replace(':', "/"))).unwrap();
+    let before = author.tree();
+    let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
+    assert!(
+        run.stderr
+            .contains("expected signed (in the store)\n  received checksum"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(author.tree(), before);
+    author.with_release_in_place();
+    let _none = fs::remove_dir_all(author.scene.path("store"));
+    author.push(&[]).succeeds();
+    assert_eq!(status(&author, &[]), "updated");
+    assert_eq!(standing(&author), ours(&author));
+}
+
+/// Fewer platforms in an index written anew: the same rules.
+#[test]
+fn a_rebuilt_index_keeps_the_signature_too() {
+    let author = weaker();
+    let signed = standing(&author);
+    tamper::untag(&other(&author), "1.0.0");
+    let rebuild = ["--rebuild-index", "--platform", "linux_amd64"];
+    copy(&author, FROM, TO, &rebuild).succeeds();
+    assert_eq!(standing(&author), signed);
+    tamper::transplant(&by_stranger().repository(""), &other(&author), "1.0.0");
+    let _none = fs::remove_dir_all(author.scene.path("store"));
+    two_platforms().write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    copy(&author, FROM, TO, &[&rebuild[..], &PINNED].concat()).succeeds();
+    let inspect = ["inspect", "acme/demo@1.0.0", "--from", TO];
+    author.tfoci(&[&inspect[..], &PINNED].concat()).succeeds();
+}
