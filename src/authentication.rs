@@ -76,6 +76,8 @@ pub enum Note {
     LenientJson,
     /// A manifest is larger than the 4 MiB that registries take.
     LargeManifest,
+    /// The artifact is one that tfoci wrote, and no evidence is stored for it.
+    NoEvidence,
 }
 
 impl Note {
@@ -94,7 +96,17 @@ impl Note {
             Self::UnlistedManifest => "unlisted-manifest",
             Self::LenientJson => "lenient-json",
             Self::LargeManifest => "large-manifest",
+            Self::NoEvidence => "no-evidence",
         }
+    }
+}
+
+impl Authentication {
+    /// What a person should hear about it besides the words; an absence is easily overlooked.
+    pub fn warning(&self) -> Option<&'static str> {
+        self.notes.contains(&Note::NoEvidence).then_some(
+            "no evidence is stored for this version: it was published without any, or somebody removed it",
+        )
     }
 }
 
@@ -168,6 +180,7 @@ mod tests {
             Note::WeakSelfSignature,
             Note::DirectoryEntries,
             Note::LenientJson,
+            Note::NoEvidence,
         ] {
             assert_eq!(serde_json::to_value(note).ok(), Some(note.as_str().into()));
         }

@@ -21,7 +21,7 @@ use crate::selection::Selection;
 use crate::store::graph::{self, Artifact, StoredPackage};
 use crate::store::{self, ReadStore};
 use crate::trust::rule::Unsigned;
-use crate::trust::{Policy, Rule, Verified};
+use crate::trust::{self, Policy, Rule, Verified};
 use crate::version::Version;
 
 /// Whom to believe when reading.
@@ -243,11 +243,21 @@ impl<S: ReadStore> Shelf<S> {
                     let blob = self.store.blob(&self.repository, package.layer.expected);
                     package.at(&self.provider, version, blob)
                 });
+                let is_lacking = stored.is_none();
                 let evidence = stored.map(|stored| stored.evidence);
                 let mut release =
                     graph::release(&self.provider, version, located.collect(), evidence);
                 release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
-                (protocols, demands.check(release, belief.now))
+                let is_gone = is_lacking && artifact.index.is_ours();
+                release.notes.extend(is_gone.then_some(Note::NoEvidence));
+                let proof = demands.check(release, belief.now);
+                let proof = proof.map_err(|problem| match problem {
+                    Problem::Evidence {
+                        source: trust::Error::NoDocument,
+                    } if is_gone => Problem::NoEvidence,
+                    problem => problem,
+                });
+                (protocols, proof)
             }
             // What cannot be had just now says nothing about the artifact.
             Err(error) if error.is_on_the_way() => (None, Err(Problem::Store(error))),

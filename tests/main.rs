@@ -26,6 +26,9 @@ mod copy;
 /// Which sources of credentials were considered.
 mod credentials;
 
+/// Artifacts of tfoci whose evidence is gone.
+mod gone;
+
 /// What `--help` says, and that its examples work.
 mod help;
 

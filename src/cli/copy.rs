@@ -34,7 +34,9 @@ Examples:
 /// What the destination has is neither read nor written again; other tags than versions and their evidence are left alone.
 ///
 /// Evidence is checked on the way, and a version that it does not prove is refused. So is whatever does not live up to `--trust`,
-/// `--key` and `--require-pinned`; without them, a version is copied and shown as what it is.
+/// `--key` and `--require-pinned`; without them, a version is copied and shown as what it is. Evidence that is there already is held
+/// to the same, and never replaced by weaker evidence, but by `--existing replace` where a trust file has `unsigned = "allow"`. With
+/// `--require-pinned`, a version that leads to more than packages and evidence is refused, unless `--rebuild-index` leaves that out.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

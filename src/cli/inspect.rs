@@ -3,6 +3,8 @@
 use clap::Args;
 use indicatif::HumanBytes;
 
+use tfoci::authentication::Authentication;
+use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::hash::PackageHash;
 use tfoci::store::ReadStore as _;
@@ -11,7 +13,7 @@ use super::Ending;
 use super::diagnose::Complaint;
 use super::json;
 use super::options::{Globals, Reading, shelf};
-use super::printer::Printer;
+use super::printer::{Printer, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,6 +85,11 @@ pub(super) async fn run(
         error: complaint.as_ref().map(json::Error::from),
     };
     print(&inspection, printer);
+    let authentication = inspection.authentication.as_ref();
+    if let Some(warning) = authentication.and_then(Authentication::warning) {
+        let subject = Subject::version(&selection.provider, version);
+        printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
+    }
     printer.document(&inspection);
     Ok(match complaint {
         None => Ending::Done,

@@ -160,6 +160,10 @@ impl Reporter for Progress {
                 };
                 self.printer
                     .line(Tone::Done, verb, &format!("{subject}   {authentication}"));
+                if let Some(warning) = authentication.warning() {
+                    let text = format!("{subject}: {warning}");
+                    self.printer.line(Tone::Warning, "Warning", &text);
+                }
             }
             Event::Started { subject, size } => self.begin(subject, size),
             Event::Advanced { subject, bytes } => self.advance(&subject, bytes),

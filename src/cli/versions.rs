@@ -3,6 +3,7 @@
 use clap::Args;
 
 use tfoci::error::Category;
+use tfoci::event::Subject;
 use tfoci::examine::{Belief, Platforms, Shelf};
 use tfoci::store::{ReadStore as _, Store};
 use tfoci::version::Version;
@@ -11,7 +12,7 @@ use super::Ending;
 use super::diagnose::Complaint;
 use super::json;
 use super::options::{Globals, Reading, shelf};
-use super::printer::Printer;
+use super::printer::{Printer, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,7 +59,7 @@ pub(super) async fn run(
         let belief = arguments.reading.belief()?;
         let mut proven = Vec::new();
         for version in versions {
-            match doubt(&shelf, &version, &belief).await? {
+            match doubt(&shelf, &version, &belief, printer).await? {
                 None => proven.push(version),
                 Some(reason) => ignored.push((version.to_string().replace('+', "_"), reason)),
             }
@@ -92,9 +93,19 @@ async fn doubt(
     shelf: &Shelf<Store>,
     version: &Version,
     belief: &Belief,
+    printer: &Printer,
 ) -> Result<Option<String>, Complaint> {
     let problem = match shelf.examine(version, &Platforms::All, belief).await {
-        Ok(examined) => examined.proof.err(),
+        Ok(examined) => match examined.proof {
+            Ok(release) => {
+                if let Some(warning) = release.authentication().warning() {
+                    let subject = Subject::version(&shelf.provider, version);
+                    printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
+                }
+                None
+            }
+            Err(problem) => Some(problem),
+        },
         // What says that nothing is pinned is about the command, not about this version.
         Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
         Err(failure) => Some(*failure.problem),

@@ -96,6 +96,13 @@ impl Index {
         })
     }
 
+    /// Whether tfoci wrote some of its entries, as far as it says so.
+    pub fn is_ours(&self) -> bool {
+        let mut entries = self.entries.iter();
+        entries
+            .any(|entry| entry.is_provider() && entry.descriptor.annotations.contains_key(PACKAGE))
+    }
+
     /// The provider that it says it is of, where its title is an address.
     pub fn provider(&self) -> Option<ProviderAddr> {
         ProviderAddr::from_ascii(self.annotations.get(TITLE)?).ok()

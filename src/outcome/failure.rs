@@ -98,6 +98,9 @@ pub enum Problem {
         /// Why.
         source: trust::Error,
     },
+    /// An artifact that tfoci wrote has no evidence beside it, and some is required.
+    #[error("no evidence is stored")]
+    NoEvidence,
     /// The store's evidence is firmer than this release's, and does not cover this release's packages.
     #[error(
         "the release proves less than what is there\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
@@ -316,6 +319,7 @@ impl Problem {
             | Self::OtherPackage { .. }
             | Self::OtherProvider { .. }
             | Self::Uncovered { .. }
+            | Self::NoEvidence
             | Self::Weaker { .. }
             | Self::PerhapsWeaker { .. }
             | Self::NotPinned { .. }

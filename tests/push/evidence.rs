@@ -8,6 +8,7 @@ use super::installed;
 use crate::support::author::{Author, two_platforms};
 use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::signer::Signer;
+use crate::support::tamper;
 
 const DOCUMENT: &str = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
 
@@ -272,4 +273,80 @@ fn an_unlisted_manifest_is_believed_with_a_note_and_none_means_protocol_5() {
     assert!(run.stderr.contains("unlisted-manifest"), "{}", run.stderr);
     assert_eq!(protocols(&author), "6.0");
     author.installs();
+}
+
+/// Removes the signature's bytes, or the evidence's manifest.
+fn damage(author: &Author, layer: Option<usize>) {
+    let hex = match layer {
+        None => author.tagged("evidence-1.0.0").unwrap(),
+        Some(layer) => {
+            let digest = author.document("evidence-1.0.0")["layers"][layer]["digest"].clone();
+            digest.as_str().unwrap()["sha256:".len()..].to_owned()
+        }
+    };
+    fs::remove_file(author.blob(&hex)).unwrap();
+}
+
+/// Whoever damages a signature gains nothing by it: a release without one does not take its place, unless somebody says so.
+#[test]
+fn a_damaged_signature_is_not_replaced_by_less() {
+    let (known, unknown) = (
+        "the release proves less than what is there",
+        "the evidence in the store cannot be read, and may have proved more than this release",
+    );
+    let allowed = ["--allow-unsigned", "acme/demo"];
+    let replace = [&allowed[..], &["--existing", "replace"]].concat();
+    for (layer, said, was) in [
+        (Some(1), known, "is `signed`"),
+        (Some(2), known, "is `signed`"),
+        (None, unknown, "cannot be read"),
+    ] {
+        let author = Author::with_release();
+        author.push(&[]).succeeds();
+        let signature = author.scene.path(format!("{DOCUMENT}.sig"));
+        let bytes = fs::read(&signature).unwrap();
+        fs::remove_file(&signature).unwrap();
+        damage(&author, layer);
+        let before = author.tree();
+        let run = author.push_unsigned(&allowed).exits(3).without_result();
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(author.tree(), before);
+        let warning = format!(
+            "   Warning registry.opentofu.org/acme/demo 1.0.0: evidence that {was} is replaced by `checksum`, as the policy allows\n"
+        );
+        let run = author.push_unsigned(&replace).succeeds();
+        assert_eq!(run.stderr.matches(&warning).count(), 1, "{}", run.stderr);
+        assert_eq!(status(&author), "checksum");
+        fs::write(&signature, bytes).unwrap();
+        assert_eq!(pushed_status(&author, &[]), "updated");
+        assert_eq!(status(&author), "signed");
+    }
+}
+
+/// A replacement weakens evidence that is in order too, and says it.
+#[test]
+fn a_replacement_that_proves_less_is_told() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    fs::remove_file(author.scene.path(format!("{DOCUMENT}.sig"))).unwrap();
+    let replace = ["--allow-unsigned", "acme/demo", "--existing", "replace"];
+    for more in [&["--dry-run"][..], &[]] {
+        let run = author.push_unsigned(&[&replace, more].concat()).succeeds();
+        let said = "evidence that is `signed` is replaced by `checksum`, as the policy allows\n";
+        assert_eq!(run.stderr.matches(said).count(), 1, "{}", run.stderr);
+    }
+    assert_eq!(status(&author), "checksum");
+}
+
+/// Somebody else's evidence covers the same zips, and is consistent in itself.
+#[test]
+fn evidence_of_another_key_gives_way() {
+    let rival = Author::with_mistake(Mistake::SignatureByStranger);
+    rival.push_unsigned(&["--key", "stranger.asc"]).succeeds();
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let ours = author.tagged("evidence-1.0.0");
+    tamper::transplant(&rival.repository(""), &author.repository(""), "1.0.0");
+    assert_eq!(pushed_status(&author, &[]), "updated");
+    assert_eq!(author.tagged("evidence-1.0.0"), ours);
 }

@@ -1,0 +1,127 @@
+//! Artifacts that tfoci wrote, and of which no evidence is stored: every command says so.
+
+use serde_json::{Value, json};
+
+use crate::support::author::Author;
+use crate::support::foreign;
+use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::tamper;
+
+const FROM: &str = "oci-layout:store";
+const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0";
+const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: no evidence is stored for this version: it was published without any, or somebody removed it\n";
+const REFUSED: &str = "error: no evidence is stored for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+
+hint: the version was published without any, or somebody removed it: find out which before you use it. Publishing the signed release again writes its evidence
+";
+
+/// A signed version whose evidence somebody removed.
+fn removed() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    tamper::untag(&author.repository(""), "evidence-1.0.0");
+    author.scene.write(
+        "allow.toml",
+        "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"allow\"\n",
+    );
+    author
+}
+
+#[test]
+fn inspect_says_that_it_is_gone() {
+    let author = removed();
+    let inspect = ["inspect", "acme/demo@1.0.0", "--from", FROM];
+    let run = author.tfoci(&inspect).succeeds().says(WARNING);
+    assert!(
+        run.stdout
+            .contains("\nauthentication  unverified no-evidence\n"),
+        "{}",
+        run.stdout
+    );
+    let run = author
+        .tfoci(&[&inspect[..], &["--format", "json"]].concat())
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        document["authentication"],
+        json!({"status": "unverified", "notes": ["no-evidence"]})
+    );
+    let pinned = [&inspect[..], &["--key", "acme.asc"]].concat();
+    let (refused, _hint) = REFUSED.split_once("\nhint").unwrap();
+    author.tfoci(&pinned).exits(3).says(refused);
+}
+
+#[test]
+fn install_and_copy_say_that_it_is_gone() {
+    for command in [
+        &["install", "--platform", "all", "--into", "mirror"][..],
+        &["copy", "--to", "oci-layout:other"],
+    ] {
+        let author = removed();
+        let command = [command, &["acme/demo", "--from", FROM]].concat();
+        let pinned = [&command[..], &["--key", "acme.asc"]].concat();
+        let run = author.tfoci(&pinned).exits(3).without_result();
+        let said = match command[0] {
+            "copy" => REFUSED.replace(FROM, "oci-layout:store/registry.opentofu.org/acme/demo, on the way to oci-layout:other/registry.opentofu.org/acme/demo"),
+            _ => REFUSED.to_owned(),
+        };
+        assert!(run.stderr.ends_with(&said), "{}", run.stderr);
+        let run = author.tfoci(&command).succeeds();
+        let said = format!("  Accepted {ABOUT}   unverified no-evidence\n{WARNING}");
+        assert!(run.stderr.contains(&said), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn versions_says_that_it_is_gone_where_it_looks() {
+    let author = removed();
+    let versions = ["versions", "acme/demo", "--from", FROM];
+    let run = author.tfoci(&versions).succeeds().says("");
+    assert_eq!(run.stdout, "1.0.0\n");
+    let looks = [&versions[..], &["--trust", "allow.toml"]].concat();
+    let run = author.tfoci(&looks).succeeds().says(WARNING);
+    assert_eq!(run.stdout, "1.0.0\n");
+    let pinned = [&versions[..], &["--key", "acme.asc", "--all"]].concat();
+    let run = author.tfoci(&pinned).succeeds();
+    let reason = "1.0.0\tno evidence is stored\n";
+    assert!(run.stdout.contains(reason), "{}", run.stdout);
+}
+
+/// What another tool made never had any, and what has only checksums has some.
+#[test]
+fn nothing_is_gone_that_never_was() {
+    let author = Author::new();
+    let zip = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+    zip.write(&author.scene.path("dist"));
+    let zip = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    foreign::write(
+        &author.repository(""),
+        "1.0.0",
+        &std::fs::read(zip).unwrap(),
+    );
+    let install = [
+        "install",
+        "acme/demo",
+        "--from",
+        FROM,
+        "--platform",
+        "linux_amd64",
+    ];
+    let run = author
+        .tfoci(&[&install[..], &["--into", "mirror"]].concat())
+        .succeeds();
+    let said = format!("  Accepted {ABOUT}   unverified\n");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
+
+    let author = Author::with_mistake(Mistake::SignatureMissing);
+    author
+        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .succeeds();
+    let run = author
+        .tfoci(&[&install[..], &["--into", "mirror"]].concat())
+        .succeeds();
+    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
+}
