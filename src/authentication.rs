@@ -12,7 +12,8 @@ use serde::Serialize;
 pub struct Authentication {
     /// How far the proof goes.
     pub status: Status,
-    /// The reason to believe the key; present when signed, or when a lock file vouches for the package.
+    /// The reason to believe the key, or that a lock file vouches for the package; absent without a signature, and where the only
+    /// reason would be that the origin served the key, over a connection that proves nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
     /// The fingerprint of the signing certificate's primary key, in upper-case hex.
@@ -40,7 +41,7 @@ pub enum Status {
 pub enum Anchor {
     /// The trust file, or `--key`, names it.
     Pinned,
-    /// The origin served it just now, over TLS.
+    /// The origin served it just now, over TLS whose certificates were verified.
     Origin,
     /// It lies beside the artifact: consistent, and no more than that.
     Embedded,
@@ -78,6 +79,9 @@ pub enum Note {
     LargeManifest,
     /// The artifact is one that tfoci wrote, and no evidence is stored for it.
     NoEvidence,
+    /// The origin served the signing key without TLS, or over TLS whose certificate was not verified: anybody on the way may have
+    /// replaced the key together with the package.
+    UnverifiedTransport,
 }
 
 impl Note {
@@ -97,6 +101,7 @@ impl Note {
             Self::LenientJson => "lenient-json",
             Self::LargeManifest => "large-manifest",
             Self::NoEvidence => "no-evidence",
+            Self::UnverifiedTransport => "unverified-transport",
         }
     }
 }
@@ -181,6 +186,7 @@ mod tests {
             Note::DirectoryEntries,
             Note::LenientJson,
             Note::NoEvidence,
+            Note::UnverifiedTransport,
         ] {
             assert_eq!(serde_json::to_value(note).ok(), Some(note.as_str().into()));
         }

@@ -50,6 +50,8 @@ mod stalls;
 mod stopped;
 /// Somebody who mirrors from an origin into a registry.
 mod team;
+/// Which keys are believed because the origin serves them.
+mod transport;
 /// Whom to believe.
 mod trust;
 /// How many requests a mirror takes.

@@ -18,6 +18,7 @@ pub struct Answer {
     status: StatusCode,
     headers: HeaderMap,
     url: Url,
+    is_verified: bool,
     body: Content,
 }
 
@@ -46,6 +47,7 @@ impl Answer {
             status: response.status(),
             headers: response.headers().clone(),
             url: response.url().clone(),
+            is_verified: false,
             body: Content::Coming(Box::new(coming)),
         }
     }
@@ -58,6 +60,16 @@ impl Answer {
     /// Where the answer came from, after redirects.
     pub fn url(&self) -> &Url {
         &self.url
+    }
+
+    /// Whether this server, and every one that redirected to it, has shown a certificate by an authority that is trusted.
+    pub fn is_verified(&self) -> bool {
+        self.is_verified
+    }
+
+    pub(super) fn verified_if(mut self, is_verified: bool) -> Self {
+        self.is_verified = is_verified;
+        self
     }
 
     /// A header, if it is there and is text.

@@ -132,12 +132,14 @@ impl Http {
         let follows = request.method == Method::GET || request.method == Method::HEAD;
         let limit = request.redirects;
         let mut left = limit;
+        let mut is_verified = true;
         loop {
             let kind = self.kind(&request.url, &named).await?;
+            is_verified &= kind.trust == Trust::Authorities;
             let (url, again) = (request.url.clone(), request.without_body());
             let answer = self.once(request, &kind).await?;
             let Some(target) = redirect(&answer).filter(|_| follows) else {
-                return Ok(answer);
+                return Ok(answer.verified_if(is_verified));
             };
             let target = target?;
             if url.scheme() == "https" && target.scheme() == "http" {

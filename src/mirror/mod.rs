@@ -26,6 +26,7 @@ use futures_util::{StreamExt as _, future, stream};
 use tokio::sync::mpsc;
 
 use crate::address::ProviderAddr;
+use crate::authentication::Note;
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject};
 use crate::hash::PackageHash;
@@ -56,6 +57,8 @@ pub struct Options {
     pub publish: publish::Options,
     /// Whether what is there is compared with what the source has now.
     pub recheck: bool,
+    /// Whether the signing keys are to be pinned: then only those are accepted that came over a verified connection.
+    pub pins_keys: bool,
 }
 
 /// A provider to mirror.
@@ -295,10 +298,11 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     ) -> Result<Verified<Release<S::Lead>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
         let Some(hashes) = self.task.locked.get(&release.version) else {
-            return trust::verify(release, rule, now);
+            return self.can_be_pinned(trust::verify(release, rule, now)?);
         };
         if S::BRINGS_PROOF {
-            return trust::verify(release, rule, now)?.locked(hashes);
+            let verified = trust::verify(release, rule, now)?.locked(hashes)?;
+            return self.can_be_pinned(verified);
         }
         // The lock file stands in for what this source cannot have.
         let rule = Rule {
@@ -306,6 +310,18 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             ..rule.clone()
         };
         trust::verify(release, &rule, now)?.locked(hashes)
+    }
+
+    /// Passes on a release whose key may be written into the trust file, if that is what is done with keys.
+    fn can_be_pinned(
+        &self,
+        release: Verified<Release<S::Lead>>,
+    ) -> Result<Verified<Release<S::Lead>>, trust::Error> {
+        let notes = &release.authentication().notes;
+        if self.options.pins_keys && notes.contains(&Note::UnverifiedTransport) {
+            return Err(trust::Error::UnverifiedTransport);
+        }
+        Ok(release)
     }
 
     async fn carry_out(

@@ -16,7 +16,15 @@ use crate::http::{Request, Shown};
 const LARGEST: u64 = 1 << 20;
 const SERVICE: &str = "providers.v1";
 
-/// Tells the base URL of a host's provider registry: by its `host` block, else by asking it.
+/// Where a host's provider registry is.
+pub(super) struct Found {
+    /// Its base URL.
+    pub(super) base: Url,
+    /// Whether the host itself said so: the user's configuration did, or an answer over verified TLS.
+    pub(super) is_verified: bool,
+}
+
+/// Tells where a host's provider registry is: by its `host` block, else by asking it.
 ///
 /// # Errors
 /// There is no provider registry, or the document is none.
@@ -24,14 +32,17 @@ pub(super) async fn provider_registry(
     access: &Access,
     host: &Hostname,
     identity: &Identity,
-) -> Result<Url, Error> {
+) -> Result<Found, Error> {
     let base = access.http.base(host.as_ascii())?;
     let path = ".well-known/terraform.json";
     let url = base.join(path).unwrap_or_else(|_| base.clone());
     if let Some(services) = access.hosts.services(host) {
         let service = services.get(SERVICE);
         let service = service.ok_or_else(|| no_service(host, true, services.keys()))?;
-        return place(&url, Ok(service));
+        return Ok(Found {
+            base: place(&url, Ok(service))?,
+            is_verified: true,
+        });
     }
     let request = || {
         Request::new(Method::GET, url.clone(), &base)
@@ -46,7 +57,7 @@ pub(super) async fn provider_registry(
     let what = Document::Discovery;
     let answer = fetch::successful(&what, answer, identity).await?;
     let content_type = answer.header(CONTENT_TYPE);
-    let final_url = answer.url().clone();
+    let (final_url, is_verified) = (answer.url().clone(), answer.is_verified());
     if !content_type.as_deref().is_some_and(fetch::is_json) {
         return Err(Error::ContentType {
             what,
@@ -57,7 +68,10 @@ pub(super) async fn provider_registry(
     let services = fetch::json(&what, answer, LARGEST, wire::services).await?;
     let service = services.get(SERVICE);
     let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
-    place(&final_url, service.as_deref().map_err(String::as_str))
+    Ok(Found {
+        base: place(&final_url, service.as_deref().map_err(String::as_str))?,
+        is_verified,
+    })
 }
 
 /// That there is no provider registry among these services, but perhaps one of another time.

@@ -73,6 +73,11 @@ pub enum Error {
     /// There is a signature and no key that could be read.
     #[error("the signature of the checksum document cannot be checked without a key")]
     NoKey,
+    /// A key that is to be pinned, and came over a connection on which anybody may have replaced it.
+    #[error(
+        "refusing to pin the key\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified"
+    )]
+    UnverifiedTransport,
     /// A key that the user named holds no certificate.
     #[error("there is no OpenPGP key in `{}`", printable(.name))]
     NotAKey {
@@ -141,6 +146,7 @@ impl Error {
             | Self::NoDocument
             | Self::NoSignature
             | Self::NoKey
+            | Self::UnverifiedTransport
             | Self::Refused(_) => Category::Untrusted,
             Self::LongDocument { .. }
             | Self::NotAKey { .. }

@@ -185,6 +185,11 @@ impl Proof {
             signature = release.signatures.get(good.signature).cloned();
             certificate = good.certificate;
         }
+        // That the origin served a key counts only if it was the origin: a pinned key, or none, does not depend on that.
+        match anchor {
+            Some(Anchor::Origin) if notes.contains(&Note::UnverifiedTransport) => anchor = None,
+            _ => notes.retain(|note| *note != Note::UnverifiedTransport),
+        }
         let mut said = Vec::new();
         notes.retain(|note| {
             let new = !said.contains(note);

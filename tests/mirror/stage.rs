@@ -125,6 +125,12 @@ impl Told {
         self.0.exits(code).stderr
     }
 
+    /// Asserts success, and gives what was printed on stdout.
+    #[track_caller]
+    pub fn prints(self) -> String {
+        self.0.succeeds().stdout
+    }
+
     /// Asserts that nothing that was printed holds a secret.
     #[track_caller]
     pub fn hides(self, secret: &str) -> Self {

@@ -21,6 +21,9 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::Trust(trust::Error::NoDocument) => format!(
             "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
         ),
+        Problem::Trust(trust::Error::UnverifiedTransport) => {
+            "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way".to_owned()
+        }
         Problem::Trust(trust::Error::Refused(refusal)) => of_signature(&refusal.reason)?,
         Problem::Trust(trust::Error::Mismatch(_) | trust::Error::NoLine { .. }) => {
             "nothing of this version was written. Clients refuse this release, too: its author has to publish it again".to_owned()

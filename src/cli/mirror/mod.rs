@@ -126,6 +126,7 @@ pub(super) async fn run(
             demands: Demands::default(),
         },
         recheck: arguments.recheck,
+        pins_keys: arguments.pin_new,
     };
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();

@@ -22,6 +22,8 @@ pub(super) struct Asked<'a> {
     pub(super) named: &'a Url,
     /// Where the answer came from in the end: URLs in it are relative to that.
     pub(super) url: Url,
+    /// Whether it is certain that this answer is the origin's.
+    pub(super) is_verified: bool,
 }
 
 /// What an origin says about one package.
@@ -40,6 +42,8 @@ pub(super) struct Metadata {
     /// Where the signature over it is.
     pub(super) signature: Option<Url>,
     pub(super) keys: Vec<KeyRing>,
+    /// Whether it is certain that these keys are the origin's.
+    pub(super) is_verified: bool,
     pub(super) protocols: Protocols,
     /// Every platform of this version, if the origin says that.
     pub(super) packages: Vec<Platform>,
@@ -80,6 +84,7 @@ impl Metadata {
             checksums: url("shasums_url", &said.shasums_url)?,
             signature: url("shasums_signature_url", &said.shasums_signature_url)?,
             keys: keys(said.keys, asked),
+            is_verified: asked.is_verified,
             protocols,
             packages,
         })

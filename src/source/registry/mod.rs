@@ -18,14 +18,16 @@ use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
 
+use super::discovery::{self, Found};
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::identity::Identity;
 use super::lead::{self, Lead};
 use super::renewal::Renewal;
 use super::wire::{Download, VersionList};
-use super::{Given, Offers, Source, Zip, discovery};
+use super::{Given, Offers, Source, Zip};
 use crate::address::{Hostname, ProviderAddr};
+use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::http::{Answer, Request};
 use crate::platform::Platform;
@@ -69,6 +71,8 @@ struct Service {
     /// Who we are to that host, and to its service wherever that is: the host itself says so, and means its own users to be
     /// known there (contract 5.2).
     identity: Identity,
+    /// Whether it is certain that the host means this service.
+    is_verified: bool,
 }
 
 impl Origin {
@@ -95,7 +99,8 @@ impl Origin {
     async fn find(&self, host: &Hostname) -> Result<Service, Error> {
         let access = &self.access;
         let identity = access.identity(host).await;
-        let base = discovery::provider_registry(access, host, &identity).await?;
+        let found = discovery::provider_registry(access, host, &identity).await?;
+        let Found { base, is_verified } = found;
         let named = match access.hosts.services(host) {
             Some(_) => base.clone(),
             None => access.http.base(host.as_ascii())?,
@@ -104,6 +109,7 @@ impl Origin {
             base,
             named,
             identity,
+            is_verified,
         })
     }
 
@@ -146,6 +152,7 @@ impl Origin {
             access: &self.access,
             named: &service.named,
             url: answer.url().clone(),
+            is_verified: service.is_verified && answer.is_verified(),
         };
         let said = fetch::json(&what, answer, LARGEST_METADATA, Download::read).await?;
         Metadata::read(said, &asked).map(Some)
@@ -355,6 +362,7 @@ impl Source for Origin {
         let signature = document(Document::Signature, &first.signature, LARGEST_SIGNATURE);
         let (checksums, signature) = futures_util::future::try_join(checksums, signature).await?;
         let (protocols, keys) = (first.protocols.clone(), first.keys.clone());
+        let unverified = (!first.is_verified).then_some(Note::UnverifiedTransport);
         let release = Release {
             provider: provider.clone(),
             version: version.version().clone(),
@@ -363,7 +371,7 @@ impl Source for Origin {
             signatures: signature.into_iter().collect(),
             keys,
             packages: self.leads(found, provider, version),
-            notes: Vec::new(),
+            notes: unverified.into_iter().collect(),
         };
         Ok(Given::of(others, release))
     }

@@ -1,0 +1,141 @@
+//! Which keys are believed because the origin serves them: those that came over verified TLS.
+
+use super::demo;
+use super::stage::Stage;
+use crate::support::origin::{Door, Fault, Setup, asks, at};
+use crate::support::release::sha256;
+use crate::support::signer::Signer;
+
+const INSECURE: &str = "--insecure-skip-tls-verify";
+const PINNING: &str = "--trust trust.toml --pin-new";
+const HINT: &str = "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way";
+
+/// Mirrors `acme/demo`, which must be `authentication` then.
+#[track_caller]
+fn is(stage: &Stage, more: &str, authentication: &str) {
+    let more = more.replace("[ELSEWHERE]", elsewhere(stage));
+    stage.demo(&more).says(
+        0,
+        &format!(
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0   {authentication}
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   {authentication}
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+"
+        ),
+    );
+}
+
+/// Tries to pin the key of `acme/demo`, which is refused.
+#[track_caller]
+fn refuses_to_pin(stage: &Stage, more: &str) {
+    let more = more.replace("[ELSEWHERE]", elsewhere(stage));
+    stage.demo(&format!("{PINNING} {more}")).says(
+        3,
+        &format!(
+            "
+error: refusing to pin the key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+  expected a key that its origin served over verified TLS
+  received one over a connection without TLS, or with a certificate that was not verified
+
+hint: {HINT}
+"
+        ),
+    );
+    assert!(stage.installs().is_empty());
+    assert!(!stage.scene.path("trust.toml").exists());
+}
+
+fn elsewhere(stage: &Stage) -> &str {
+    let (_, host) = stage.origin.doors().elsewhere.split_once("://").unwrap();
+    host
+}
+
+#[test]
+fn a_key_from_an_unverified_host_has_no_anchor_and_is_not_pinned() {
+    let insecure = format!("{INSECURE} [ORIGIN]");
+    let stage = Stage::of([demo()]);
+    refuses_to_pin(&stage, &insecure);
+    refuses_to_pin(&stage, &format!("{insecure} --dry-run"));
+    is(&stage, &insecure, "signed [ACME ID] unverified-transport");
+    // What is there needs no proof, so there is nothing to pin either.
+    stage.demo(&format!("{insecure} {PINNING} -q")).ends(0);
+    assert!(!stage.scene.path("trust.toml").exists());
+    let run = stage.demo(&format!("{insecure} --recheck --format json"));
+    let expected = "\"notes\": [\n          \"unverified-transport\"\n        ]";
+    let document = run.prints();
+    assert!(document.contains(expected), "{document}");
+    assert!(!document.contains("anchor"), "{document}");
+}
+
+#[test]
+fn a_key_that_came_without_tls_has_no_anchor() {
+    let stage = Stage::of([demo()]);
+    let plain = stage.origin.doors().plain.clone();
+    let (_, plain) = plain.split_once("://").unwrap();
+    let told = stage.mirror(&format!("{plain}/acme/demo --plain-http {plain}"));
+    told.says(
+        0,
+        "
+  Verified [PLAIN]/acme/demo 1.0.0   signed [ACME ID] unverified-transport
+    Copied [PLAIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] unverified-transport
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+}
+
+#[test]
+fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
+    // Discovery decides who serves the keys.
+    let service = || Stage::new(Setup::new([demo()]).service_at(Door::Elsewhere).start());
+    for insecure in ["[ORIGIN]", "[ELSEWHERE]"] {
+        let stage = service();
+        let insecure = format!("{INSECURE} {insecure}");
+        refuses_to_pin(&stage, &insecure);
+        is(&stage, &insecure, "signed [ACME ID] unverified-transport");
+    }
+    is(&service(), "", "signed [ACME ID] (origin)");
+    // So does a host that redirects, or is redirected to.
+    for sort in ["discovery", "download"] {
+        let stage = Stage::of([demo()]);
+        let sort = at(Door::Front, asks(sort));
+        stage.origin.always(sort, Fault::RedirectElsewhere);
+        let insecure = format!("{INSECURE} [ELSEWHERE]");
+        refuses_to_pin(&stage, &insecure);
+        is(&stage, &insecure, "signed [ACME ID] unverified-transport");
+    }
+    // What only holds what the key has signed does not.
+    let stage = Stage::new(Setup::new([demo()]).files_at(Door::Elsewhere).start());
+    let insecure = format!("{INSECURE} [ELSEWHERE]");
+    is(&stage, &insecure, "signed [ACME ID] (origin)");
+}
+
+#[test]
+fn a_pinned_key_needs_no_verified_origin() {
+    let stage = Stage::of([demo()]);
+    let key = Signer::acme().public_armored();
+    stage.scene.write("acme.asc", key);
+    let more = format!("--key acme.asc {INSECURE} [ORIGIN]");
+    is(&stage, &more, "signed [ACME ID] (pinned)");
+}
+
+#[test]
+fn a_lock_file_vouches_for_the_package_and_not_for_the_key() {
+    let stage = Stage::of([demo()]);
+    let zip = sha256(&stage.origin.zip("acme/demo", "1.0.0", super::LINUX));
+    let lock = format!(
+        "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\"zh:{zip}\"]\n}}\n"
+    );
+    stage.scene.write(".terraform.lock.hcl", stage.named(&lock));
+    let more = format!("--from-lock . {INSECURE} [ORIGIN]");
+    stage.mirror(&format!("{more} {PINNING} -q")).ends(3);
+    assert!(!stage.scene.path("trust.toml").exists());
+    stage.mirror(&more).says(
+        0,
+        "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock) unverified-transport
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock) unverified-transport
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+}
