@@ -15,6 +15,7 @@ mod resuming;
 pub use error::Error;
 pub use pieces::Pieces;
 pub use proof::hold_back;
+pub use resuming::MOST_RESUMPTIONS;
 
 use std::future::Future;
 use std::path::Path;

@@ -1,12 +1,23 @@
 //! Taking up again what a network cuts.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use super::{BlobSource, Body, Error};
+use crate::http::LEAST_FLOW;
 
-/// How often in a row a body is taken up again without a byte of progress.
+/// How often in a row a body is taken up again and brings less than [`LEAST_FLOW`].
 const PATIENCE: u32 = 5;
+/// How often a body is taken up again in all.
+pub const MOST_RESUMPTIONS: u32 = 100;
+
+/// How long it rests before it is taken up again for the first time; twice as long for the next one in a row, and so on.
+#[cfg(not(test))]
+const REST: Duration = Duration::from_millis(100);
+#[cfg(test)]
+const REST: Duration = Duration::from_millis(1);
 
 /// Opens a blob from its start; when the network cuts it, or it ends too early, it goes on where it was cut.
 pub(super) async fn resuming<B: BlobSource>(blob: &B) -> Result<Body, Error> {
@@ -15,6 +26,8 @@ pub(super) async fn resuming<B: BlobSource>(blob: &B) -> Result<Body, Error> {
         blob: blob.clone(),
         body: Some(first),
         passed: 0,
+        gained: 0,
+        resumptions: 0,
         failures: 0,
     };
     Ok(Body::new(futures_util::stream::unfold(
@@ -28,6 +41,11 @@ struct Resuming<B> {
     /// `None` after an error that was passed on.
     body: Option<Body>,
     passed: u64,
+    /// What came since it was opened last.
+    gained: u64,
+    /// How often it was taken up again.
+    resumptions: u32,
+    /// How often in a row that brought too little.
     failures: u32,
 }
 
@@ -39,7 +57,10 @@ impl<B: BlobSource> Resuming<B> {
                 Some(Ok(chunk)) if chunk.is_empty() => continue,
                 Some(Ok(chunk)) => {
                     self.passed += chunk.len() as u64;
-                    self.failures = 0;
+                    self.gained += chunk.len() as u64;
+                    if self.gained >= LEAST_FLOW {
+                        self.failures = 0;
+                    }
                     return Some(Ok(chunk));
                 }
                 Some(Err(error)) if !error.is_passing() => return self.fail(error),
@@ -48,12 +69,15 @@ impl<B: BlobSource> Resuming<B> {
                 Some(Err(error)) => Some(error),
                 None => None,
             };
-            if self.failures >= PATIENCE || (cut.is_none() && !self.blob.can_be_cut()) {
+            let is_enough = self.failures >= PATIENCE || self.resumptions >= MOST_RESUMPTIONS;
+            if is_enough || (cut.is_none() && !self.blob.can_be_cut()) {
                 // What is too short is told by whoever checks the whole.
                 return cut.and_then(|error| self.fail(error));
             }
-            tokio::time::sleep(std::time::Duration::from_millis(100 << self.failures)).await;
+            tokio::time::sleep(REST * (1 << self.failures)).await;
             self.failures += 1;
+            self.resumptions += 1;
+            self.gained = 0;
             match self.blob.open(self.passed).await {
                 Ok(body) => self.body = Some(body),
                 // Whoever opens it has asked as often as its patience goes.
@@ -70,16 +94,15 @@ impl<B: BlobSource> Resuming<B> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    use std::time::Duration;
-
     use super::super::proven;
     use super::*;
     use crate::http::{self, Silence};
     use crate::release::Expected;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     const BYTES: &[u8] = b"abcdef";
+    const ENOUGH: usize = LEAST_FLOW as usize;
 
     fn silent() -> Error {
         Error::Http(http::Error::Silent {
@@ -89,13 +112,17 @@ mod tests {
         })
     }
 
-    /// Gives two bytes at a time and falls silent, and can be opened so often.
+    /// Gives some bytes at a time and falls silent, and can be opened so often.
     #[derive(Clone)]
-    struct Faltering(Arc<AtomicU64>);
+    struct Faltering {
+        bytes: Bytes,
+        piece: usize,
+        left: Arc<AtomicU64>,
+    }
 
     impl BlobSource for Faltering {
         fn expected(&self) -> Expected {
-            Expected::of(BYTES)
+            Expected::of(&self.bytes)
         }
 
         fn can_be_cut(&self) -> bool {
@@ -104,16 +131,17 @@ mod tests {
 
         async fn open(&self, from: u64) -> Result<Body, Error> {
             let left = self
-                .0
+                .left
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
                     left.checked_sub(1)
                 });
             if left.is_err() {
                 return Err(silent());
             }
-            let bytes = BYTES.iter().skip(from as usize).take(2).copied();
+            let bytes = self.bytes.slice(from as usize..);
+            let piece = bytes.slice(..bytes.len().min(self.piece));
             // As bodies from the network are: nobody may ask again after their end.
-            let all = [Ok(bytes.collect()), Err(silent())];
+            let all = [Ok(piece), Err(silent())];
             let chunks = futures_util::stream::unfold(all.into_iter(), |mut rest| async {
                 rest.next().map(|chunk| (chunk, rest))
             });
@@ -122,13 +150,47 @@ mod tests {
     }
 
     fn read(times: u64) -> Result<Vec<u8>, Error> {
+        read_in_pieces(Bytes::from_static(BYTES), 2, times).0
+    }
+
+    /// What is read of bytes that come in pieces, and how often it was taken up again.
+    fn read_in_pieces(bytes: Bytes, piece: usize, times: u64) -> (Result<Vec<u8>, Error>, u64) {
+        let left = Arc::new(AtomicU64::new(times));
+        let source = Faltering {
+            bytes,
+            piece,
+            left: Arc::clone(&left),
+        };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build();
-        runtime.unwrap().block_on(async {
-            let source = Faltering(Arc::new(AtomicU64::new(times)));
-            proven(&source).await?.collect(100).await
-        })
+        let read = runtime.unwrap().block_on(async {
+            let body = proven(&source).await?;
+            body.collect(u64::MAX).await
+        });
+        (read, times - left.load(Ordering::SeqCst) - 1)
+    }
+
+    #[test]
+    fn a_hundred_times_are_enough_for_any_package() {
+        let most = u64::from(MOST_RESUMPTIONS);
+        let large = |pieces: usize| Bytes::from(vec![7; pieces * ENOUGH]);
+        let (read, resumptions) = read_in_pieces(large(101), ENOUGH, 1000);
+        assert_eq!((read.unwrap().len(), resumptions), (101 * ENOUGH, most));
+        let (read, resumptions) = read_in_pieces(large(102), ENOUGH, 1000);
+        assert!(matches!(read, Err(Error::Http(_))), "{read:?}");
+        assert_eq!(resumptions, most);
+    }
+
+    #[test]
+    fn what_brings_too_little_each_time_is_given_up() {
+        let large = || Bytes::from(vec![7; 20 * ENOUGH]);
+        let (read, resumptions) = read_in_pieces(large(), ENOUGH - 1, 1000);
+        assert!(matches!(read, Err(Error::Http(_))), "{read:?}");
+        assert_eq!(resumptions, u64::from(PATIENCE));
+        // The end is enough, however little it is.
+        let (read, _) = read_in_pieces(large(), 3 * ENOUGH + 1, 1000);
+        assert_eq!(read.unwrap().len(), 20 * ENOUGH);
     }
 
     #[test]

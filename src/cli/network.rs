@@ -85,6 +85,8 @@ pub(super) struct Network {
     )]
     allow_private: Vec<String>,
     /// For how many seconds a server may be silent
+    ///
+    /// Within them it has to give or take 64 KiB of a body, or the end. Manifests and other documents have five times as long in all.
     #[arg(
         long,
         value_name = "SECONDS",

@@ -15,11 +15,11 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
         http::Error::NoAuthorities { .. } => {
             "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
         }
-        http::Error::Silent { .. } => {
+        http::Error::Silent { .. } | http::Error::Endless { .. } => {
             "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
         }
         http::Error::Slow { .. } => {
-            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow".to_owned()
+            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`".to_owned()
         }
         error if error.is_unknown_authority() => {
             "if it is an authority of your own, name its certificate with `--ca-file FILE`".to_owned()

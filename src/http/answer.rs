@@ -6,10 +6,12 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, TRANSFER_ENCODING};
 use reqwest::{Response, StatusCode};
+use tokio::time::Instant;
 use url::Url;
 
 use super::journal::Entry;
 use super::limits::Place;
+use super::window::Window;
 use super::{Error, Silence};
 
 /// What a server answered.
@@ -19,6 +21,7 @@ pub struct Answer {
     headers: HeaderMap,
     url: Url,
     is_verified: bool,
+    is_elsewhere: bool,
     body: Content,
 }
 
@@ -37,6 +40,8 @@ pub(super) struct Coming {
     pub(super) entry: Entry,
     /// How long it may stand still.
     pub(super) stall: Duration,
+    /// How it flows.
+    pub(super) window: Window,
     pub(super) _place: Option<Place>,
 }
 
@@ -48,6 +53,7 @@ impl Answer {
             headers: response.headers().clone(),
             url: response.url().clone(),
             is_verified: false,
+            is_elsewhere: false,
             body: Content::Coming(Box::new(coming)),
         }
     }
@@ -67,8 +73,14 @@ impl Answer {
         self.is_verified
     }
 
-    pub(super) fn verified_if(mut self, is_verified: bool) -> Self {
+    /// Whether another scheme, host or port answered than was asked, by a redirect. It got no secret.
+    pub fn is_elsewhere(&self) -> bool {
+        self.is_elsewhere
+    }
+
+    pub(super) fn reached(mut self, is_verified: bool, is_elsewhere: bool) -> Self {
         self.is_verified = is_verified;
+        self.is_elsewhere = is_elsewhere;
         self
     }
 
@@ -163,9 +175,12 @@ fn flow(body: Content, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + S
                 Content::Read(bytes) => return Some((Ok(bytes.into()), None)),
                 Content::Coming(coming) => coming,
             };
-            let limit = coming.stall;
-            let error = match tokio::time::timeout(limit, coming.response.chunk()).await {
+            let (limit, began) = (coming.stall, Instant::now());
+            let left = coming.window.left(limit);
+            let error = match tokio::time::timeout(left, coming.response.chunk()).await {
                 Ok(Ok(Some(chunk))) => {
+                    coming.window.waited(began.elapsed());
+                    coming.window.flowed(chunk.len());
                     coming.entry.received(chunk.len());
                     return Some((Ok(chunk), Some(Content::Coming(coming))));
                 }
@@ -173,7 +188,10 @@ fn flow(body: Content, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + S
                 Ok(Err(source)) => Error::transport(&url, source),
                 Err(_) => Error::Silent {
                     url: url.into(),
-                    silence: Silence::Download,
+                    silence: match coming.window.flows() {
+                        true => Silence::SlowDownload,
+                        false => Silence::Download,
+                    },
                     limit,
                 },
             };

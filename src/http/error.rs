@@ -21,6 +21,10 @@ pub enum Silence {
     Download,
     /// The server takes no more of what it is sent.
     Upload,
+    /// The answer comes more slowly than any connection that is of use.
+    SlowDownload,
+    /// The server takes what it is sent more slowly than that.
+    SlowUpload,
 }
 
 impl fmt::Display for Silence {
@@ -30,6 +34,8 @@ impl fmt::Display for Silence {
             Self::Answer => "no answer",
             Self::Download => "nothing more of the answer",
             Self::Upload => "nothing more of the upload was taken",
+            Self::SlowDownload => "less than 64 KiB more of the answer",
+            Self::SlowUpload => "less than 64 KiB more of the upload was taken",
         })
     }
 }
@@ -65,9 +71,17 @@ pub enum Error {
         /// Where to.
         url: Shown,
     },
-    /// An answer did not end in the time that was given to it.
+    /// An answer did not end in the time that the user gave to it.
     #[error("no complete answer within {} seconds\n  from {url}", .limit.as_secs())]
     Slow {
+        /// What was asked.
+        url: Shown,
+        /// The time.
+        limit: Duration,
+    },
+    /// A document did not end in the time that any document gets.
+    #[error("the answer does not end within {} seconds\n  from {url}", .limit.as_secs_f64())]
+    Endless {
         /// What was asked.
         url: Shown,
         /// The time.
@@ -173,9 +187,10 @@ impl Error {
             Self::Plain { .. } | Self::Downgrade { .. } | Self::Private { .. } => {
                 Category::Unsupported
             }
-            Self::Silent { .. } | Self::Slow { .. } | Self::Transport { .. } => {
-                Category::Unreachable
-            }
+            Self::Silent { .. }
+            | Self::Slow { .. }
+            | Self::Endless { .. }
+            | Self::Transport { .. } => Category::Unreachable,
             Self::Secret => Category::Unauthorized,
             Self::NoCertificates { .. }
             | Self::Authority { .. }

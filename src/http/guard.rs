@@ -54,7 +54,8 @@ pub(super) fn is_private_literal(url: &Url) -> bool {
 pub(super) struct Private(Mutex<HashMap<String, bool>>);
 
 impl Private {
-    /// Whether any address of the host of a URL is private: then its neighbours may be too.
+    /// Whether every address of the host of a URL is private: then it is where its neighbours are, which are private too. One
+    /// address among others proves nothing: whoever owns a name adds to it whatever they like.
     pub(super) async fn has(&self, url: &Url) -> bool {
         let Some(Host::Domain(name)) = url.host() else {
             return is_private_literal(url);
@@ -64,21 +65,27 @@ impl Private {
         if let Some(found) = found {
             return found;
         }
-        let Ok(mut addresses) = tokio::net::lookup_host((name, 0)).await else {
+        let Ok(addresses) = tokio::net::lookup_host((name, 0)).await else {
             return false;
         };
-        let found = addresses.any(|address| is_private(address.ip()));
+        let found = are_private(addresses.map(|address| address.ip()));
         known().insert(name.to_owned(), found);
         found
     }
+}
+
+/// Whether there are addresses, and none that is public.
+fn are_private(addresses: impl IntoIterator<Item = IpAddr>) -> bool {
+    let mut addresses = addresses.into_iter().peekable();
+    addresses.peek().is_some() && addresses.all(is_private)
 }
 
 fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_private_v4(address),
         IpAddr::V6(address) => match embedded(address) {
-            Some(inner) => is_private_v4(inner),
-            None => is_private_v6(address),
+            [None, None] => is_private_v6(address),
+            inner => inner.into_iter().flatten().any(is_private_v4),
         },
     }
 }
@@ -105,20 +112,23 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         || address.is_multicast()
         || address.is_unique_local()
         || address.is_unicast_link_local()
-        // Site-local addresses (RFC 3879) and local NAT64 (RFC 8215).
+        // Site-local addresses (RFC 3879), and local NAT64 (RFC 8215) in other forms than the usual one.
         || matches!(address.segments(), [0xfec0..=0xfeff, ..] | [0x64, 0xff9b, 1, ..])
 }
 
-/// The IPv4 address that some IPv6 addresses stand for: mapped, compatible, NAT64 and 6to4.
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let join = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+/// The IPv4 addresses that some IPv6 addresses lead to: mapped, compatible, SIIT (RFC 2765), NAT64 (RFC 6052 and 8215), 6to4, and
+/// Teredo, whose server and client are both in it.
+fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
+    let join = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     match address.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            Some(join(high, low))
+        [0, 0, 0, 0, 0, 0xffff | 0, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0 | 1, 0, 0, 0, high, low] => [join(high, low), None],
+        [0x2002, high, low, ..] => [join(high, low), None],
+        [0x2001, 0, high, low, _, _, not_high, not_low] => {
+            [join(high, low), join(!not_high, !not_low)]
         }
-        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(join(high, low)),
-        [0x2002, high, low, ..] => Some(join(high, low)),
-        _ => None,
+        _ => [None, None],
     }
 }
 
@@ -152,6 +162,14 @@ mod tests {
             "64:ff9b::7f00:1",
             "2002:7f00:1::",
             "::10.0.0.1",
+            "::0.0.5.6",
+            "::ffff:0:127.0.0.1",
+            "::ffff:0:a9fe:a9fe",
+            "64:ff9b:1:7f00:0:100::",
+            "64:ff9b:1:1::808:808",
+            // Teredo: a private server, and a private client, whose address is inverted.
+            "2001:0:a00:1::f7f7:f7f7",
+            "2001:0:808:808::80ff:fffe",
         ] {
             assert!(is_private(text.parse().unwrap()), "{text}");
         }
@@ -162,9 +180,24 @@ mod tests {
             "2606:4700::1111",
             "::ffff:8.8.8.8",
             "64:ff9b::808:808",
+            "64:ff9b:1::808:808",
+            "::ffff:0:8.8.8.8",
+            "::8.8.8.8",
+            "2002:808:808::1",
+            "2001:0:808:808::f7f7:f7f7",
+            "2001:db8::1",
         ] {
             assert!(!is_private(text.parse().unwrap()), "{text}");
         }
+    }
+
+    #[test]
+    fn one_public_address_among_private_ones_is_enough_to_be_guarded() {
+        let private = |texts: &[&str]| are_private(texts.iter().map(|text| text.parse().unwrap()));
+        assert!(private(&["10.0.0.1", "::1"]));
+        assert!(!private(&["10.0.0.1", "1.1.1.1"]));
+        assert!(!private(&["2606:4700::1111", "127.0.0.1"]));
+        assert!(!private(&[]));
     }
 
     #[test]

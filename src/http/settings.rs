@@ -64,10 +64,12 @@ pub struct Timeouts {
     pub connect: Duration,
     /// Until an answer begins, once the server has the whole request.
     pub answer: Duration,
-    /// Until more of a body is taken or given, in either direction.
+    /// Until 64 KiB more of a body are taken or given, in either direction, or its end.
     pub stall: Duration,
     /// Until an answer begins, once the server has a whole package: it may hash it again, and hand it on to slower storage.
     pub commit: Duration,
+    /// Until a document is complete, with the redirects before it.
+    pub document: Duration,
 }
 
 impl Timeouts {
@@ -78,6 +80,7 @@ impl Timeouts {
             answer: patience,
             stall: patience,
             commit: patience * 5,
+            document: patience * 5,
         }
     }
 }

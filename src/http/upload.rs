@@ -4,12 +4,14 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream;
 use http_body::Body as _;
+use tokio::time::Instant;
 
+use super::window::Window;
 use super::{Payload, SMALL, Silence, Timeouts};
 
 /// How much is handed over at once, in bytes, of what is at hand.
@@ -23,6 +25,8 @@ pub(super) struct Progress(Arc<Mutex<State>>);
 struct State {
     stage: Stage,
     since: Instant,
+    /// How the body is taken.
+    window: Window,
     sent: u64,
     size: u64,
 }
@@ -72,6 +76,7 @@ impl Progress {
         Self(Arc::new(Mutex::new(State {
             stage,
             since: Instant::now(),
+            window: Window::default(),
             sent,
             size,
         })))
@@ -84,20 +89,26 @@ impl Progress {
     /// Comes to an end when the server was silent for too long, with what it was silent about.
     pub(super) async fn silence(&self, timeouts: &Timeouts) -> (Silence, Duration) {
         loop {
-            let (stage, since) = {
+            let (stage, since, window) = {
                 let state = self.state();
-                (state.stage, state.since)
+                (state.stage, state.since, state.window)
             };
-            let (silence, limit) = match stage {
-                Stage::Taking => (Silence::Upload, timeouts.stall),
-                Stage::Answering => (Silence::Answer, timeouts.answer),
-                Stage::Committing => (Silence::Answer, timeouts.commit),
+            let (silence, limit, left) = match stage {
+                Stage::Taking => {
+                    let silence = match window.flows() {
+                        true => Silence::SlowUpload,
+                        false => Silence::Upload,
+                    };
+                    (silence, timeouts.stall, window.left(timeouts.stall))
+                }
+                Stage::Answering => (Silence::Answer, timeouts.answer, timeouts.answer),
+                Stage::Committing => (Silence::Answer, timeouts.commit, timeouts.commit),
                 Stage::Giving => {
                     tokio::time::sleep(timeouts.stall).await;
                     continue;
                 }
             };
-            let left = limit.saturating_sub(since.elapsed());
+            let left = left.saturating_sub(since.elapsed());
             if left.is_zero() {
                 return (silence, limit);
             }
@@ -108,8 +119,9 @@ impl Progress {
     /// More was given to be sent. Nobody asks whether there is more than the announced size.
     fn gave(&self, bytes: usize) {
         let mut state = self.state();
+        state.end_turn();
+        state.window.flowed(bytes);
         state.sent += bytes as u64;
-        state.since = Instant::now();
         state.stage = match state.size {
             size if state.sent < size => Stage::Taking,
             0..=SMALL => Stage::Answering,
@@ -118,11 +130,24 @@ impl Progress {
     }
 
     fn waits_for_its_source(&self) {
-        self.state().stage = Stage::Giving;
+        let mut state = self.state();
+        state.end_turn();
+        state.stage = Stage::Giving;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Notes how long the server was waited for.
+    fn end_turn(&mut self) {
+        let now = Instant::now();
+        if self.stage == Stage::Taking {
+            self.window.waited(now - self.since);
+        }
+        self.since = now;
     }
 }
 
@@ -160,5 +185,62 @@ impl Stream for Watched {
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt as _;
+
+    use super::*;
+
+    /// What comes of a body in pieces of so many bytes, of which one is taken each time that this has passed.
+    fn taken(piece: usize, every: Duration) -> Option<Silence> {
+        const PIECES: usize = 32;
+        let timeouts = Timeouts {
+            stall: Duration::from_millis(400),
+            commit: Duration::from_secs(600),
+            ..Timeouts::default()
+        };
+        let bytes = move |_| Ok::<_, Infallible>(Bytes::from(vec![0; piece]));
+        let body = futures_util::stream::iter(0..PIECES).map(bytes);
+        let payload = Payload::Stream {
+            body: reqwest::Body::wrap_stream(body),
+            size: (PIECES * piece) as u64,
+        };
+        let (progress, payload) = Progress::of(Some(payload));
+        let Some(Payload::Stream { mut body, .. }) = payload else {
+            panic!("it flows");
+        };
+        let takes = async {
+            while std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context))
+                .await
+                .is_some()
+            {
+                tokio::time::sleep(every).await;
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
+        runtime.unwrap().block_on(async {
+            let silence = std::pin::pin!(progress.silence(&timeouts));
+            match futures_util::future::select(std::pin::pin!(takes), silence).await {
+                futures_util::future::Either::Left(_) => None,
+                futures_util::future::Either::Right(((silence, _), _)) => Some(silence),
+            }
+        })
+    }
+
+    #[test]
+    fn a_server_that_takes_a_little_now_and_then_is_not_waited_for() {
+        let now_and_then = Duration::from_millis(40);
+        assert_eq!(taken(4 << 10, now_and_then), Some(Silence::SlowUpload));
+        assert_eq!(taken(64 << 10, now_and_then), None);
+        assert_eq!(taken(16 << 10, Duration::ZERO), None);
+        assert_eq!(
+            taken(64 << 10, Duration::from_secs(60)),
+            Some(Silence::Upload)
+        );
     }
 }

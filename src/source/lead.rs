@@ -15,10 +15,11 @@ use super::error::Error;
 use super::place::Place;
 use super::zip::{Location, Zip};
 use crate::archive::{self, Archive, Limits};
+use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::spool::{Share, Spool, Spooled};
 use crate::hash::PackageHash;
-use crate::http::{self, Answer};
+use crate::http::{self, Answer, LEAST_FLOW};
 use crate::release::Expected;
 
 /// The largest package that is fetched to learn what it is, in bytes: as much as a provider may have unpacked.
@@ -190,18 +191,21 @@ impl<'a> Fetching<'a> {
     /// Fetches it, again and again where that may help.
     async fn run(mut self) -> Result<(Spooled, Expected), Error> {
         let Place { access, url, .. } = &self.lead.place;
-        let (mut furthest, mut failures) = (0, 0);
+        let (mut furthest, mut failures, mut attempts) = (0, 0, 0);
         while let Err(error) = self.attempt().await {
-            if self.size > furthest {
+            if self.size >= furthest + LEAST_FLOW {
                 (furthest, failures) = (self.size, 0);
             }
-            let is_worth_it = error.is_passing() && failures < access.patience.packages;
+            let is_worth_it = error.is_passing()
+                && failures < access.patience.packages
+                && attempts < MOST_RESUMPTIONS;
             let reason = error.in_short();
             let (attempt, wish) = (failures, Duration::ZERO);
             if !is_worth_it || !access.http.pause(attempt, wish, url, reason).await {
                 return Err(error);
             }
             failures += 1;
+            attempts += 1;
         }
         let (digest, size) = (self.hasher.finish(), self.size);
         Ok((self.file.into_spooled(), Expected { digest, size }))

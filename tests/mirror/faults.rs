@@ -185,11 +185,14 @@ fn a_stall_ends_where_a_time_is_set() {
     let mut stage = Stage::of([demo()]);
     stage.scene = stage.scene.env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
     stage.origin.always(asks("document"), Fault::stall_body(10));
-    stage.demo("").says(1, "
+    stage.demo("").says(
+        1,
+        "
 error: no complete answer within 1 seconds for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
 
-hint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow
-");
+hint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`
+",
+    );
     assert!(stage.installs().is_empty());
 }

@@ -220,7 +220,7 @@ fn a_document_must_come_in_time_where_a_time_is_set() {
     let scene = scene(&origin).env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
     origin.always(asks("versions"), Fault::stall_body(10));
     let run = mirror(&scene, &origin, &[]).exits(1);
-    let wanted = "error: no complete answer within 1 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n\nhint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, there is no limit while bytes flow\n";
+    let wanted = "error: no complete answer within 1 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n\nhint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`\n";
     assert_eq!(said(&run, &origin), wanted);
     assert_eq!(origin.counters(), "1 discovery, 2 versions");
 }

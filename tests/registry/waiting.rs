@@ -10,7 +10,8 @@ use tfoci::release::Expected;
 use tfoci::store::{ReadStore as _, WriteStore as _};
 
 use super::{User, start};
-use crate::support::registry::{Fault, Personality, matching};
+use crate::support::registry::answer::{Answer, End};
+use crate::support::registry::{Fault, Personality, Registry, Seen, matching};
 
 /// A user with little patience.
 fn hasty(user: User) -> User {
@@ -18,6 +19,7 @@ fn hasty(user: User) -> User {
     user.settings.timeouts = Timeouts {
         answer: Duration::from_millis(300),
         stall: Duration::from_millis(300),
+        document: Duration::from_millis(1500),
         ..Timeouts::default()
     };
     user
@@ -43,9 +45,7 @@ async fn a_download_that_stands_still_goes_on_where_it_was() {
     let registry = start(Personality::Plain);
     let user = hasty(User::of(&registry, "acme/demo"));
     user.push().await.unwrap();
-    let large = |seen: &crate::support::registry::Seen| {
-        seen.method == "GET" && seen.path.contains("/blobs/")
-    };
+    let large = |seen: &Seen| seen.method == "GET" && seen.path.contains("/blobs/");
     registry.always(
         move |seen| large(seen) && seen.header("range").is_none(),
         Fault::stall_body(40_000),
@@ -72,6 +72,115 @@ async fn a_server_that_never_answers_is_named_with_what_was_waited_for() {
         error.to_string(),
         format!("no answer within 0.3 seconds\n  at {base}v2/?…")
     );
+}
+
+/// Reads a document of the registry at once, and gives what is said about it.
+async fn read(registry: &Registry, path: &str) -> String {
+    let http = Http::new(hasty(User::of(registry, "acme/demo")).settings);
+    let base = http.base(registry.host()).unwrap();
+    let request = Request::new(reqwest::Method::GET, base.join(path).unwrap(), &base);
+    match http.send(request.whole(64 << 20)).await {
+        Ok(answer) => format!("{} bytes", answer.bytes(64 << 20).await.unwrap().len()),
+        Err(error) => error.to_string().replace(registry.host(), "HOST"),
+    }
+}
+
+/// A registry whose answers have a body of so many bytes, which comes in pieces.
+fn dripping(length: usize, piece: usize, every: u64) -> Registry {
+    let registry = start(Personality::Plain);
+    let fault = Fault::alter(move |answer| {
+        answer.body = vec![b' '; length].into();
+        answer.end = End::Drip(piece, Duration::from_millis(every));
+    });
+    registry.always(|_| true, fault);
+    registry
+}
+
+#[tokio::test]
+async fn a_body_has_to_bring_64_kib_within_the_time_of_silence_or_its_end() {
+    // Each piece comes long before the server counts as silent.
+    let registry = dripping(1 << 20, 1 << 10, 30);
+    assert_eq!(
+        read(&registry, "v2/").await,
+        "less than 64 KiB more of the answer within 0.3 seconds\n  at http://HOST/v2/"
+    );
+    let registry = dripping(4 << 10, 1 << 10, 30);
+    assert_eq!(read(&registry, "v2/").await, "4096 bytes");
+    let registry = dripping(512 << 10, 64 << 10, 60);
+    assert_eq!(read(&registry, "v2/").await, "524288 bytes");
+}
+
+#[tokio::test]
+async fn a_document_ends_however_it_flows() {
+    let registry = dripping(64 << 20, 64 << 10, 30);
+    assert_eq!(
+        read(&registry, "v2/").await,
+        "the answer does not end within 1.5 seconds\n  from http://HOST/v2/"
+    );
+}
+
+#[tokio::test]
+async fn redirects_and_slow_headers_count_towards_the_time_of_a_document() {
+    let registry = start(Personality::Plain);
+    registry.always(|_| true, Fault::RedirectLoop);
+    registry.latency(|_| true, Duration::from_millis(250));
+    assert_eq!(
+        read(&registry, "v2/").await,
+        "the answer does not end within 1.5 seconds\n  from http://HOST/v2/"
+    );
+    assert!(registry.seen().len() < 10);
+    // So do those that lead to a package.
+    let http = Http::new(hasty(User::of(&registry, "acme/demo")).settings);
+    let base = http.base(registry.host()).unwrap();
+    let url = base.join("v2/acme/demo/blobs/x").unwrap();
+    let request = Request::new(reqwest::Method::GET, url, &base).flowing();
+    let error = http.send(request).await.unwrap_err();
+    assert!(!error.is_passing(), "{error}");
+}
+
+#[tokio::test]
+async fn an_explanation_that_never_ends_is_not_read_to_its_end() {
+    let registry = start(Personality::Plain);
+    let mut refusal = Answer::error(400, "NO", "no");
+    refusal.body = [&refusal.body[..], &[b' '; 60_000]].concat().into();
+    refusal.end = End::Drip(600, Duration::from_millis(20));
+    registry.always(|_| true, Fault::Answer(refusal));
+    let user = hasty(User::of(&registry, "acme/demo"));
+    let destination = user.destination();
+    let error = destination.store.tags(&destination.repository).await;
+    let text = error.unwrap_err().to_string();
+    assert!(text.starts_with("the registry answered 400"), "{text}");
+}
+
+#[tokio::test]
+async fn a_package_that_comes_in_crumbs_is_given_up() {
+    let registry = start(Personality::Plain);
+    let user = User::of(&registry, "acme/demo");
+    user.push().await.unwrap();
+    registry.forget();
+    let is_part = |seen: &Seen| seen.method == "GET" && seen.path.contains("/blobs/");
+    registry.always(is_part, Fault::drip_body(100, Duration::from_millis(30)));
+    let mut user = hasty(user);
+    user.settings.timeouts.stall = Duration::from_millis(100);
+    let blob = registry.repository("acme/demo", |repository| {
+        let mut blobs = repository.blobs.values();
+        blobs
+            .find(|bytes| bytes.len() > super::LARGE)
+            .unwrap()
+            .clone()
+    });
+    let destination = user.destination();
+    let source = destination
+        .store
+        .blob(&destination.repository, Expected::of(&blob));
+    let read = tfoci::blob::proven(&source).await.unwrap();
+    let error = read.collect(1 << 30).await.unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("less than 64 KiB more of the answer"),
+        "{text}"
+    );
+    assert_eq!(registry.count(is_part), 6);
 }
 
 /// A server that takes connections and reads nothing.

@@ -1,7 +1,9 @@
 //! Answers, whole or cut short.
 
+use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::Response;
@@ -30,6 +32,8 @@ pub enum End {
     Cut(usize),
     /// After so many bytes nothing comes any more.
     Stall(usize),
+    /// It comes in pieces of so many bytes, one each time that this has passed.
+    Drip(usize, Duration),
 }
 
 impl Answer {
@@ -130,6 +134,8 @@ pub struct Flow {
     end: End,
     /// How often the connection gets a chance to send what it has before it is cut.
     flushes: u8,
+    /// Until the next piece of what drips.
+    pause: Option<Pin<Box<tokio::time::Sleep>>>,
     _stay: Stay,
 }
 
@@ -142,6 +148,7 @@ impl Flow {
             bytes,
             end,
             flushes: 3,
+            pause: None,
             _stay: stay,
         }
     }
@@ -156,12 +163,20 @@ impl Body for Flow {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
         if !self.bytes.is_empty() {
-            let length = self.bytes.len().min(16 << 10);
+            let mut length = self.bytes.len().min(16 << 10);
+            if let End::Drip(piece, every) = self.end {
+                let pause = self
+                    .pause
+                    .get_or_insert_with(|| Box::pin(tokio::time::sleep(every)));
+                std::task::ready!(pause.as_mut().poll(context));
+                self.pause = None;
+                length = self.bytes.len().min(piece);
+            }
             let piece = self.bytes.split_to(length);
             return Poll::Ready(Some(Ok(Frame::data(piece))));
         }
         match self.end {
-            End::Whole => Poll::Ready(None),
+            End::Whole | End::Drip(..) => Poll::Ready(None),
             End::Stall(_) => Poll::Pending,
             End::Cut(_) if self.flushes > 0 => {
                 self.flushes -= 1;

@@ -1,6 +1,7 @@
 //! What goes wrong, and with which request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -87,6 +88,11 @@ impl Fault {
     /// The body stands still after so many bytes.
     pub fn stall_body(after: usize) -> Self {
         Self::alter(move |answer| answer.end = End::Stall(after))
+    }
+
+    /// The body comes in pieces of so many bytes, one each time that this has passed.
+    pub fn drip_body(piece: usize, every: Duration) -> Self {
+        Self::alter(move |answer| answer.end = End::Drip(piece, every))
     }
 
     /// The body has the right length, and one wrong bit in its middle.
