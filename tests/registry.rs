@@ -61,6 +61,9 @@ mod secrets;
 /// Servers that fall silent, and how much is asked of one at once.
 mod waiting;
 
+/// Secrets, and hosts that are not to know them.
+mod taint;
+
 /// Two who push to one tag.
 mod writers;
 

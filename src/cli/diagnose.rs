@@ -353,6 +353,11 @@ fn in_store(error: &store::Error) -> Option<String> {
         store::Error::Unauthorized { host, tried, .. } => {
             return Some(reach::stranger(host, tried.is_some()));
         }
+        store::Error::RefusedElsewhere { registry, .. } => {
+            return Some(format!(
+                "no login helps: the credentials for {registry} go to no other host. Whoever runs the registry has to say why that host refuses"
+            ));
+        }
         store::Error::IsRepository { .. } => {
             "for the provider that is in it, add `--exact-repository`"
         }

@@ -20,8 +20,10 @@ const SERVICE: &str = "providers.v1";
 pub(super) struct Found {
     /// Its base URL.
     pub(super) base: Url,
-    /// Whether the host itself said so: the user's configuration did, or an answer over verified TLS.
+    /// Whether it is certain that the host said so: the user's configuration did, or an answer over verified TLS.
     pub(super) is_verified: bool,
+    /// Whether the host itself said so, and none that it redirected to.
+    pub(super) is_own: bool,
 }
 
 /// Tells where a host's provider registry is: by its `host` block, else by asking it.
@@ -42,6 +44,7 @@ pub(super) async fn provider_registry(
         return Ok(Found {
             base: place(&url, Ok(service))?,
             is_verified: true,
+            is_own: true,
         });
     }
     let request = || {
@@ -57,7 +60,8 @@ pub(super) async fn provider_registry(
     let what = Document::Discovery;
     let answer = fetch::successful(&what, answer, identity).await?;
     let content_type = answer.header(CONTENT_TYPE);
-    let (final_url, is_verified) = (answer.url().clone(), answer.is_verified());
+    let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
+    let final_url = answer.url().clone();
     if !content_type.as_deref().is_some_and(fetch::is_json) {
         return Err(Error::ContentType {
             what,
@@ -71,6 +75,7 @@ pub(super) async fn provider_registry(
     Ok(Found {
         base: place(&final_url, service.as_deref().map_err(String::as_str))?,
         is_verified,
+        is_own,
     })
 }
 

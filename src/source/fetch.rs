@@ -40,8 +40,8 @@ pub struct Patience {
     pub documents: u32,
     /// How often a package is asked for again. Clients do so twice.
     pub packages: u32,
-    /// How long a document may take, from the request to its last byte; as long as it flows without a limit. Clients wait for
-    /// ten seconds.
+    /// How long a document may take, from the request to its last byte; without a limit of its own as long as any document. Clients
+    /// wait for ten seconds.
     pub timeout: Option<Duration>,
 }
 
@@ -157,6 +157,11 @@ pub(super) async fn successful(
     let wish = http::wish(&answer);
     // Some throttle by refusing.
     if is_refused && wish.is_none() {
+        let redirected = Identity::redirected();
+        let identity = match answer.is_elsewhere() {
+            true => &redirected,
+            false => identity,
+        };
         return Err(Error::Unauthorized {
             what: what.clone(),
             url: url.into(),

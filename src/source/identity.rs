@@ -39,6 +39,8 @@ pub enum Tried {
         /// For which host.
         host: String,
     },
+    /// Nothing, since a redirect led to another host than the one that the token, or the name and password, would be for.
+    Redirected,
     /// Nothing, since nobody is told who we are when this is asked for.
     Nothing,
 }
@@ -50,6 +52,14 @@ impl Identity {
             secret: None,
             tried: Tried::Nothing,
             failure: None,
+        }
+    }
+
+    /// Nobody, to a host that only a redirect led to.
+    pub(super) fn redirected() -> Self {
+        Self {
+            tried: Tried::Redirected,
+            ..Self::nobody()
         }
     }
 
@@ -94,7 +104,7 @@ impl Tried {
     pub fn origin(&self) -> Option<&str> {
         match self {
             Self::Token { origin } | Self::Login { origin } => Some(origin),
-            Self::NoToken { .. } | Self::NoLogin { .. } | Self::Nothing => None,
+            Self::NoToken { .. } | Self::NoLogin { .. } | Self::Redirected | Self::Nothing => None,
         }
     }
 }
@@ -111,6 +121,9 @@ impl fmt::Display for Tried {
                     "no password, since no .netrc has one for {}",
                     printable(host)
                 )
+            }
+            Self::Redirected => {
+                f.write_str("no token and no password, since a redirect led to this host")
             }
             Self::Nothing => f.write_str("no token, since nobody is sent one for this"),
         }

@@ -128,16 +128,32 @@ pub enum Error {
         /// What the registry says about it.
         answer: String,
     },
-    /// A registry, or its token server, does not let us in.
-    #[error("the registry does not let us in\n  registry {host}\n  answered {status}{}\n  tried {}", said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
+    /// A registry, or its token server, refuses the credentials, or wants some.
+    #[error("the registry does not let us in\n  registry {host}{}\n  answered {status}{}\n  tried {}", by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
     Unauthorized {
         /// The registry.
         host: String,
+        /// The token server, if that refused, and is another host.
+        token_server: Option<String>,
         /// Where the credentials came from that were tried.
         tried: Option<String>,
         /// The status of the answer.
         status: u16,
         /// What the registry says about it.
+        answer: String,
+    },
+    /// Another host refuses, to which a registry has led by a redirect, or by the `Location` of an upload. It got no credentials.
+    #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
+    RefusedElsewhere {
+        /// What was asked for.
+        what: &'static str,
+        /// The registry.
+        registry: String,
+        /// Who refused.
+        url: http::Shown,
+        /// The status of the answer.
+        status: u16,
+        /// What that host says about it.
         answer: String,
     },
     /// A registry names a token server that may not see a password.
@@ -244,6 +260,10 @@ fn said(answer: &str) -> String {
     }
 }
 
+fn by(token_server: Option<&str>) -> String {
+    token_server.map_or_else(String::new, |host| format!("\n  token server {host}"))
+}
+
 fn told(count: &Option<u64>) -> String {
     count.map_or_else(|| "no number".to_owned(), |count| format!("{count} bytes"))
 }
@@ -266,7 +286,9 @@ impl Error {
     pub(super) fn in_short(&self) -> String {
         match self {
             Self::Http(error) => error.in_short(),
-            Self::Registry { status, .. } | Self::Unauthorized { status, .. } => {
+            Self::Registry { status, .. }
+            | Self::Unauthorized { status, .. }
+            | Self::RefusedElsewhere { status, .. } => {
                 format!("it answered {status}")
             }
             other => other
@@ -299,6 +321,7 @@ impl Error {
                 | Self::Credentials(_)
                 | Self::Registry { .. }
                 | Self::Unauthorized { .. }
+                | Self::RefusedElsewhere { .. }
                 | Self::Blob {
                     source: blob::Error::Http(_) | blob::Error::NotGiven { .. },
                     ..
@@ -337,7 +360,7 @@ impl Error {
             Self::IsRepository { .. } => Category::Usage,
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
-            Self::Unauthorized { .. } => Category::Unauthorized,
+            Self::Unauthorized { .. } | Self::RefusedElsewhere { .. } => Category::Unauthorized,
             Self::Registry { status: 404, .. } => Category::NotFound,
             Self::Registry {
                 status: 429 | 500..,

@@ -104,6 +104,9 @@ fn introduce(tried: &source::Tried) -> Option<String> {
         source::Tried::Login { .. } => {
             "the password may have changed, or may not read this package".to_owned()
         }
+        source::Tried::Redirected => {
+            "tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired".to_owned()
+        }
         source::Tried::Nothing => {
             "clients send nobody's name for it either: the registry has to serve it to all, or by a URL that is signed".to_owned()
         }

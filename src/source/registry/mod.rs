@@ -68,7 +68,7 @@ struct Service {
     base: Url,
     /// The host that the user named: that of the address, or of a `host` block.
     named: Url,
-    /// Who we are to that host, and to its service wherever that is: the host itself says so, and means its own users to be
+    /// Who we are to that host, and to its service wherever the host itself says that it is: it means its own users to be
     /// known there (contract 5.2).
     identity: Identity,
     /// Whether it is certain that the host means this service.
@@ -100,10 +100,19 @@ impl Origin {
         let access = &self.access;
         let identity = access.identity(host).await;
         let found = discovery::provider_registry(access, host, &identity).await?;
-        let Found { base, is_verified } = found;
+        let Found {
+            base,
+            is_verified,
+            is_own,
+        } = found;
         let named = match access.hosts.services(host) {
             Some(_) => base.clone(),
             None => access.http.base(host.as_ascii())?,
+        };
+        // Only the host itself may name another host that gets its token.
+        let identity = match is_own || base.origin() == named.origin() {
+            true => identity,
+            false => Identity::redirected(),
         };
         Ok(Service {
             base,

@@ -113,6 +113,12 @@ impl Auth {
             .is_some()
     }
 
+    /// Whether an answer came from the registry's own scheme, host and port. Only such an answer says how the registry wants to
+    /// be authenticated to: a redirect, or the `Location` of an upload, may lead to a host that would ask for the password itself.
+    pub(super) fn is_own(&self, answer: &Url) -> bool {
+        answer.origin() == self.base.origin()
+    }
+
     /// Learns from a refusal. `false`: there is nothing to learn, and asking again would change nothing.
     pub(super) async fn learn(
         &self,
@@ -120,6 +126,9 @@ impl Auth {
         scope: &Scope,
         used: Option<&Secret>,
     ) -> Result<bool, Error> {
+        if !self.is_own(answer.url()) {
+            return Ok(false);
+        }
         let wanted = self.wanted(answer)?;
         self.scheme
             .lock()
@@ -200,12 +209,12 @@ impl Auth {
         }
         let request = || self.token_request(scope, realm, service);
         let answer = self.http.retrying(request).await?;
-        let status = answer.status();
+        let (status, url) = (answer.status(), answer.url().clone());
         let body = answer.bytes(LARGEST_TOKEN).await?;
         if !status.is_success() {
-            return Err(self.refused(status.as_u16(), &body));
+            return Err(self.refused(&url, status.as_u16(), &body));
         }
-        let refused = || self.refused(status.as_u16(), b"");
+        let refused = || self.refused(&url, status.as_u16(), b"");
         let answer = TokenAnswer::read(&body).map_err(|_| refused())?;
         let text = answer
             .access_token
@@ -250,10 +259,11 @@ impl Auth {
             .secret(basic, realm)
     }
 
-    /// The registry, or its token server, does not let us in.
-    pub(super) fn refused(&self, status: u16, body: &[u8]) -> Error {
+    /// The registry, or its token server, refused the credentials; `by` is who answered.
+    pub(super) fn refused(&self, by: &Url, status: u16, body: &[u8]) -> Error {
         Error::Unauthorized {
             host: self.host(),
+            token_server: authority(by).filter(|_| !self.is_own(by)),
             tried: self
                 .credential
                 .as_ref()

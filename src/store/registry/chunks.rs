@@ -14,7 +14,7 @@ use super::ladder::SMALLEST;
 use super::upload::{BYTES, Begun, Stop, Upload, location};
 use super::{Error, auth::Scope, with_digest};
 use crate::blob::{BlobSource, Pieces};
-use crate::http::{Answer, Payload, wish};
+use crate::http::{Answer, LEAST_FLOW, Payload, wish};
 use crate::store::Put;
 
 /// The longest chunk that is kept in memory, in bytes: storages behind registries want 5 MiB at least, some 16.
@@ -164,7 +164,7 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
 
     /// Goes on from where an answer says that the registry stands; `silent` is what is meant by saying nothing.
     fn go_on(&mut self, answer: &Answer, sent: u64, silent: Option<u64>) -> Result<(), Stop> {
-        if let Some(location) = location(answer) {
+        if let Some(location) = location(answer, &self.upload.host.base) {
             self.location = location;
         }
         let (least, most) = (self.at, self.at + sent);
@@ -177,8 +177,14 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
         };
         match said {
             Some(received) if received > most => Err(Stop::Otherwise(error())),
-            Some(received) if received > least => {
+            // A registry that takes next to nothing of each chunk is not followed to the end of a package.
+            Some(received) if received == most || received >= least + LEAST_FLOW => {
                 self.failures = 0;
+                self.at = received;
+                Ok(())
+            }
+            Some(received) if received > least && self.failures < ATTEMPTS => {
+                self.failures += 1;
                 self.at = received;
                 Ok(())
             }
@@ -186,7 +192,7 @@ impl<'a, B: BlobSource> Chunks<'a, B> {
                 self.failures += 1;
                 Ok(())
             }
-            Some(received) if received == least => Err(Stop::Otherwise(error())),
+            Some(received) if received >= least => Err(Stop::Otherwise(error())),
             // What was taken is gone, or is not told: only from the start is sure.
             _ => Err(Stop::again(Duration::ZERO, error())),
         }

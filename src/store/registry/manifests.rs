@@ -268,7 +268,7 @@ async fn objection(
             status,
             answer,
         },
-        _ if status == 401 || status == 403 => host.auth.refused(status, &body),
+        _ if status == 401 || status == 403 => host.refused("manifest", &url, status, &body),
         _ => Error::Registry {
             what: "manifest",
             url: url.into(),

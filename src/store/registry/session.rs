@@ -13,7 +13,7 @@ use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
 use crate::event::Event;
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Request, authority};
 use crate::oci::Repository;
 
 /// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
@@ -196,13 +196,13 @@ impl Registry {
         what: &'static str,
         answer: Answer,
     ) -> Error {
-        let status = answer.status();
+        let (status, url) = (answer.status(), answer.url().clone());
         if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
             let body = answer
                 .bytes(answer::LARGEST_ERROR)
                 .await
                 .unwrap_or_default();
-            return host.auth.refused(status.as_u16(), &body);
+            return host.refused(what, &url, status.as_u16(), &body);
         }
         answer::failure(what, answer).await
     }
@@ -252,6 +252,20 @@ impl Session {
             }
             .into()
         })
+    }
+
+    /// A refusal of the registry, or of another host to which it has led.
+    pub(super) fn refused(&self, what: &'static str, url: &Url, status: u16, body: &[u8]) -> Error {
+        if self.auth.is_own(url) {
+            return self.auth.refused(url, status, body);
+        }
+        Error::RefusedElsewhere {
+            what,
+            registry: authority(&self.base).unwrap_or_default(),
+            url: url.clone().into(),
+            status,
+            answer: answer::text(body),
+        }
     }
 
     pub(super) fn request(&self, method: Method, url: Url) -> Request {

@@ -176,7 +176,8 @@ impl<B: BlobSource> Upload<'_, B> {
             StatusCode::NOT_FOUND => return Err(self.no_repository(answer).await),
             _ => return Err(self.refusal(answer).await),
         }
-        let location = location(&answer).ok_or_else(|| Error::NoLocation { url: url.into() })?;
+        let location = location(&answer, &self.host.base)
+            .ok_or_else(|| Error::NoLocation { url: url.into() })?;
         Ok(Some(Begun {
             location,
             scope,
@@ -288,8 +289,11 @@ impl<B: BlobSource> Upload<'_, B> {
     }
 }
 
-/// Where an upload goes on; relative to where the answer came from.
-pub(super) fn location(answer: &Answer) -> Option<Url> {
+/// Where an upload goes on; relative to where the answer came from. Only the registry itself may send requests to the registry, which
+/// go there with its credentials: another host could choose what they write.
+pub(super) fn location(answer: &Answer, registry: &Url) -> Option<Url> {
     let text = answer.header(LOCATION).filter(|text| !text.is_empty())?;
-    answer.url().join(&text).ok()
+    let (from, to) = (answer.url(), answer.url().join(&text).ok()?);
+    let may_say = from.origin() == registry.origin() || to.origin() != registry.origin();
+    may_say.then_some(to)
 }

@@ -1,0 +1,329 @@
+//! Secrets go to the registry, and to the token server that it names itself, whatever anybody else on the way answers.
+
+use futures_util::StreamExt as _;
+
+use super::{User, noise, start};
+use crate::support::author::Author;
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Door, Fault, Personality, Registry, Seen, Setup, matching};
+use crate::support::scene::Run;
+
+const PROVIDER: &str = "registry.example.net/acme/demo";
+const SEEDS: u64 = 200;
+/// How many seeds are tried at once: much of the time is spent waiting before something is tried again.
+const ABREAST: usize = 12;
+
+/// Where a stranger asks for secrets.
+const TRAP: &str = "/trap";
+
+fn elsewhere(seen: &Seen) -> bool {
+    seen.door == Door::Elsewhere
+}
+
+/// A refusal that asks for everything there is, to be sent to where it came from.
+fn trap(registry: &Registry) -> Answer {
+    let realm = format!("{}{TRAP}", registry.doors().elsewhere);
+    let challenge = format!("Bearer realm=\"{realm}\",service=\"registry\",scope=\"everything\"");
+    Answer::error(401, "UNAUTHORIZED", "who are you?").header("www-authenticate", &challenge)
+}
+
+/// A registry that asks for a token, with a release in it.
+async fn filled() -> (Registry, User) {
+    let registry = start(Personality::Quay);
+    let user = User::of(&registry, "acme/demo");
+    user.push().await.unwrap();
+    (registry, user)
+}
+
+/// Runs `tfoci` as a user, with the hosts of the registry by name.
+fn run(registry: &Registry, user: &User, arguments: &str) -> Run {
+    let mut author = Author::new();
+    author.scene = author.scene.env("DOCKER_CONFIG", "/nonexistent");
+    author.scene.write("auth.json", user.authfile());
+    author.with_release_in_place();
+    let host = registry.host();
+    let arguments =
+        format!("{arguments} --exact-repository --authfile auth.json --plain-http 127.0.0.1")
+            .replace("STORE", &format!("{host}/acme/demo"));
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let mut run = author.tfoci(&arguments);
+    let (_, other) = registry.doors().elsewhere.split_once("://").unwrap();
+    for text in [&mut run.stdout, &mut run.stderr] {
+        *text = text.replace(host, "[REGISTRY]").replace(other, "[OTHER]");
+    }
+    run
+}
+
+#[track_caller]
+fn assert_untouched(registry: &Registry) {
+    assert_ne!(registry.count(elsewhere), 0);
+    assert_eq!(registry.count(|seen| seen.path == TRAP), 0);
+    registry.assert_no_leaks();
+}
+
+const HINT: &str = "hint: no login helps: the credentials for [REGISTRY] go to no other host. Whoever runs the registry has to say why that host refuses";
+
+#[tokio::test]
+async fn a_host_that_is_redirected_to_cannot_ask_for_the_password() {
+    for (path, arguments, what, of) in [
+        ("/tags/list", "versions", "tags", PROVIDER.to_owned()),
+        (
+            "/manifests/1.0.0",
+            "inspect",
+            "manifest",
+            format!("{PROVIDER} 1.0.0"),
+        ),
+    ] {
+        for status in [401, 403] {
+            let (registry, user) = filled().await;
+            let target = format!("{}/storage", registry.doors().elsewhere);
+            registry.always(matching("GET", path), Fault::redirect(&target));
+            let mut answer = trap(&registry);
+            answer.status = status;
+            registry.always(elsewhere, Fault::Answer(answer));
+            let version = if what == "tags" { "" } else { "@1.0.0" };
+            let told = run(
+                &registry,
+                &user,
+                &format!("{arguments} {PROVIDER}{version} --from STORE"),
+            );
+            let told = told.exits(1);
+            assert_eq!(
+                told.stderr,
+                format!(
+                    "error: the registry leads to a host that refuses the request for the {what} for {of} in [REGISTRY]/acme/demo
+  registry [REGISTRY]
+  from http://[OTHER]/storage
+  answered {status} (UNAUTHORIZED: who are you?)
+  tried no credentials, since they are for the registry alone
+
+{HINT}
+"
+                )
+            );
+            assert_untouched(&registry);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_host_of_an_upload_cannot_ask_for_the_password() {
+    let registry = start(Personality::Quay);
+    let user = User::of(&registry, "acme/demo");
+    let target = format!("{}/upload", registry.doors().elsewhere);
+    registry.always(
+        matching("POST", "/uploads/"),
+        Fault::with("location", target),
+    );
+    registry.always(elsewhere, Fault::Answer(trap(&registry)));
+    let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
+    let told = run(&registry, &user, &push).exits(1);
+    let expected = "
+  registry [REGISTRY]
+  from http://[OTHER]/upload?…
+  answered 401 (UNAUTHORIZED: who are you?)
+  tried no credentials, since they are for the registry alone
+";
+    assert!(told.stderr.contains(expected), "{}", told.stderr);
+    assert!(told.stderr.contains(HINT), "{}", told.stderr);
+    assert_untouched(&registry);
+}
+
+#[tokio::test]
+async fn what_a_stranger_answers_does_not_spoil_what_the_registry_taught() {
+    use tfoci::blob::BlobSource as _;
+    use tfoci::store::ReadStore as _;
+    let (registry, user) = filled().await;
+    let destination = user.destination();
+    let (store, repository) = (&destination.store, &destination.repository);
+    store.tags(repository).await.unwrap().unwrap();
+    let tokens = registry.count(|seen| seen.path == "/token");
+    let target = format!("{}/storage", registry.doors().elsewhere);
+    registry.always(matching("GET", "/blobs/"), Fault::redirect(&target));
+    registry.always(elsewhere, Fault::Answer(trap(&registry)));
+    let expected = tfoci::release::Expected::of(b"anything");
+    assert!(store.blob(repository, expected).open(0).await.is_err());
+    registry.forget();
+    store.tags(repository).await.unwrap().unwrap();
+    let statuses: Vec<_> = registry.seen().iter().map(|seen| seen.status).collect();
+    assert_eq!(statuses, [Some(200)], "the token is still good");
+    assert_ne!(tokens, 0);
+}
+
+#[tokio::test]
+async fn a_token_server_that_refuses_is_named() {
+    let registry = start(Personality::Hub);
+    let mut user = User::of(&registry, "acme/demo");
+    if let Some(tfoci::credentials::Credential::Basic { password, .. }) = &mut user.credential {
+        "wrong".clone_into(password);
+    }
+    let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
+    let told = run(&registry, &user, &push).exits(1);
+    let expected = "\n  registry [REGISTRY]\n  token server [OTHER]\n  answered 401";
+    assert!(told.stderr.contains(expected), "{}", told.stderr);
+}
+
+#[tokio::test]
+async fn the_host_of_an_upload_cannot_choose_what_is_written_to_the_registry() {
+    let registry = Setup::of(Personality::Quay)
+        .create("acme")
+        .quirks(|quirks| quirks.uploads_elsewhere = true)
+        .start();
+    registry.always(
+        |seen| {
+            seen.method == "PUT"
+                && seen.body == 0
+                && seen.header("content-length") != Some("0")
+                && seen.path.contains("/uploads/")
+        },
+        Fault::status(413),
+    );
+    let victim = registry.url("/v2/acme/victim/manifests/latest");
+    registry.always(
+        |seen| elsewhere(seen) && seen.method == "PATCH",
+        Fault::with("location", victim),
+    );
+    let user = User::of(&registry, "acme/demo");
+    let destination = user.destination();
+    let blob = tfoci::blob::Memory::new(noise(200 << 10));
+    use tfoci::store::WriteStore as _;
+    let _fails_or_not = destination
+        .store
+        .put_blob(&destination.repository, &blob)
+        .await;
+    assert_ne!(
+        registry.count(|seen| elsewhere(seen) && seen.method == "PATCH"),
+        0
+    );
+    assert_eq!(registry.count(|seen| seen.path.contains("victim")), 0);
+    registry.assert_no_leaks();
+}
+
+/// Numbers that are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.roll(all.len())]
+    }
+}
+
+/// An answer that leads away. Only strangers ask for secrets: whom the registry itself names is to be believed.
+fn hostile(dice: &mut Dice, registry: &Registry, is_stranger: bool) -> Answer {
+    let statuses: &[u16] = &[
+        200, 201, 202, 204, 206, 301, 302, 303, 307, 308, 400, 401, 401, 401, 403, 404, 405, 413,
+        416,
+    ];
+    let mut status = statuses[dice.roll(statuses.len())];
+    if !is_stranger && status == 401 {
+        status = 307;
+    }
+    let doors = registry.doors();
+    let places = [
+        format!("{}{TRAP}", doors.elsewhere),
+        format!("{}/v2/acme/demo/blobs/uploads/1?state=x", doors.elsewhere),
+        format!("{}/v2/acme/demo/manifests/1.0.0", doors.elsewhere),
+        format!("{}/v2/", doors.plain),
+        format!("{}/v2/acme/victim/manifests/latest", doors.front),
+        format!("{}/v2/acme/demo/tags/list", doors.front),
+        "/v2/acme/demo/tags/list?last=x".to_owned(),
+        "//user:password@127.0.0.1:1/".to_owned(),
+        "https://[".to_owned(),
+    ];
+    let place = |dice: &mut Dice| places[dice.roll(places.len())].clone();
+    let mut answer = Answer::new(status).body(dice.pick(&[
+        "",
+        "{}",
+        "{\"errors\":[]}",
+        "{\"tags\":[\"1.0.0\"]}",
+        "{\"token\":\"t\"}",
+    ]));
+    if dice.roll(3) > 0 {
+        answer.set("location", &place(dice));
+    }
+    if dice.roll(3) == 0 {
+        answer.set("link", &format!("<{}>; rel=\"next\"", place(dice)));
+    }
+    if dice.roll(4) == 0 {
+        answer.set("range", dice.pick(&["0-1", "0-65535", "0-99999999", "x"]));
+    }
+    if is_stranger && dice.roll(4) > 0 {
+        let realm = place(dice);
+        let challenges = [
+            format!("Bearer realm=\"{realm}\",service=\"registry\""),
+            format!("Basic realm=\"{realm}\""),
+            format!("Basic realm=\"x\", Bearer realm=\"{realm}\",scope=\"y\""),
+        ];
+        answer.set("www-authenticate", &challenges[dice.roll(3)]);
+    }
+    answer
+}
+
+/// What somebody does with a registry where some answers are hostile, and others are its own.
+async fn journey(seed: u64) {
+    let mut dice = Dice(seed);
+    let personality = [
+        Personality::Quay,
+        Personality::Hub,
+        Personality::Ecr,
+        Personality::Acr,
+    ][dice.roll(4)];
+    let registry = start(personality);
+    let mut user = User::of(&registry, "acme/demo");
+    if personality == Personality::Hub && dice.roll(2) == 0 {
+        user = user.identity();
+    }
+    let filled = dice.roll(2) == 0;
+    if filled {
+        user.push().await.unwrap();
+        registry.forget();
+    }
+    for number in 1..=40 {
+        if dice.roll(6) == 0 {
+            let own = |seen: &Seen| seen.door == Door::Front && seen.path != "/token";
+            registry.fault(
+                number,
+                own,
+                Fault::Answer(hostile(&mut dice, &registry, false)),
+            );
+        }
+        let stranger = |seen: &Seen| seen.door != Door::Front && seen.path != "/token";
+        registry.fault(
+            number,
+            stranger,
+            Fault::Answer(hostile(&mut dice, &registry, true)),
+        );
+    }
+    match filled && dice.roll(2) == 0 {
+        true => drop(user.install().await),
+        false => drop(user.push().await),
+    }
+    let leaks: Vec<Seen> = registry.seen().into_iter().filter(taints).collect();
+    assert!(leaks.is_empty(), "seed {seed}: {leaks:#?}");
+}
+
+/// Whether a request brought a secret to somebody who is not to know it. Forms have identity tokens in them.
+fn taints(seen: &Seen) -> bool {
+    let form = seen.header("content-type") == Some("application/x-www-form-urlencoded");
+    let trapped = seen.path == TRAP && seen.door != Door::Front;
+    crate::support::registry::leaks(seen)
+        || trapped && seen.authorization().is_some()
+        || (form && seen.path != "/token")
+}
+
+#[tokio::test]
+async fn whatever_strangers_answer_no_secret_reaches_them() {
+    let journeys = futures_util::stream::iter(0..SEEDS).map(journey);
+    journeys
+        .buffer_unordered(ABREAST)
+        .collect::<Vec<()>>()
+        .await;
+}
