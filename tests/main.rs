@@ -51,6 +51,9 @@ mod layouts;
 #[cfg(unix)]
 mod login;
 
+/// One document, one meaning: no member is there twice.
+mod meanings;
+
 /// Every error that a person can be shown, word for word.
 mod messages;
 

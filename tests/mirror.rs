@@ -27,6 +27,8 @@ mod journey;
 mod lists;
 /// Lock files and configurations: what is needed, and nothing else.
 mod locks;
+/// Answers with two meanings.
+mod meanings;
 /// Other people's mirrors behind a URL.
 mod network_mirror;
 /// Keys that are seen for the first time, and written down.

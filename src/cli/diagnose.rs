@@ -336,6 +336,9 @@ fn levelled(levels: &Levels) -> String {
     }
 }
 
+/// What a member that is there twice is good for.
+const TWO_MEANINGS: &str = "such a document can show one package to a tool that verifies it and another to the client that installs it. Find out who wrote it before you replace it";
+
 fn in_store(error: &store::Error) -> Option<String> {
     let text = match error {
         store::Error::Http(error)
@@ -382,9 +385,7 @@ fn in_store(error: &store::Error) -> Option<String> {
         }
         store::Error::Refusal(oci::Refusal::Repeated { .. })
         | store::Error::LayoutRepeated { .. }
-        | store::Error::Repeated { .. } => {
-            "such a document can show one package to a tool that verifies it and another to the client that installs it. Find out who wrote it before you replace it"
-        }
+        | store::Error::Repeated { .. } => TWO_MEANINGS,
         store::Error::Refusal(oci::Refusal::NoPlatform { available, .. })
             if !available.is_empty() =>
         {

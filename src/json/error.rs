@@ -94,6 +94,21 @@ impl Error {
         parts.join(" of ")
     }
 
+    /// What was expected of a document and what was found in it, as facts below the first line of an error.
+    pub fn facts(&self, document: &str) -> String {
+        let part = self.part_of(document);
+        match &self.fault {
+            Fault::Malformed(_) => format!("  found in {part}"),
+            Fault::Repeated { first, second } => {
+                let (first, second) = (printable(first), printable(second));
+                format!("  expected one `{first}` in {part}\n  received `{first}` and `{second}`")
+            }
+            Fault::TooMany { what, limit } => {
+                format!("  expected at most {limit} {what} in {part}\n  received more")
+            }
+        }
+    }
+
     /// What kind of problem it is: a document with two meanings is never used, whatever it says.
     pub fn category(&self) -> Category {
         match self.fault {

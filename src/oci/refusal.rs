@@ -135,7 +135,9 @@ pub enum Refusal {
         second: String,
     },
     /// It lists more than any provider has.
-    #[error("the {what} has too many {counted}\n  expected at most {limit} in {place}")]
+    #[error(
+        "the {what} has too many {counted}\n  expected at most {limit} {counted} in {place}\n  received more"
+    )]
     TooMany {
         /// Which document.
         what: Part,

@@ -118,24 +118,24 @@ pub enum Error {
         source: json::Error,
     },
     /// A document in which an object has a member twice, so that its readers do not read it alike.
-    #[error("the {what} has a member twice, which its readers do not read alike\n  found in {}\n  from {url}", .source.part_of(&.what.to_string()))]
+    #[error("the {what} has a member twice, which its readers do not read alike\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
     Repeated {
         /// What was asked for.
         what: Document,
         /// Where.
         url: Shown,
         /// Which member.
-        source: json::Error,
+        repeated: json::Error,
     },
     /// A document that lists more than any provider has.
-    #[error("the {what} lists too much\n  found in {}\n  from {url}", .source.part_of(&.what.to_string()))]
+    #[error("the {what} lists too much\n{}\n  from {url}", .counted.facts(&.what.to_string()))]
     TooMany {
         /// What was asked for.
         what: Document,
         /// Where.
         url: Shown,
         /// How many of what are read.
-        source: json::Error,
+        counted: json::Error,
     },
     /// A list of versions with something else in it. Clients refuse the whole list.
     #[error("the list of versions has one that is none\n  from {url}")]

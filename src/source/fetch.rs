@@ -200,8 +200,16 @@ pub(super) async fn json<T>(
     Object::first(&body).and_then(read).map_err(|source| {
         let (what, url) = (what.clone(), url.into());
         match source.fault {
-            Fault::Repeated { .. } => Error::Repeated { what, url, source },
-            Fault::TooMany { .. } => Error::TooMany { what, url, source },
+            Fault::Repeated { .. } => Error::Repeated {
+                what,
+                url,
+                repeated: source,
+            },
+            Fault::TooMany { .. } => Error::TooMany {
+                what,
+                url,
+                counted: source,
+            },
             Fault::Malformed(_) => Error::Json {
                 what,
                 url,

@@ -61,12 +61,12 @@ pub enum Error {
         source: json::Error,
     },
     /// The `index.json` of a layout has a member twice, so that its readers do not read it alike.
-    #[error("{} has a member twice, which its readers do not read alike\n  found in {}", .path.display(), .source.part_of("layout's index"))]
+    #[error("{} has a member twice, which its readers do not read alike\n{}", .path.display(), .repeated.facts("layout's index"))]
     LayoutRepeated {
         /// The file.
         path: PathBuf,
         /// Which member.
-        source: json::Error,
+        repeated: json::Error,
     },
     /// The `index.json` of a layout cannot be written, which nothing that was read or built here can cause.
     #[error("{} cannot be written", printable_path(.path))]
@@ -185,14 +185,14 @@ pub enum Error {
         source: json::Error,
     },
     /// A registry's document has a member twice, so that its readers do not read it alike.
-    #[error("the {what} has a member twice, which its readers do not read alike\n  found in {}\n  from {url}", .source.part_of(.what))]
+    #[error("the {what} has a member twice, which its readers do not read alike\n{}\n  from {url}", .repeated.facts(.what))]
     Repeated {
         /// What it should be.
         what: &'static str,
         /// Where it came from.
         url: http::Shown,
         /// Which member.
-        source: json::Error,
+        repeated: json::Error,
     },
     /// A list of tags is longer than that of any provider.
     #[error("the list of tags is too long\n  expected at most {limit} tags\n  from {url}")]

@@ -78,7 +78,10 @@ impl Layout {
             return Err(Error::Marker { path: marker });
         }
         let unread = |source: json::Error| match source.category() {
-            Category::Untrusted => Error::LayoutRepeated { path, source },
+            Category::Untrusted => Error::LayoutRepeated {
+                path,
+                repeated: source,
+            },
             _ => Error::LayoutIndex { path, source },
         };
         Tags::read(&bytes).map(Some).map_err(unread)

@@ -89,6 +89,10 @@ pub fn verify<L>(
         return Err(what_is_missing(&release));
     }
     notes.extend(checksums.iter().flat_map(Checksums::notes));
+    let mut release = release;
+    if checksums.is_none() {
+        name_canonically(&mut release);
+    }
     let proof = Proof::new(&release, good, checksums, notes);
     Ok(Verified(release, proof))
 }
@@ -151,6 +155,15 @@ fn matches_its_line<L>(
             })))
         }
         Some(_) => Ok(()),
+    }
+}
+
+/// Gives packages the names that they have by convention. Without a checksum document nothing holds the source to its own names,
+/// and names become titles that other tools make files of.
+fn name_canonically<L>(release: &mut Release<L>) {
+    let (provider, version) = (&release.provider, &release.version);
+    for package in &mut release.packages {
+        package.file_name = canonical_file_name(provider, version, &package.platform);
     }
 }
 

@@ -11,6 +11,7 @@ pub mod layout_of_registry;
 pub mod origin;
 pub mod registry;
 pub mod release;
+pub mod rewrite;
 pub mod scene;
 pub mod server;
 pub mod shape;

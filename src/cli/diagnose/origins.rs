@@ -63,6 +63,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::Linked { .. } => {
             "put a directory in the place of the link: only the mirror itself and its zips may be links".to_owned()
         }
+        source::Error::Repeated { .. } => {
+            "nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to mend it".to_owned()
+        }
         source::Error::ContentType { .. } => page(),
         source::Error::Json { received: Some(received), .. } if received.starts_with("text/html") => page(),
         _ => return None,

@@ -73,7 +73,11 @@ impl Registry {
                 let (what, url) = ("list of tags", shown.clone().into());
                 match source.fault {
                     Fault::TooMany { .. } => many(&shown),
-                    Fault::Repeated { .. } => Error::Repeated { what, url, source },
+                    Fault::Repeated { .. } => Error::Repeated {
+                        what,
+                        url,
+                        repeated: source,
+                    },
                     Fault::Malformed(_) => Error::Document { what, url, source },
                 }
             })?;

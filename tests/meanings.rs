@@ -1,0 +1,289 @@
+//! One document, one meaning: a member that is there twice is refused wherever it stands, whatever its letter case or value.
+//!
+//! Go decodes the second of two members into the first. A document with such a member could show one package to a tool that verifies
+//! it, and another to the client that installs it.
+
+use std::path::PathBuf;
+
+use crate::support::author::Author;
+use crate::support::layout_of_registry::import;
+use crate::support::registry::Registry;
+use crate::support::rewrite::{rewrite, rewrite_evidence};
+use crate::support::scene::Run;
+
+/// What two tools make of one document, tried with every mutation.
+mod differential;
+
+/// JSON in which members may repeat.
+mod tree;
+
+const HINT: &str = "hint: such a document can show one package to a tool that verifies it and another to the client that installs it. \
+                    Find out who wrote it before you replace it";
+
+/// Where a member is repeated.
+#[derive(Clone, Copy, Debug)]
+enum Level {
+    Index,
+    Manifest,
+    Evidence,
+}
+
+struct Case {
+    level: Level,
+    /// What stands there, and what stands there afterwards.
+    from: &'static str,
+    to: &'static str,
+    /// The document, the member and the object as they are told.
+    says: [&'static str; 3],
+    received: &'static str,
+}
+
+/// One at every level of an artifact, with every kind of repetition.
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    Case { level: Level::Index, from: r#""manifests":["#, to: r#""Manifests":[],"manifests":["#,
+        says: ["index", "Manifests", "the index"], received: "`Manifests` and `manifests`" },
+    Case { level: Level::Index, from: r#""mediaType":"application/vnd.oci.image.index.v1+json""#,
+        to: r#""mediaType":"application/vnd.oci.image.index.v1+json","MEDIATYPE":null"#,
+        says: ["index", "mediaType", "the index"], received: "`mediaType` and `MEDIATYPE`" },
+    Case { level: Level::Index, from: r#""annotations":{"org.opencontainers.image.title""#,
+        to: r#""annotations":null,"annotations":{"org.opencontainers.image.title""#,
+        says: ["index", "annotations", "the index"], received: "`annotations` and `annotations`" },
+    Case { level: Level::Index, from: r#""size""#, to: "\"\u{17f}ize\":1,\"size\"",
+        says: ["index", "\u{17f}ize", "entry 1 of the index"], received: "`\u{17f}ize` and `size`" },
+    Case { level: Level::Index, from: r#""platform":{"architecture":"amd64""#,
+        to: r#""platform":{"architecture":"arm64"},"platform":{"architecture":"amd64""#,
+        says: ["index", "platform", "entry 2 of the index"], received: "`platform` and `platform`" },
+    Case { level: Level::Index, from: r#""os":"linux""#, to: r#""os":"linux","OS":"linux""#,
+        says: ["index", "os", "platform of entry 2 of the index"], received: "`os` and `OS`" },
+    Case { level: Level::Index, from: r#""os":"linux""#, to: r#""os":"linux","os.version":null,"os.version":"""#,
+        says: ["index", "os.version", "platform of entry 2 of the index"], received: "`os.version` and `os.version`" },
+    Case { level: Level::Index, from: r#"{"org.tfoci.package""#, to: r#"{"org.tfoci.package":null,"org.tfoci.package""#,
+        says: ["index", "org.tfoci.package", "annotations of entry 1 of the index"],
+        received: "`org.tfoci.package` and `org.tfoci.package`" },
+    Case { level: Level::Manifest, from: r#""layers":["#, to: r#""layers":[{}],"layers":["#,
+        says: ["platform manifest", "layers", "the platform manifest"], received: "`layers` and `layers`" },
+    Case { level: Level::Manifest, from: r#""layers":[{"#, to: r#""layers":[{"Digest":"sha256:00","#,
+        says: ["platform manifest", "Digest", "layer 1 of the platform manifest"], received: "`Digest` and `digest`" },
+    Case { level: Level::Manifest, from: r#""config":{"#, to: r#""config":{"urls":[],"urls":null,"#,
+        says: ["platform manifest", "urls", "config of the platform manifest"], received: "`urls` and `urls`" },
+    Case { level: Level::Evidence, from: r#""layers":["#, to: r#""LAYERS":null,"layers":["#,
+        says: ["evidence", "LAYERS", "the evidence"], received: "`LAYERS` and `layers`" },
+    Case { level: Level::Evidence, from: r#"{"org.tfoci.protocols""#, to: r#"{"org.tfoci.protocols":"9.0","org.tfoci.protocols""#,
+        says: ["evidence", "org.tfoci.protocols", "annotations of the evidence"],
+        received: "`org.tfoci.protocols` and `org.tfoci.protocols`" },
+];
+
+impl Case {
+    fn alter(&self, text: &str) -> String {
+        assert!(text.contains(self.from), "{} in {text}", self.from);
+        text.replacen(self.from, self.to, 1)
+    }
+
+    fn apply(&self, repository: &PathBuf) {
+        let same = |text: &str| text.to_owned();
+        match self.level {
+            Level::Index => assert!(rewrite(
+                repository,
+                |text, _| same(text),
+                |text| self.alter(text)
+            )),
+            Level::Manifest => assert!(rewrite(repository, |text, _| self.alter(text), same)),
+            Level::Evidence => rewrite_evidence(repository, |text| self.alter(text)),
+        }
+    }
+
+    /// Asserts that a run was refused because of this and nothing else.
+    #[track_caller]
+    fn refuses(&self, run: &Run) {
+        let [document, member, object] = self.says;
+        let headline = format!(
+            "error: the {document} has a member twice, which its readers do not read alike for "
+        );
+        let facts = format!(
+            "\n  expected one `{member}` in {object}\n  received {}\n",
+            self.received
+        );
+        assert_eq!(run.status, Some(3), "{}\n{}", self.to, run.stderr);
+        assert!(
+            run.stderr.contains(&headline),
+            "{}\n{}",
+            self.to,
+            run.stderr
+        );
+        assert!(run.stderr.contains(&facts), "{}\n{}", self.to, run.stderr);
+    }
+}
+
+/// A store with a signed release in which a case was applied.
+fn altered(case: &Case) -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    case.apply(&author.repository(""));
+    author
+}
+
+const PINNED: [&str; 3] = ["--key", "acme.asc", "--require-pinned"];
+
+#[test]
+fn every_level_is_refused_by_every_command_that_reads() {
+    for case in CASES {
+        let author = altered(case);
+        let run = |command: &[&str], more: &[&str]| {
+            let arguments = [
+                command,
+                &["acme/demo@1.0.0", "--from", "oci-layout:store"],
+                more,
+            ];
+            author.tfoci(&arguments.concat())
+        };
+        case.refuses(&run(&["inspect"], &[]));
+        let install = ["install", "--into", "out", "--platform", "all"];
+        for more in [&[][..], &PINNED] {
+            let told = run(&install, more);
+            case.refuses(&told);
+            assert!(told.stderr.contains(HINT), "{}", told.stderr);
+            assert!(!author.scene.path("out/registry.opentofu.org").exists());
+            let copied = run(&["copy", "--to", "oci-layout:other"], more);
+            case.refuses(&copied);
+            assert!(copied.stdout.is_empty(), "{}", copied.stdout);
+            assert!(
+                !author
+                    .scene
+                    .path("other/registry.opentofu.org/acme/demo/index.json")
+                    .exists()
+            );
+        }
+    }
+}
+
+/// A merge would carry the entries of the index, with whatever they say twice.
+#[test]
+fn no_merge_carries_an_index_with_a_member_twice() {
+    for case in CASES
+        .iter()
+        .filter(|case| matches!(case.level, Level::Index))
+    {
+        let author = Author::new();
+        author.with_release_in_place();
+        author.push(&["--platform", "linux_amd64"]).succeeds();
+        author.push(&["--platform", "darwin_arm64"]).succeeds();
+        case.apply(&author.repository(""));
+        let before = author.tree();
+        case.refuses(&author.push(&[]).without_result());
+        assert_eq!(author.tree(), before);
+        author.push(&["--existing", "replace"]).succeeds();
+        assert_eq!(author.installs().len(), 2);
+    }
+}
+
+#[test]
+fn registries_are_read_like_layouts() {
+    for case in CASES {
+        let author = altered(case);
+        let registry = Registry::plain();
+        import(&author.repository(""), &registry, "acme/demo");
+        let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+        let arguments = [
+            "copy",
+            "acme/demo",
+            "--plain-http",
+            "127.0.0.1",
+            "--from",
+            &from,
+            "--to",
+            "oci-layout:other",
+        ];
+        case.refuses(&author.tfoci(&[&arguments[..], &PINNED].concat()));
+        let push = [
+            "push",
+            "dist",
+            "--provider",
+            "acme/demo",
+            "--plain-http",
+            "127.0.0.1",
+            "--key",
+            "acme.asc",
+        ];
+        if matches!(case.level, Level::Index) {
+            let tags = registry.tags("acme/demo");
+            case.refuses(&author.tfoci(&[&push[..], &["--to", &from]].concat()));
+            assert_eq!(registry.tags("acme/demo"), tags);
+        }
+    }
+}
+
+#[test]
+fn the_index_of_a_layout_has_one_meaning() {
+    let author = Author::new();
+    author.with_pushed();
+    let path = author.repository("index.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let altered = text.replacen(r#""digest""#, r#""DIGEST":"sha256:00","digest""#, 1);
+    std::fs::write(&path, altered).unwrap();
+    let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
+    author.tfoci(&arguments).exits(3).without_result().says(&format!(
+        "
+error: store/registry.opentofu.org/acme/demo/index.json has a member twice, which its readers do not read alike for registry.opentofu.org/acme/demo
+  expected one `DIGEST` in entry 1 of the layout's index
+  received `DIGEST` and `digest`
+
+{HINT}
+"
+    ));
+    author.push(&[]).exits(3);
+}
+
+#[test]
+fn a_list_of_tags_has_one_meaning() {
+    use crate::support::registry::{Fault, matching};
+    let author = Author::new();
+    author.with_pushed();
+    let registry = Registry::plain();
+    import(&author.repository(""), &registry, "acme/demo");
+    let body = r#"{"name":"acme/demo","tags":["1.0.0"],"TAGS":["2.0.0"]}"#;
+    registry.always(matching("GET", "/tags/list"), Fault::body(body));
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let arguments = [
+        "versions",
+        "acme/demo",
+        "--plain-http",
+        "127.0.0.1",
+        "--from",
+        &from,
+    ];
+    let run = author.tfoci(&arguments).exits(3).without_result();
+    assert!(
+        run.stderr.contains(
+            "error: the list of tags has a member twice, which its readers do not read alike for "
+        ) && run.stderr.contains(
+            "\n  expected one `tags` in the list of tags\n  received `tags` and `TAGS`\n"
+        ) && run.stderr.contains(HINT),
+        "{}",
+        run.stderr
+    );
+}
+
+/// One member in another letter case means the same to all of its readers that are written in Go, and is noted.
+#[test]
+fn one_member_in_another_letter_case_is_accepted_with_a_note() {
+    let author = Author::new();
+    author.with_pushed();
+    rewrite(
+        &author.repository(""),
+        |text, _| text.replacen("\"layers\"", "\"LAYERS\"", 1),
+        |text| text.replacen("\"os\":\"linux\"", "\"Os\":\"linux\",\"x\":1,\"x\":2", 1),
+    );
+    let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
+    let run = author.tfoci(&arguments).succeeds();
+    assert!(run.stdout.contains(" lenient-json\n"), "{}", run.stdout);
+    let copy = [
+        "copy",
+        "acme/demo",
+        "--from",
+        "oci-layout:store",
+        "--to",
+        "oci-layout:other",
+    ];
+    author.tfoci(&[&copy[..], &PINNED].concat()).succeeds();
+}

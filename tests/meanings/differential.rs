@@ -1,0 +1,363 @@
+//! Documents altered by somebody who wants tfoci to verify one package and clients to install another.
+//!
+//! After exit 0 of ours, the zip that a client selects is the one that was verified. The client is the judge in
+//! `support/tofu_client`, which decodes as Go does and shares no code with us; and the real `tofu`, where it is on PATH.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tfoci::platform::Platform;
+
+use super::tree::{Dice, Swaps, Tree};
+use crate::clients::{has, run};
+use crate::support::author::{Author, REPOSITORY};
+use crate::support::layout::{Parts, blob, digest};
+use crate::support::registry::content::Manifest;
+use crate::support::registry::{Personality, Registry, Setup};
+use crate::support::release::ReleaseFolder;
+use crate::support::tls::Authority;
+use crate::support::tofu_client;
+
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+/// How many documents are altered.
+const CASES: u64 = 120;
+/// How many of them are put to the real client at most: each takes a third of a second.
+const PUT_TO_TOFU: usize = 12;
+
+/// A signed artifact for this machine and another one, and a package that nobody signed beside it.
+struct Stage {
+    author: Author,
+    /// The manifest of this machine's package, as it is stored.
+    manifest: String,
+    index: String,
+    /// What leads to the right bytes, and to others in their place.
+    swaps: Swaps,
+    zh: String,
+}
+
+/// One altered artifact.
+struct Altered {
+    manifest: String,
+    index: String,
+}
+
+fn here() -> String {
+    Platform::current().to_string()
+}
+
+impl Stage {
+    fn new() -> Self {
+        let author = Author::new();
+        let other = if here() == "plan9_386" {
+            "plan9_arm"
+        } else {
+            "plan9_386"
+        };
+        let release = ReleaseFolder::new("demo", "1.0.0")
+            .platform(&here())
+            .platform(other);
+        release.write(&author.scene.path("dist"));
+        author.push(&[]).succeeds();
+        let repository = author.repository("");
+        let index = fs::read_to_string(author.blob(&author.tagged("1.0.0").unwrap())).unwrap();
+        let document: Value = serde_json::from_str(&index).unwrap();
+        let entries = document["manifests"].as_array().unwrap();
+        let is_here = |entry: &&Value| {
+            let platform = &entry["platform"];
+            format!(
+                "{}_{}",
+                platform["os"].as_str().unwrap(),
+                platform["architecture"].as_str().unwrap()
+            ) == here()
+        };
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let path = |digest: &str| repository.join("blobs").join(digest.replace(':', "/"));
+        let ours = text(&entries.iter().find(is_here).unwrap()["digest"]);
+        let theirs = text(&entries.iter().find(|entry| !is_here(entry)).unwrap()["digest"]);
+        let manifest = fs::read_to_string(path(&ours)).unwrap();
+        let other = fs::read_to_string(path(&theirs)).unwrap();
+        let layer = |manifest: &str| {
+            let manifest: Value = serde_json::from_str(manifest).unwrap();
+            let layer = &manifest["layers"][0];
+            (text(&layer["digest"]), layer["size"].to_string())
+        };
+        let ((zip, size), evil) = (layer(&manifest), Parts::good().package);
+        fs::write(blob(&repository, &evil), &evil).unwrap();
+        let evil_manifest = manifest.replace(&zip, &digest(&evil)).replace(
+            &format!("\"size\":{size}"),
+            &format!("\"size\":{}", evil.len()),
+        );
+        fs::write(blob(&repository, evil_manifest.as_bytes()), &evil_manifest).unwrap();
+        let swaps = vec![
+            (ours, digest(evil_manifest.as_bytes())),
+            (zip.clone(), digest(&evil)),
+            (
+                format!("\"size\":{size}"),
+                format!("\"size\":{}", evil.len()),
+            ),
+            (
+                format!("\"size\":{}", manifest.len()),
+                format!("\"size\":{}", evil_manifest.len()),
+            ),
+            (theirs, digest(other.as_bytes())),
+        ];
+        Self {
+            zh: zip.replace("sha256:", "zh:"),
+            author,
+            manifest,
+            index,
+            swaps,
+        }
+    }
+
+    /// The case of this number: the same in every run.
+    fn altered(&self, number: u64) -> Altered {
+        let mut dice =
+            Dice(0x9e37_79b9_7f4a_7c15 ^ (number + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let (mut manifest, mut index) = (self.manifest.clone(), self.index.clone());
+        let in_manifest = dice.below(3) == 0;
+        let rounds = 1 + dice.below(3);
+        let mut tree = Tree::parse(if in_manifest { &manifest } else { &index });
+        for _ in 0..rounds {
+            tree.mutate(&mut dice, &self.swaps);
+        }
+        if in_manifest {
+            let old = [
+                digest(manifest.as_bytes()),
+                format!("\"size\":{}", manifest.len()),
+            ];
+            manifest = tree.print();
+            index = index
+                .replace(&old[0], &digest(manifest.as_bytes()))
+                .replace(&old[1], &format!("\"size\":{}", manifest.len()));
+        } else {
+            index = tree.print();
+        }
+        Altered { manifest, index }
+    }
+
+    /// Writes a case beside the store, with all that the store has.
+    fn write(&self, case: &Altered, name: &str) -> PathBuf {
+        let layout = self.author.scene.path(name);
+        crate::support::copy(&self.author.scene.path(REPOSITORY), &layout);
+        for text in [&case.manifest, &case.index] {
+            fs::write(blob(&layout, text.as_bytes()), text).unwrap();
+        }
+        let tags = fs::read_to_string(layout.join("index.json")).unwrap();
+        let pointer = |text: &str| {
+            format!(
+                "\"digest\":\"{}\",\"size\":{}",
+                digest(text.as_bytes()),
+                text.len()
+            )
+        };
+        let moved = tags.replace(&pointer(&self.index), &pointer(&case.index));
+        fs::write(layout.join("index.json"), moved).unwrap();
+        layout
+    }
+
+    /// Which of our commands accept a layout with a pinned key: the one that needs this machine's package, and any other.
+    fn accepts(&self, name: &str) -> (bool, bool) {
+        let from = format!("oci-layout:{name}");
+        let pinned = [
+            "--from",
+            &from,
+            "--exact-repository",
+            "--key",
+            "acme.asc",
+            "--require-pinned",
+            "-q",
+        ];
+        let run = |command: &[&str]| {
+            let run = self
+                .author
+                .tfoci(&[command, &["acme/demo@1.0.0"], &pinned].concat());
+            assert!(matches!(run.status, Some(0 | 1 | 3)), "{run:?}");
+            run.status == Some(0)
+        };
+        let into = format!("into-{name}");
+        let installed = run(&["install", "--platform", &here(), "--into", &into]);
+        let to = format!("oci-layout:copy-{name}");
+        let copied = run(&["copy", "--to", &to]);
+        let inspected = run(&["inspect"]);
+        (installed, copied || inspected)
+    }
+}
+
+fn judged(layout: &Path) -> Option<String> {
+    let platform = here();
+    let (os, arch) = platform.split_once('_').unwrap();
+    tofu_client::install(layout, "1.0.0", os, arch)
+        .ok()
+        .map(|package| package.zh)
+}
+
+#[test]
+fn what_we_verify_is_what_clients_select() {
+    let stage = Stage::new();
+    let (mut accepted, mut misled, mut put) = (0, 0, Vec::new());
+    for number in 0..CASES {
+        let (case, name) = (stage.altered(number), format!("case{number}"));
+        let layout = stage.write(&case, &name);
+        let selected = judged(&layout);
+        let (installed, others) = stage.accepts(&name);
+        if others && selected.is_some() || installed {
+            accepted += 1;
+            assert_eq!(
+                selected.as_ref(),
+                Some(&stage.zh),
+                "{}\n{}",
+                case.index,
+                case.manifest
+            );
+            let copied = stage.author.scene.path(format!("copy-{name}"));
+            if copied.join("index.json").exists() {
+                assert_eq!(judged(&copied).as_ref(), Some(&stage.zh));
+            }
+            put.push(case);
+        } else if selected.is_some_and(|zh| zh != stage.zh) {
+            misled += 1;
+        }
+    }
+    // Without these the test would show nothing.
+    assert!(
+        accepted >= 10 && misled >= 5,
+        "{accepted} accepted, {misled} misleading"
+    );
+    put.truncate(PUT_TO_TOFU);
+    if has("tofu") {
+        let tofu = Tofu::new(&stage);
+        for case in &put {
+            assert_eq!(
+                tofu.locks(case),
+                Some(true),
+                "{}\n{}",
+                case.index,
+                case.manifest
+            );
+        }
+    }
+}
+
+/// The attack that the rule is for: `tofu` installs what nobody signed, and we do not call it verified.
+#[test]
+fn two_lists_in_one_are_the_attack() {
+    let stage = Stage::new();
+    // Go reads the second list into the first: the digest of the first entry stays, which the second does not repeat.
+    let mut evil = stage.index.clone();
+    for (from, to) in &stage.swaps {
+        evil = evil.replace(from, to);
+    }
+    let entries = |index: &str| {
+        let document: Value = serde_json::from_str(index).unwrap();
+        let mut entries = document["manifests"].as_array().unwrap().clone();
+        entries.retain(|entry| entry["platform"]["os"] == Platform::current().os());
+        entries[0].clone()
+    };
+    let (good, evil) = (entries(&stage.index), entries(&evil));
+    let first = Tree::List(vec![Tree::from(&evil)]).print();
+    let kind = good["artifactType"].clone();
+    let second = format!("[{{\"artifactType\":{kind}}}]");
+    let document: Value = serde_json::from_str(&stage.index).unwrap();
+    let index = format!(
+        "{{\"schemaVersion\":2,\"mediaType\":{},\"artifactType\":{},\"manifests\":{first},\"MANIFESTS\":{second}}}",
+        document["mediaType"], document["artifactType"]
+    );
+    let case = Altered {
+        manifest: stage.manifest.clone(),
+        index,
+    };
+    let layout = stage.write(&case, "attack");
+    let selected = judged(&layout).unwrap();
+    assert_ne!(selected, stage.zh);
+    assert_eq!(stage.accepts("attack"), (false, false));
+    if has("tofu") {
+        assert_eq!(Tofu::new(&stage).locks(&case), Some(false));
+    }
+}
+
+/// The real client, and a registry from which it mirrors.
+struct Tofu<'s> {
+    stage: &'s Stage,
+    registry: Registry,
+    count: std::cell::Cell<usize>,
+}
+
+impl<'s> Tofu<'s> {
+    fn new(stage: &'s Stage) -> Self {
+        let authority = Authority::shared();
+        authority.write(&stage.author.scene, "ca.pem");
+        let setup = Setup::of(Personality::Plain).tls(authority.server().serve(None));
+        Self {
+            stage,
+            registry: setup.start(),
+            count: std::cell::Cell::new(0),
+        }
+    }
+
+    /// Lets the client install a case; whether the zip that it locks is the one that was verified. `None` if it refuses.
+    fn locks(&self, case: &Altered) -> Option<bool> {
+        let number = self.count.get();
+        self.count.set(number + 1);
+        let name = format!("case{number}/demo");
+        self.fill(&name, case);
+        let scene = &self.stage.author.scene;
+        let host = self.registry.host();
+        let template = format!("{host}/case{number}/${{type}}");
+        let block = format!(
+            "provider_installation {{\n  oci_mirror {{\n    repository_template = \"{template}\"\n    include = [\"registry.opentofu.org/acme/demo\"]\n  }}\n}}\n"
+        );
+        scene.write("client.tfrc", block);
+        let project = format!("project{number}");
+        let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"registry.opentofu.org/acme/demo\"\n    }\n  }\n}\n";
+        scene.write(format!("{project}/main.tf"), needs);
+        let with_ca = [
+            "-c",
+            "SSL_CERT_FILE=\"$1\" exec tofu init -input=false -no-color",
+            "sh",
+        ];
+        let ca = scene.path("ca.pem").display().to_string();
+        let arguments = with_ca.into_iter().chain([&*ca]);
+        let run = run(scene, &scene.path(&project), "sh", arguments);
+        if run.status != Some(0) {
+            eprintln!("{}", run.stderr);
+            return None;
+        }
+        let lock =
+            fs::read_to_string(scene.path(format!("{project}/.terraform.lock.hcl"))).unwrap();
+        Some(lock.contains(&format!("\"{}\"", self.stage.zh)))
+    }
+
+    fn fill(&self, name: &str, case: &Altered) {
+        let blobs = self.stage.author.repository("blobs/sha256");
+        self.registry.repository(name, |held| {
+            for entry in fs::read_dir(blobs).unwrap() {
+                let bytes = fs::read(entry.unwrap().path()).unwrap();
+                let media_type = match serde_json::from_slice::<Value>(&bytes) {
+                    Ok(document) if document["manifests"].is_array() => INDEX,
+                    Ok(document) if document["layers"].is_array() => MANIFEST,
+                    _ => {
+                        held.blobs.insert(digest(&bytes), bytes.into());
+                        continue;
+                    }
+                };
+                let (digest, media_type) = (digest(&bytes), media_type.to_owned());
+                held.manifests.insert(
+                    digest,
+                    Manifest {
+                        media_type,
+                        bytes: bytes.into(),
+                    },
+                );
+            }
+            for (media_type, text) in [(MANIFEST, &case.manifest), (INDEX, &case.index)] {
+                let (bytes, media_type) = (text.clone().into_bytes().into(), media_type.to_owned());
+                held.manifests
+                    .insert(digest(text.as_bytes()), Manifest { media_type, bytes });
+            }
+            held.tag("1.0.0", &digest(case.index.as_bytes()));
+        });
+    }
+}

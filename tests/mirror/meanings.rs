@@ -1,0 +1,241 @@
+//! Answers in which a member is there twice: clients decode the second into the first, so what they download may be something else
+//! than what we verified.
+
+use super::demo;
+use super::stage::{Stage, arrives, refused, told};
+use crate::support::author::REPOSITORY;
+use crate::support::origin::Fault;
+use crate::support::rewrite::rewrite;
+
+const HINT: &str = "hint: nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to mend it\n";
+
+/// A text of the answer becomes another one.
+fn instead(from: &'static str, to: &'static str) -> Fault {
+    Fault::alter(move |answer| {
+        let text = String::from_utf8(answer.body.to_vec()).unwrap();
+        assert!(text.contains(from), "{from} in {text}");
+        answer.body = text.replacen(from, to, 1).into();
+    })
+}
+
+/// The document, the object and the members, as they are told, with where they were.
+fn says(document: &str, facts: &str, about: &str, path: &str) -> String {
+    format!(
+        "
+error: the {document} has a member twice, which its readers do not read alike for [ORIGIN]/acme/demo{about} in [ORIGIN]
+{facts}
+  from https://[ORIGIN]/{path}
+
+{HINT}"
+    )
+}
+
+#[test]
+fn a_member_twice_is_refused_in_every_answer_of_an_origin() {
+    let facts = |member: &str, object: &str, second: &str| {
+        format!("  expected one `{member}` in {object}\n  received `{member}` and `{second}`")
+    };
+    let discovery = "service discovery document";
+    refused(
+        "discovery",
+        instead(
+            "{\"",
+            "{\"providers.v1\":\"https://example.net/\",\"providers.v1\":\"/\",\"",
+        ),
+        3,
+        &says(
+            discovery,
+            &facts("providers.v1", &format!("the {discovery}"), "providers.v1"),
+            "",
+            ".well-known/terraform.json",
+        ),
+    );
+    let list = "list of versions";
+    let versions = "v1/providers/acme/demo/versions";
+    for (from, to, member, second, object) in [
+        (
+            "\"versions\":[",
+            "\"VERSIONS\":null,\"versions\":[",
+            "VERSIONS",
+            "versions",
+            "the list of versions",
+        ),
+        (
+            "\"version\":",
+            "\"version\":\"9.9.9\",\"Version\":",
+            "version",
+            "Version",
+            "item 1 of `versions` of the list of versions",
+        ),
+        (
+            "\"protocols\":",
+            "\"PROTOCOLS\":[],\"protocols\":",
+            "PROTOCOLS",
+            "protocols",
+            "item 1 of `versions` of the list of versions",
+        ),
+        (
+            "\"os\":",
+            "\"OS\":\"plan9\",\"os\":",
+            "OS",
+            "os",
+            "item 1 of `platforms` of item 1 of `versions` of the list of versions",
+        ),
+    ] {
+        refused(
+            "versions",
+            instead(from, to),
+            3,
+            &says(list, &facts(member, object, second), "", versions),
+        );
+    }
+    let metadata = "package metadata";
+    let at = "v1/providers/acme/demo/1.0.0/download/linux/amd64";
+    for (from, to, member, second, object) in [
+        (
+            "\"shasum\":",
+            "\"SHASUM\":\"00\",\"shasum\":",
+            "SHASUM",
+            "shasum",
+            "the package metadata",
+        ),
+        (
+            "\"download_url\":",
+            "\"download_url\":null,\"download_url\":",
+            "download_url",
+            "download_url",
+            "the package metadata",
+        ),
+        (
+            "\"ascii_armor\":",
+            "\"a\u{17f}cii_armor\":\"\",\"ascii_armor\":",
+            "a\u{17f}cii_armor",
+            "ascii_armor",
+            "item 1 of `gpg_public_keys` of signing_keys of the package metadata",
+        ),
+        (
+            "\"signing_keys\":",
+            "\"Signing_Keys\":{},\"signing_keys\":",
+            "Signing_Keys",
+            "signing_keys",
+            "the package metadata",
+        ),
+        (
+            "\"linux_amd64\":{",
+            "\"linux_amd64\":{},\"linux_amd64\":{",
+            "linux_amd64",
+            "linux_amd64",
+            "packages of the package metadata",
+        ),
+        (
+            "\"package_size\":",
+            "\"PACKAGE_SIZE\":1,\"package_size\":",
+            "PACKAGE_SIZE",
+            "package_size",
+            "linux_amd64 of packages of the package metadata",
+        ),
+    ] {
+        refused(
+            "download",
+            instead(from, to),
+            3,
+            &says(
+                metadata,
+                &facts(member, object, second),
+                " 1.0.0 linux_amd64",
+                at,
+            ),
+        );
+    }
+}
+
+#[test]
+fn a_member_twice_is_refused_in_every_answer_of_a_network_mirror() {
+    for (sort, from, to, fact) in [
+        (
+            "mirror-index",
+            "\"versions\":{",
+            "\"Versions\":{},\"versions\":{",
+            "  expected one `Versions` in the list of versions\n",
+        ),
+        (
+            "mirror-index",
+            "\"1.0.0\":",
+            "\"1.0.0\":{},\"1.0.0\":",
+            "  expected one `1.0.0` in versions of the list of versions\n",
+        ),
+        (
+            "mirror-version",
+            "\"archives\":{",
+            "\"archives\":{},\"ARCHIVES\":{",
+            "  expected one `archives` in the list of packages\n",
+        ),
+        (
+            "mirror-version",
+            "\"linux_amd64\":{",
+            "\"linux_amd64\":null,\"linux_amd64\":{",
+            "  expected one `linux_amd64` in archives of the list of packages\n",
+        ),
+        (
+            "mirror-version",
+            "\"url\":",
+            "\"URL\":\"x.zip\",\"url\":",
+            "  expected one `URL` in linux_amd64 of archives of the list of packages\n",
+        ),
+    ] {
+        let stage = told(sort, instead(from, to));
+        let url = stage.origin.mirror_url();
+        let told = stage
+            .mirror(&format!("example.com/acme/demo --from network-mirror:{url} --allow-unsigned example.com/acme/*"))
+            .ends(3);
+        assert!(
+            told.contains(" has a member twice, ") && told.contains(fact) && told.contains(HINT),
+            "{told}"
+        );
+        assert!(stage.installs().is_empty());
+    }
+}
+
+#[test]
+fn members_that_clients_do_not_know_may_repeat_and_letter_case_does_not_matter() {
+    arrives(&told(
+        "versions",
+        instead("\"versions\":[", "\"x\":1,\"x\":2,\"Versions\":["),
+    ));
+    arrives(&told(
+        "download",
+        instead("\"shasum\":", "\"x\":1,\"x\":2,\"ShaSum\":"),
+    ));
+    arrives(&told(
+        "discovery",
+        instead("{\"", "{\"other.v1\":1,\"other.v1\":2,\""),
+    ));
+}
+
+#[test]
+fn a_mirror_merges_into_no_index_with_a_member_twice() {
+    let stage = Stage::of([demo()]);
+    stage.demo("").ends(0);
+    let host = stage.origin.host().replace(':', "_");
+    let repository = REPOSITORY.replace("registry.opentofu.org", &host);
+    let repository = stage.scene.path(repository);
+    assert!(rewrite(
+        &repository,
+        |text, _| text.to_owned(),
+        |text| text.replacen(
+            "\"platform\":{",
+            "\"platform\":{\"os\":\"plan9\"},\"Platform\":{",
+            1
+        ),
+    ));
+    let before = stage.tree();
+    for more in ["", "--recheck"] {
+        let told = stage.demo(more).ends(3);
+        assert!(
+            told.contains("error: the index has a member twice, which its readers do not read alike for [ORIGIN]/acme/demo 1.0.0")
+                && told.contains("\n  expected one `platform` in entry 1 of the index\n  received `platform` and `Platform`\n"),
+            "{told}"
+        );
+        assert_eq!(stage.tree(), before);
+    }
+}
