@@ -13,6 +13,10 @@ mod support;
 /// The order of modules, and the size of files.
 mod architecture;
 
+/// Lists without end: memory and requests stay few.
+#[cfg(target_os = "linux")]
+mod bounds;
+
 /// Killed, crowded, full, forbidden, interrupted: nothing half done is ever visible.
 #[cfg(unix)]
 mod chaos;

@@ -7,6 +7,9 @@ use crate::support::scene::{Run, Scene};
 mod absent;
 /// Who is told who we are.
 mod access;
+/// Lists that do not end.
+#[cfg(target_os = "linux")]
+mod bounds;
 /// What unmodified clients make of the same origin.
 mod clients;
 /// What is said about packages, and what checksum documents may look like.

@@ -1,11 +1,12 @@
 //! The `index.json` of an OCI image layout: which tag stands for what.
 
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use bytes::Bytes;
+use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
 use super::descriptor::annotations;
 use super::{Descriptor, INDEX, RawManifest, Tag};
-use crate::json::{self, Object, to_raw};
+use crate::json::{self, Object};
 
 /// The annotation of a descriptor in `index.json` with its tag.
 pub const REF_NAME: &str = "org.opencontainers.image.ref.name";
@@ -28,20 +29,25 @@ pub struct Tags {
     rest: Vec<(String, Box<RawValue>)>,
 }
 
-/// A descriptor of the list as it is written, and its name. There may be many: the rest is read when it is needed.
+/// A descriptor of the list as it is written, and its name. There may be many, so that the text is shared with the document and the
+/// rest is read when it is needed.
 #[derive(Clone, Debug)]
 struct Entry {
     name: Option<String>,
-    raw: Box<RawValue>,
+    text: Bytes,
 }
 
 impl Entry {
-    fn read(raw: &RawValue) -> Result<Self, json::Error> {
+    fn read(raw: &RawValue, document: &Bytes) -> Result<Self, json::Error> {
         let mut descriptor = Descriptor::of(raw)?;
         Ok(Self {
             name: descriptor.annotations.remove(REF_NAME),
-            raw: raw.to_owned(),
+            text: document.slice_ref(raw.get().as_bytes()),
         })
+    }
+
+    fn raw(&self) -> Result<&RawValue, serde_json::Error> {
+        serde_json::from_slice(&self.text)
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -50,7 +56,9 @@ impl Entry {
 
     fn descriptor(&self) -> Descriptor {
         // It was read once already.
-        Descriptor::of(&self.raw).unwrap_or_default()
+        let raw = self.raw().ok();
+        raw.and_then(|raw| Descriptor::of(raw).ok())
+            .unwrap_or_default()
     }
 }
 
@@ -59,11 +67,12 @@ impl Tags {
     ///
     /// # Errors
     /// What is not JSON of its kind, has a member twice, or lists too much.
-    pub fn read(bytes: &[u8]) -> Result<Self, json::Error> {
-        let mut object = Object::parse(bytes)?;
+    pub fn read(document: impl Into<Bytes>) -> Result<Self, json::Error> {
+        let document = document.into();
+        let mut object = Object::parse(&document)?;
         object.integer("schemaVersion")?;
         object.text("mediaType")?;
-        let entries = object.list("manifests", MOST_TAGS, Entry::read)?;
+        let entries = object.list("manifests", MOST_TAGS, |raw| Entry::read(raw, &document))?;
         let mut others = object.clone();
         others.text("artifactType")?;
         others.object("subject", Descriptor::read)?;
@@ -83,8 +92,8 @@ impl Tags {
     }
 
     /// All names, sorted: tags, and whatever else somebody wrote in their place.
-    pub fn names(&self) -> Vec<String> {
-        let names = self.entries.iter().filter_map(|entry| entry.name.clone());
+    pub fn into_names(self) -> Vec<String> {
+        let names = self.entries.into_iter().filter_map(|entry| entry.name);
         let mut names: Vec<String> = names.collect();
         names.sort();
         names.dedup();
@@ -108,7 +117,7 @@ impl Tags {
         self.entries.retain(|entry| !entry.is_named(tag.as_str()));
         self.entries.push(Entry {
             name: Some(tag.to_string()),
-            raw: to_raw(&descriptor)?,
+            text: serde_json::to_vec(&descriptor)?.into(),
         });
         Ok(())
     }
@@ -127,11 +136,9 @@ impl Serialize for Tags {
         let (mut tagged, others): (Vec<&Entry>, Vec<&Entry>) =
             self.entries.iter().partition(|entry| entry.name.is_some());
         tagged.sort_by_key(|entry| &entry.name);
-        let manifests: Vec<&RawValue> = tagged
-            .into_iter()
-            .chain(others)
-            .map(|entry| &*entry.raw)
-            .collect();
+        let manifests: Result<Vec<&RawValue>, _> =
+            tagged.into_iter().chain(others).map(Entry::raw).collect();
+        let manifests = manifests.map_err(S::Error::custom)?;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", &2)?;
         map.serialize_entry("mediaType", INDEX)?;
@@ -151,9 +158,9 @@ mod tests {
     #[test]
     fn tags_are_sorted_and_foreign_entries_kept() {
         let foreign = r#"{"mediaType":"x","digest":"y", "size":3}"#;
-        let mut tags = Tags::read(
-            format!(r#"{{"schemaVersion":2,"manifests":[{foreign}],"z":1}}"#).as_bytes(),
-        )
+        let mut tags = Tags::read(format!(
+            r#"{{"schemaVersion":2,"manifests":[{foreign}],"z":1}}"#
+        ))
         .unwrap();
         let manifest = RawManifest::new(INDEX, PROVIDER, b"{}".to_vec());
         for tag in ["2.0.0", "1.0.0", "2.0.0"] {
@@ -174,7 +181,7 @@ mod tests {
                 entry("2.0.0")
             )
         );
-        let names = Tags::read(text.as_bytes()).unwrap().names();
+        let names = Tags::read(text).unwrap().into_names();
         assert_eq!(names, ["1.0.0", "2.0.0"]);
         assert!(is_layout(LAYOUT) && !is_layout(b"{\"imageLayoutVersion\":\"2.0.0\"}"));
     }

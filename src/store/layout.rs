@@ -84,7 +84,7 @@ impl Layout {
             },
             _ => Error::LayoutIndex { path, source },
         };
-        Tags::read(&bytes).map(Some).map_err(unread)
+        Tags::read(bytes).map(Some).map_err(unread)
     }
 
     /// Reads a document whole and checks it against what points at it; `None` if it is not there.
@@ -219,7 +219,7 @@ impl ReadStore for Layout {
     }
 
     async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
-        Ok(self.index(repository)?.map(|index| index.names()))
+        Ok(self.index(repository)?.map(Tags::into_names))
     }
 
     async fn manifest(

@@ -18,6 +18,9 @@ use super::file_name::Subject;
 /// The most bytes that a checksum document may have. Real ones have about 100 for each zip, and 20 zips at most.
 pub const LONGEST: usize = 4 << 20;
 
+/// The most files that a checksum document can name.
+const MOST_LINES: usize = 10_000;
+
 /// A checksum document that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksums {
@@ -30,7 +33,7 @@ impl Checksums {
     /// Reads a document. Its authenticity is another question.
     ///
     /// # Errors
-    /// A document of more than 4 MiB, and one in which a name has two digests: clients would take the first and others the last.
+    /// A document of more than 4 MiB or 10,000 names, and one in which a name has two digests: clients would take the first and others the last.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
         if document.len() > LONGEST {
             return Err(Error::LongDocument {
@@ -74,6 +77,7 @@ impl Checksums {
                 file_name: name.to_owned(),
             }),
             Some(_) => Ok(()),
+            None if self.lines.len() == MOST_LINES => Err(Error::ManyLines { limit: MOST_LINES }),
             None => {
                 self.lines.insert(name.to_owned(), digest);
                 Ok(())

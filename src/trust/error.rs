@@ -20,6 +20,14 @@ pub enum Error {
         /// The most that is read.
         limit: usize,
     },
+    /// A checksum document that names more files than any release has.
+    #[error(
+        "the checksum document names too many files\n  expected at most {limit}\n  received more"
+    )]
+    ManyLines {
+        /// The most that is read.
+        limit: usize,
+    },
     /// A checksum document that contradicts itself.
     #[error("the checksum document has two checksums for `{}`", printable(.file_name))]
     TwoDigests {
@@ -149,6 +157,7 @@ impl Error {
             | Self::UnverifiedTransport
             | Self::Refused(_) => Category::Untrusted,
             Self::LongDocument { .. }
+            | Self::ManyLines { .. }
             | Self::NotAKey { .. }
             | Self::LongKeys { .. }
             | Self::ManyKeys { .. } => Category::Malformed,

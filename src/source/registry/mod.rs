@@ -30,6 +30,8 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::http::{Answer, Request};
+use crate::json;
+use crate::oci::MOST_PLATFORMS;
 use crate::platform::Platform;
 use crate::release::{self, Expected, Package, Release};
 use crate::trust::Verified;
@@ -40,7 +42,7 @@ use metadata::{Asked, Metadata};
 /// The longest list of versions. Real ones have half a megabyte.
 const LARGEST_JSON: u64 = 8 << 20;
 /// The longest package metadata. Real ones have ten kilobytes, and several are read at once.
-const LARGEST_METADATA: u64 = 1 << 20;
+const LARGEST_METADATA: u64 = 512 << 10;
 const LARGEST_CHECKSUMS: u64 = 4 << 20;
 const LARGEST_SIGNATURE: u64 = 64 << 10;
 /// How many requests for one version are under way at once.
@@ -261,6 +263,13 @@ impl Origin {
                 let document = self.document(what, url, &service.named, LARGEST_CHECKSUMS);
                 let document = document.await?;
                 others = listed(provider, version, &document);
+                if others.len() > MOST_PLATFORMS {
+                    return Err(Error::TooMany {
+                        what: Document::Checksums,
+                        url: url.clone().into(),
+                        counted: json::Error::too_many("packages", MOST_PLATFORMS),
+                    });
+                }
                 checksums = Some(document);
             }
             others.retain(|other| *other != platform);

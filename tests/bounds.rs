@@ -1,0 +1,267 @@
+//! Lists of strangers are counted before they are collected: whatever they hold, memory stays below 32 MiB, and requests are few.
+//!
+//! The system itself holds each run to that: everything private and writable counts, stacks included, so a run that needs more
+//! is stopped in the middle.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::author::steady;
+use crate::support::layout::Parts;
+use crate::support::registry::{Fault, Registry, answer::Answer, matching};
+use crate::support::scene::{Run, Scene};
+
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+/// As large as an index can be.
+const LARGE: usize = 4_400_000;
+
+/// Runs tfoci with 32 MiB.
+pub fn bounded<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+    let program = env!("CARGO_BIN_EXE_tfoci");
+    let limited = ["-c", "ulimit -d 32768; exec \"$0\" \"$@\"", program];
+    let output = scene
+        .command("sh")
+        // A machine with many processors would need more for the stacks alone.
+        .env("TOKIO_WORKER_THREADS", "2")
+        .args(limited.into_iter().chain(arguments))
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    steady(Run {
+        status: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    })
+}
+
+fn repeated(item: &str, size: usize) -> String {
+    vec![item; size / (item.len() + 1)].join(",")
+}
+
+fn numbered(count: usize, item: impl Fn(usize) -> String) -> String {
+    (0..count).map(item).collect::<Vec<_>>().join(",")
+}
+
+/// A layout whose index lists this, and has these members behind the list.
+fn layout(scene: &Scene, entries: &str, more: &str) {
+    let provider = "application/vnd.opentofu.provider";
+    let index = format!(
+        r#"{{"schemaVersion":2,"mediaType":"{INDEX}","artifactType":"{provider}","manifests":[{entries}]{more}}}"#
+    );
+    let _none = fs::remove_dir_all(scene.path("layout"));
+    Parts {
+        index,
+        ..Parts::good()
+    }
+    .write(&scene.path("layout"));
+}
+
+const FROM: [&str; 3] = ["--exact-repository", "--from", "oci-layout:layout"];
+
+fn inspect(scene: &Scene) -> Run {
+    bounded(
+        scene,
+        ["inspect", "acme/demo@1.0.0"].into_iter().chain(FROM),
+    )
+}
+
+#[test]
+fn indexes_are_counted() {
+    let scene = Scene::new();
+    let entry = |os: usize| {
+        format!(
+            r#"{{"mediaType":"{MANIFEST}","artifactType":"application/vnd.opentofu.provider-target","digest":"DIGEST","size":SIZE,"platform":{{"os":"os{os}","architecture":"x"}}}}"#
+        )
+    };
+    for (entries, more, limit, place) in [
+        (
+            repeated("{}", LARGE),
+            String::new(),
+            "1000 items",
+            "manifests of the index",
+        ),
+        (
+            repeated(&format!(r#"{{"mediaType":"{MANIFEST}"}}"#), LARGE),
+            String::new(),
+            "1000 items",
+            "manifests of the index",
+        ),
+        (
+            String::new(),
+            format!(",{}", repeated(r#""a":0"#, LARGE)),
+            "1000 members",
+            "the index",
+        ),
+        (
+            String::new(),
+            format!(
+                r#","annotations":{{{}}}"#,
+                numbered(LARGE / 10, |n| format!(r#""{n:x}":"""#))
+            ),
+            "1000 members",
+            "annotations of the index",
+        ),
+        (
+            numbered(201, entry),
+            String::new(),
+            "200 platforms",
+            "the index",
+        ),
+    ] {
+        layout(&scene, &entries, &more);
+        let (counted, what) = (limit, limit.split(' ').nth(1).unwrap());
+        inspect(&scene).exits(1).without_result().says(&format!(
+            "
+error: the index has too many {what} for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout
+  expected at most {counted} in {place}
+  received more
+"
+        ));
+    }
+    // Twice as many entries as there may be platforms are fine as long as clients pass them over.
+    layout(
+        &scene,
+        &format!("{},{}", entry_here(), repeated("{}", 1200)),
+        "",
+    );
+    inspect(&scene).succeeds();
+    layout(&scene, &numbered(200, entry), "");
+    inspect(&scene).succeeds();
+}
+
+fn entry_here() -> String {
+    let parts = Parts::good();
+    let (_, list) = parts.index.split_once("\"manifests\":[").unwrap();
+    list.strip_suffix("]}").unwrap().to_owned()
+}
+
+/// Nothing of what is within the limits is kept in another form than it has in the document, unless it is needed.
+#[test]
+fn whatever_an_entry_holds_takes_little_memory() {
+    let scene = Scene::new();
+    let thousand = |members: String| repeated(&format!("{{{members}}}"), LARGE);
+    for entries in [
+        format!(r#"{{"data":"{}"}}"#, "AAAA".repeat(LARGE / 4)),
+        format!(r#"{{"data":[{}]}}"#, repeated("1", LARGE)),
+        format!(r#"{{"urls":[{}]}}"#, repeated("null", LARGE)),
+        format!(r#"{{"digest":"{}"}}"#, "x".repeat(LARGE)),
+        format!(r#"{{"{}":0}}"#, "x".repeat(LARGE)),
+        thousand(format!(
+            r#""annotations":{{{}}}"#,
+            numbered(700, |n| format!(r#""{n:x}":"""#))
+        )),
+        thousand(numbered(700, |n| format!(r#""a{n}":0"#))),
+    ] {
+        layout(&scene, &format!("{},{entries}", entry_here()), "");
+        inspect(&scene).succeeds();
+    }
+}
+
+#[test]
+fn the_tags_of_a_layout_are_counted() {
+    let scene = Scene::new();
+    let versions = || bounded(&scene, ["versions", "acme/demo"].into_iter().chain(FROM));
+    let write = |entries: String| {
+        scene.write("layout/oci-layout", &Parts::good().marker);
+        scene.write(
+            "layout/index.json",
+            format!(r#"{{"schemaVersion":2,"manifests":[{entries}]}}"#),
+        );
+    };
+    let entry = |patch: usize| {
+        format!(
+            r#"{{"mediaType":"{INDEX}","digest":"sha256:{patch:064}","size":1,"annotations":{{"org.opencontainers.image.ref.name":"1.0.{patch}"}}}}"#
+        )
+    };
+    write(numbered(20_000, entry));
+    assert_eq!(versions().succeeds().stdout.lines().count(), 20_000);
+    let too_many = "
+error: layout/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo
+  `manifests`: more than 20000 items
+";
+    write(numbered(20_001, entry));
+    versions().exits(1).without_result().says(too_many);
+    write(repeated("{}", 8_000_000));
+    versions().exits(1).without_result().says(too_many);
+    // No tag is as long as these.
+    let long = "x".repeat(340);
+    write(repeated(
+        &format!(r#"{{"annotations":{{"org.opencontainers.image.ref.name":"{long}"}}}}"#),
+        7_500_000,
+    ));
+    versions().succeeds();
+}
+
+/// A registry that answers every request for tags with something else.
+fn tags(page: impl Fn(usize) -> String + Send + Sync + 'static, more: bool) -> (Registry, String) {
+    let registry = Registry::plain();
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let fault = Fault::alter(move |answer: &mut Answer| {
+        let number = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        *answer = Answer::new(200).header("content-type", "application/json");
+        answer.body = page(number).into();
+        if more {
+            answer.set(
+                "link",
+                &format!("</v2/acme/demo/tags/list?last={number}>; rel=\"next\""),
+            );
+        }
+    });
+    registry.always(matching("GET", "/tags/list"), fault);
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    (registry, from)
+}
+
+fn versions(from: &str) -> Run {
+    let arguments = [
+        "versions",
+        "acme/demo",
+        "--plain-http",
+        "127.0.0.1",
+        "--from",
+        from,
+    ];
+    bounded(&Scene::new(), arguments)
+}
+
+#[test]
+fn the_tags_of_a_registry_are_counted() {
+    let page = |tags: String| {
+        json!({"name": "acme/demo"})
+            .to_string()
+            .replace('}', &format!(r#","tags":[{tags}]}}"#))
+    };
+    // Too many in one page, too many in all, and too long in all.
+    for (list, more, most_requests) in [
+        (repeated(r#""""#, 4_000_000), false, 1),
+        (repeated(r#""x""#, 4_000), true, 30),
+        (
+            repeated(&format!(r#""{}""#, "x".repeat(100_000)), 4_000_000),
+            true,
+            4,
+        ),
+    ] {
+        let (registry, from) = tags(move |_| page(list.clone()), more);
+        let run = versions(&from).exits(1).without_result();
+        assert!(
+            run.stderr.starts_with(
+                "error: the list of tags is too long for registry.opentofu.org/acme/demo "
+            ) && run.stderr.contains("\n  expected at most 20000 tags\n"),
+            "{}",
+            run.stderr
+        );
+        assert!(registry.count(matching("GET", "/tags/list")) <= most_requests);
+    }
+    // Pages without end are as good as a circle.
+    let (registry, from) = tags(move |number| page(format!(r#""1.0.{number}""#)), true);
+    let run = versions(&from).exits(1).without_result();
+    assert!(
+        run.stderr
+            .starts_with("error: the list of tags does not end "),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(registry.count(matching("GET", "/tags/list")), 1_000);
+}

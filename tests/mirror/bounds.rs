@@ -1,0 +1,252 @@
+//! Origins and mirrors whose lists do not end: they are counted, and neither memory nor requests follow them.
+
+use super::stage::Stage;
+use super::{LINUX, demo};
+use crate::bounds::bounded;
+use crate::support::origin::{Fault, Provider, asks, lie};
+use crate::support::scene::Run;
+
+/// Nearly as much as a JSON document may have.
+const LARGE: usize = 8_000_000;
+
+fn mirror(stage: &Stage, more: &str) -> Run {
+    let line = stage.named(&format!(
+        "mirror --ca-file ca.pem --to oci-layout:store {more}"
+    ));
+    bounded(
+        &stage.scene,
+        line.split(' ').filter(|word| !word.is_empty()),
+    )
+}
+
+/// Mirrors from an origin at which every answer of a sort is this one.
+#[track_caller]
+fn refused(sort: &'static str, body: String, more: &str, says: [&str; 2]) {
+    let stage = Stage::of([demo()]);
+    stage.origin.always(asks(sort), Fault::body(body));
+    let url = stage.origin.mirror_url();
+    let run = mirror(&stage, &more.replace("[MIRROR]", &url)).exits(1);
+    assert!(
+        says.iter().all(|text| run.stderr.contains(text)),
+        "{}",
+        run.stderr
+    );
+    assert!(stage.installs().is_empty());
+    assert!(stage.origin.count(|_| true) < 12);
+}
+
+fn repeated(item: &str, size: usize) -> String {
+    vec![item; size / (item.len() + 1)].join(",")
+}
+
+fn numbered(count: usize, item: impl Fn(usize) -> String) -> String {
+    (0..count).map(item).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn lists_of_versions_are_counted() {
+    let long = "error: the list of versions lists too much for ";
+    let list = |versions: String| format!(r#"{{"versions":[{versions}]}}"#);
+    let platforms = |count: usize| numbered(count, |n| format!(r#"{{"os":"o{n}","arch":"a"}}"#));
+    for (versions, fact) in [
+        (
+            repeated(r#"{"version":"1.0.0"}"#, LARGE),
+            "expected at most 20000 items in versions of the list of versions",
+        ),
+        (repeated("{}", 9), "missing field `version`"),
+        (
+            format!(
+                r#"{{"version":"1.0.0","platforms":[{}]}}"#,
+                platforms(300_000)
+            ),
+            "expected at most 200 items in platforms of item 1 of `versions` of the list of versions",
+        ),
+        (
+            numbered(1_500, |n| {
+                format!(
+                    r#"{{"version":"1.0.{n}","platforms":[{}]}}"#,
+                    platforms(180)
+                )
+            }),
+            "expected at most 100000 packages in item 556 of `versions` of the list of versions",
+        ),
+    ] {
+        let headline = if fact.starts_with("missing") {
+            "error: the list of versions cannot be understood for "
+        } else {
+            long
+        };
+        refused(
+            "versions",
+            list(versions),
+            "[ORIGIN]/acme/demo",
+            [headline, fact],
+        );
+    }
+    let members = format!("{{{}}}", repeated(r#""a":0"#, LARGE));
+    refused(
+        "versions",
+        members,
+        "[ORIGIN]/acme/demo",
+        [
+            long,
+            "expected at most 1000 members in the list of versions",
+        ],
+    );
+    let warnings = format!(
+        r#"{{"versions":[],"warnings":[{}]}}"#,
+        repeated(r#""x""#, LARGE)
+    );
+    refused(
+        "versions",
+        warnings,
+        "[ORIGIN]/acme/demo",
+        [
+            long,
+            "expected at most 100 items in warnings of the list of versions",
+        ],
+    );
+}
+
+#[test]
+fn what_is_said_of_a_package_is_counted() {
+    let metadata = |more: String| {
+        format!(
+            r#"{{"os":"linux","arch":"amd64","filename":"x","download_url":"x","shasum":"x",{more}}}"#
+        )
+    };
+    let headline = "error: the package metadata lists too much for ";
+    let keys = repeated("{}", 450_000);
+    let packages = numbered(201, |n| format!(r#""o{n}_a":{{}}"#));
+    for (more, fact) in [
+        (
+            format!(r#""signing_keys":{{"gpg_public_keys":[{keys}]}}"#),
+            "expected at most 256 items in gpg_public_keys of signing_keys of the package metadata",
+        ),
+        (
+            format!(r#""packages":{{{packages}}}"#),
+            "expected at most 200 members in packages of the package metadata",
+        ),
+    ] {
+        refused(
+            "download",
+            metadata(more),
+            "[ORIGIN]/acme/demo",
+            [headline, fact],
+        );
+    }
+    let long = metadata(format!(r#""x":"{}""#, "x".repeat(LARGE)));
+    refused(
+        "download",
+        long,
+        "[ORIGIN]/acme/demo",
+        [
+            "error: the answer is too large for ",
+            "expected at most 524288 bytes",
+        ],
+    );
+}
+
+#[test]
+fn network_mirrors_are_counted() {
+    let from =
+        "example.com/acme/demo --from network-mirror:[MIRROR] --allow-unsigned example.com/acme/*";
+    let versions = format!(
+        r#"{{"versions":{{{}}}}}"#,
+        numbered(500_000, |n| format!(r#""1.0.{n}":{{}}"#))
+    );
+    refused(
+        "mirror-index",
+        versions,
+        from,
+        [
+            "error: the list of versions lists too much for ",
+            "expected at most 20000 members in versions of the list of versions",
+        ],
+    );
+    let archives = |members: String| format!(r#"{{"archives":{{{members}}}}}"#);
+    let headline = "error: the list of packages lists too much for ";
+    for (members, fact) in [
+        (
+            numbered(200_000, |n| format!(r#""o{n}_a":{{"url":"x"}}"#)),
+            "expected at most 200 members in archives of the list of packages",
+        ),
+        (
+            format!(
+                r#""linux_amd64":{{"url":"x","hashes":[{}]}}"#,
+                repeated(r#""zh:0""#, LARGE - 100)
+            ),
+            "expected at most 100 items in hashes of linux_amd64 of archives of the list of packages",
+        ),
+    ] {
+        refused("mirror-version", archives(members), from, [headline, fact]);
+    }
+}
+
+/// The origin does not list its platforms, so what the checksum document names would be asked for.
+#[test]
+fn checksum_documents_are_counted() {
+    let hex = "0".repeat(64);
+    let lines = |count: usize| {
+        let line = |n: usize| format!("{hex}  terraform-provider-demo_1.0.0_o{n}_a.zip\n");
+        (0..count).map(line).collect::<String>()
+    };
+    for (document, facts) in [
+        (
+            lines(201),
+            [
+                "error: the checksum document lists too much for ",
+                "expected at most 200 packages in the checksum document",
+            ],
+        ),
+        (
+            "a b\n".repeat(2)
+                + &(0..600_000)
+                    .map(|n| format!("a {n:x}\n"))
+                    .collect::<String>(),
+            [
+                "error: the checksum document names too many files for ",
+                "expected at most 10000",
+            ],
+        ),
+    ] {
+        let stage = Stage::of([demo()]);
+        stage
+            .origin
+            .always(asks("versions"), lie::lacks("versions/0/platforms"));
+        stage
+            .origin
+            .always(asks("download"), lie::lacks("packages"));
+        stage.origin.always(asks("document"), Fault::body(document));
+        let run = mirror(&stage, "[ORIGIN]/acme/demo");
+        assert!(
+            facts.iter().all(|text| run.stderr.contains(text)),
+            "{}",
+            run.stderr
+        );
+        assert!(matches!(run.status, Some(1 | 3)) && stage.origin.count(|_| true) < 12);
+    }
+}
+
+/// Every answer of a version repeats its keys.
+#[test]
+fn keys_are_kept_of_one_answer() {
+    let platforms: Vec<String> = (0..40)
+        .map(|n| format!("os{n}_amd64"))
+        .chain([LINUX.to_owned()])
+        .collect();
+    let platforms: Vec<&str> = platforms.iter().map(String::as_str).collect();
+    let stage = Stage::of([Provider::new("acme/demo").version("1.0.0", &platforms)]);
+    let padding = "x".repeat(450_000);
+    stage.origin.always(
+        asks("download"),
+        lie::json(move |document| {
+            let keys = document["signing_keys"]["gpg_public_keys"]
+                .as_array_mut()
+                .unwrap();
+            keys.push(serde_json::json!({"key_id": "", "ascii_armor": padding}));
+        }),
+    );
+    mirror(&stage, "[ORIGIN]/acme/demo").succeeds();
+    assert_eq!(stage.installs().len(), 41);
+}
