@@ -3,7 +3,7 @@
 //! Go decodes the second of two members into the first. A document with such a member could show one package to a tool that verifies
 //! it, and another to the client that installs it.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::support::author::Author;
 use crate::support::layout_of_registry::import;
@@ -80,7 +80,7 @@ impl Case {
         text.replacen(self.from, self.to, 1)
     }
 
-    fn apply(&self, repository: &PathBuf) {
+    fn apply(&self, repository: &Path) {
         let same = |text: &str| text.to_owned();
         match self.level {
             Level::Index => assert!(rewrite(

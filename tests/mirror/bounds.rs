@@ -201,7 +201,7 @@ fn checksum_documents_are_counted() {
         ),
         (
             "a b\n".repeat(2)
-                + &(0..600_000)
+                + &(0..450_000)
                     .map(|n| format!("a {n:x}\n"))
                     .collect::<String>(),
             [

@@ -291,3 +291,32 @@ error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [OR
 hint: the source lists a package that is not there: its owner has to publish it again
 ").hides(SECRET);
 }
+
+/// Nothing holds an origin to its own file names then, and other tools make files of titles.
+#[test]
+fn without_a_checksum_document_titles_are_canonical() {
+    let stage = Stage::of([demo()]);
+    stage.origin.always(
+        asks("download"),
+        lie::json(|document| {
+            let document = document.as_object_mut().unwrap();
+            document.insert("filename".to_owned(), json!("../../.bashrc"));
+            document.remove("shasums_url");
+            document.remove("shasums_signature_url");
+        }),
+    );
+    stage.demo("--allow-unsigned */*/*").ends(0);
+    assert_eq!(stage.installs(), ARRIVED);
+    let host = stage.origin.host().replace(':', "_");
+    let blobs = stage
+        .scene
+        .path(format!("store/{host}/acme/demo/blobs/sha256"));
+    let blobs = std::fs::read_dir(blobs).unwrap();
+    let texts = blobs.filter_map(|blob| std::fs::read_to_string(blob.unwrap().path()).ok());
+    let titles: Vec<String> = texts
+        .filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
+        .map(|manifest| manifest["layers"][0]["annotations"].clone())
+        .filter_map(|notes| Some(notes["org.opencontainers.image.title"].as_str()?.to_owned()))
+        .collect();
+    assert_eq!(titles, ["terraform-provider-demo_1.0.0_linux_amd64.zip"]);
+}
