@@ -67,7 +67,7 @@ pub fn userinfo(text: &str) -> Option<&str> {
     let has_port = parts
         .next()
         .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_port = has_port && (parts.count() == 2 || after.starts_with("sha256:"));
+    let is_port = has_port && (parts.count() == 2 || after.starts_with("sha"));
     (!name.is_empty() && !name.contains(is_odd) && !prefixes.contains(&name) && !is_port)
         .then_some(before)
 }

@@ -72,6 +72,10 @@ mod network;
 /// The origin double itself, against unmodified clients, and that its faults do what they say.
 mod origin_double;
 
+/// What is printed, whatever strangers say.
+#[cfg(unix)]
+mod output;
+
 /// From a release folder into a store.
 mod push;
 
@@ -89,6 +93,10 @@ mod readme;
 
 /// From an address to a repository.
 mod resolve;
+
+/// Directories in which others can write.
+#[cfg(unix)]
+mod shared;
 
 /// Layouts that somebody filled with bad intent.
 #[cfg(target_os = "linux")]

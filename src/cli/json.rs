@@ -17,6 +17,7 @@ use tfoci::platform::Platform;
 use tfoci::version::Version;
 
 use super::diagnose::Complaint;
+use super::neutral;
 
 /// The version of all these documents.
 pub(super) const SCHEMA: u32 = 1;
@@ -99,20 +100,11 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     while let Some(error) = cause {
         text.push_str(": ");
         let lines = error.to_string();
-        let lines: Vec<String> = lines.split('\n').map(cut).collect();
+        let lines: Vec<String> = lines.split('\n').map(neutral::quoted).collect();
         text.push_str(&lines.join("\n"));
         cause = error.source();
     }
     text.chars().map(shown).collect()
-}
-
-/// A line of a cause. Libraries quote strangers, in whole.
-pub(super) fn cut(line: &str) -> String {
-    const LONGEST: usize = 1000;
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line.to_owned(),
-    }
 }
 
 /// Our own errors have lines, and strangers' text loses its control characters.

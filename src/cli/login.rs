@@ -6,7 +6,7 @@ use clap::Args;
 
 use tfoci::config::Hidden;
 use tfoci::credentials::{Credential, Credentials, Keeper, Kept};
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
 
 use super::Ending;
@@ -74,7 +74,7 @@ pub(super) async fn run(
     printer.line(
         Tone::Done,
         "Stored",
-        &format!("{registry} in {}", name(&kept)),
+        &format!("{} in {}", printable(&registry), name(&kept)),
     );
     let credentials = globals.credentials();
     if let Ok(Some(found)) = credentials.find(&registry, "").await

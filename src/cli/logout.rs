@@ -3,6 +3,7 @@
 use clap::Args;
 
 use tfoci::credentials::Keeper;
+use tfoci::error::printable;
 
 use super::Ending;
 use super::access;
@@ -41,7 +42,7 @@ pub(super) async fn run(
             printer.line(
                 Tone::Done,
                 "Erased",
-                &format!("{registry} from {}", name(kept)),
+                &format!("{} from {}", printable(&registry), name(kept)),
             );
             "erased"
         }
@@ -49,7 +50,7 @@ pub(super) async fn run(
             printer.line(
                 Tone::Plain,
                 "Absent",
-                &format!("nothing was kept for {registry}"),
+                &format!("nothing was kept for {}", printable(&registry)),
             );
             "absent"
         }
@@ -57,7 +58,11 @@ pub(super) async fn run(
     let credentials = globals.credentials();
     // Its file may be gone or never have been, which is no failure of forgetting.
     if let Ok(Some(found)) = credentials.find(&registry, "").await {
-        let text = format!("{} still has credentials for {registry}", found.origin());
+        let text = format!(
+            "{} still has credentials for {}",
+            found.origin(),
+            printable(&registry)
+        );
         printer.line(Tone::Warning, "Note", &text);
     }
     access::tell(&credentials.considered(), printer);

@@ -7,6 +7,21 @@
 use std::borrow::Cow;
 
 use tfoci::error::is_deceptive;
+use tfoci::shown::{Shown, userinfo};
+
+/// A line that quotes somebody, as libraries do: not too long, and no word of it has a user's name and password.
+pub(super) fn quoted(line: &str) -> String {
+    const LONGEST: usize = 1000;
+    let mut out = match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    };
+    let ends = |c: char| c.is_whitespace() || "\"'`".contains(c);
+    for word in line.split(ends).filter(|word| userinfo(word).is_some()) {
+        out = out.replace(word, &Shown::from(word).to_string());
+    }
+    out
+}
 
 /// Text for people. Control and bidirectional characters are replaced, a command of a runner is broken with a backslash, and no URL keeps
 /// a user's name and password.
@@ -174,6 +189,15 @@ mod tests {
                 "{printed}"
             );
         }
+    }
+
+    #[test]
+    fn quotations_are_short_and_without_passwords() {
+        assert_eq!(
+            quoted("1 | to = \"me:hunter2@h.example/x\""),
+            "1 | to = \"…@h.example/x\""
+        );
+        assert_eq!(quoted(&"x".repeat(5000)).chars().count(), 1001);
     }
 
     #[test]

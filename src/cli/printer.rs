@@ -248,7 +248,7 @@ fn describe(complaint: &Complaint) -> String {
     while let Some(error) = cause {
         for line in error.to_string().lines() {
             text.push_str("\n  ");
-            text.push_str(&json::cut(line.trim_end()));
+            text.push_str(&neutral::quoted(line.trim_end()));
         }
         cause = error.source();
     }
@@ -258,8 +258,9 @@ fn describe(complaint: &Complaint) -> String {
 /// Prints a usage error, or the help that was asked for. Both repeat arguments or variables.
 pub(super) fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let redaction = Redaction::of(arguments);
-    let plain = error.render().to_string();
-    let text = neutral::text(&redaction.apply(&plain));
+    let plain = redaction.apply(&error.render().to_string());
+    let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
+    let text = neutral::text(&lines.join("\n"));
     let text = text.trim_end();
     let _unheard = if error.use_stderr() {
         let begin = "error:";

@@ -103,11 +103,19 @@ pub enum Error {
     #[error("there is no home directory to keep credentials in")]
     NoHome,
     /// Credentials are kept for registries.
-    #[error("`{}` is not a registry\n  expected HOST or HOST:PORT", Shown::from(.text.as_str()))]
+    #[error("`{}` is not a registry\n  expected HOST or HOST:PORT", without_user(.text))]
     Registry {
         /// What was given.
         text: String,
     },
+}
+
+/// What was given, without a name and password.
+fn without_user(text: &str) -> String {
+    match text.contains('@') {
+        true => Shown::from(text).to_string(),
+        false => printable(text),
+    }
 }
 
 /// What is wrong with an entry.

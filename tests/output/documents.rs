@@ -1,0 +1,326 @@
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{FORMS, altered, check, hostile};
+use crate::support::author::Author;
+use crate::support::foreign;
+use crate::support::layout::{Parts, digest};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Scene;
+use crate::support::zipfile::{executable, file, zip};
+
+/// Runs every reading command on `acme/demo` of a store, in one form after the other.
+fn read(scene: &Scene, store: &str, exact: bool, seed: usize, what: &str) {
+    let from = format!("oci-layout:{store}");
+    let commands: [&[&str]; 4] = [
+        &["versions", "acme/demo", "--all"],
+        &["inspect", "acme/demo@1.0.0"],
+        &[
+            "install",
+            "acme/demo@1.0.0",
+            "--platform",
+            "all",
+            "--unpacked",
+            "--into",
+            "into",
+            "--dry-run",
+        ],
+        &[
+            "copy",
+            "acme/demo",
+            "--to",
+            "oci-layout:copied",
+            "--dry-run",
+        ],
+    ];
+    for (number, command) in commands.into_iter().enumerate() {
+        let exact: &[&str] = if exact { &["--exact-repository"] } else { &[] };
+        let form = FORMS[(number + seed) % FORMS.len()];
+        let arguments = [command, &["--from", &from], exact, form].concat();
+        check(&scene.tfoci(&arguments), &format!("{what}: {arguments:?}"));
+    }
+}
+
+#[test]
+fn documents_of_layouts() {
+    let good = Parts::good();
+    type Part = fn(&mut Parts) -> &mut String;
+    let parts: [(&str, Part); 4] = [
+        ("manifest", |parts| &mut parts.manifest),
+        ("index", |parts| &mut parts.index),
+        ("tags", |parts| &mut parts.tags),
+        ("marker", |parts| &mut parts.marker),
+    ];
+    for (name, part) in parts {
+        let document = part(&mut good.clone()).clone();
+        // More that a stranger may say: annotations, and members that nobody knows.
+        let document = document.replacen(
+            '{',
+            r#"{"annotations":{"org.opencontainers.image.title":"a","org.tfoci.provider":"b","org.tfoci.protocols":"c"},"unknown":"d","#,
+            1,
+        );
+        for seed in [0, 3, 7] {
+            for (number, text) in altered(&document, seed).into_iter().enumerate() {
+                let mut parts = good.clone();
+                *part(&mut parts) = text;
+                let scene = Scene::new();
+                parts.write(&scene.path("layout"));
+                read(
+                    &scene,
+                    "layout",
+                    true,
+                    seed + number,
+                    &format!("{name} {number}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn evidence_and_what_stands_beside_it() {
+    let author = Author::new();
+    author.with_pushed();
+    let index = fs::read_to_string(author.repository("index.json")).unwrap();
+    let hex = author.tagged("evidence-1.0.0").unwrap();
+    let document = fs::read_to_string(author.blob(&hex)).unwrap();
+    for (number, text) in altered(&document, 1).into_iter().enumerate() {
+        fs::write(
+            author.blob(digest(text.as_bytes()).strip_prefix("sha256:").unwrap()),
+            &text,
+        )
+        .unwrap();
+        let entry = |digest: &str, size: usize| format!("\"{digest}\",\"size\":{size}");
+        let old = entry(&format!("sha256:{hex}"), document.len());
+        let new = entry(&digest(text.as_bytes()), text.len());
+        assert!(index.contains(&old), "{index}");
+        fs::write(author.repository("index.json"), index.replace(&old, &new)).unwrap();
+        read(
+            &author.scene,
+            "store",
+            false,
+            number,
+            &format!("evidence {number}"),
+        );
+    }
+}
+
+#[test]
+fn tags_that_are_no_versions() {
+    let entries = hostile().map(|tag| {
+        json!({
+            "mediaType": "application/vnd.oci.image.index.v1+json", "digest": digest(b""), "size": 0,
+            "annotations": {"org.opencontainers.image.ref.name": tag},
+        })
+    });
+    let scene = Scene::new();
+    Parts {
+        tags: json!({"schemaVersion": 2, "manifests": entries}).to_string(),
+        ..Parts::good()
+    }
+    .write(&scene.path("layout"));
+    for seed in 0..FORMS.len() {
+        read(&scene, "layout", true, seed, "tags");
+    }
+    let run = scene.tfoci([
+        "versions",
+        "acme/demo",
+        "--all",
+        "--exact-repository",
+        "--from",
+        "oci-layout:layout",
+    ]);
+    let run = run.succeeds().stdout;
+    assert!(run.contains("\\::error::forged\tnot a version"), "{run}");
+}
+
+#[test]
+fn checksum_documents_and_manifests_of_a_release() {
+    for (seed, text) in hostile().into_iter().enumerate() {
+        for (line, manifest) in [(true, false), (false, false), (false, true)] {
+            let author = Author::new();
+            let name = text.clone();
+            let mut release = ReleaseFolder::new("demo", "1.0.0")
+                .platform("linux_amd64")
+                .document(move |document| match line {
+                    true => format!(
+                        "{}  {name}\n{}  {name}\n{document}",
+                        "0".repeat(64),
+                        "1".repeat(64)
+                    ),
+                    false => document.replace("linux_amd64", &format!("linux_{name}")),
+                });
+            if manifest {
+                let said =
+                    json!({"version": 1, "metadata": {"protocol_versions": [text]}, &text: text});
+                release = release.manifest(&said.to_string()).document(str::to_owned);
+            }
+            release.write(&author.scene.path("dist"));
+            let run = author.push(FORMS[seed % FORMS.len()]);
+            check(&run, &format!("{text:?} {line} {manifest}"));
+        }
+    }
+}
+
+/// A name of a file cannot have everything.
+fn name(text: &str) -> String {
+    text.replace('/', "|").chars().take(100).collect()
+}
+
+#[test]
+fn names_in_release_folders() {
+    for (seed, text) in hostile().into_iter().enumerate() {
+        let author = Author::new();
+        author.with_release_in_place();
+        let text = name(&text);
+        for file in [
+            format!("terraform-provider-{text}_1.0.0_linux_amd64.zip"),
+            format!("terraform-provider-demo_1.0.0_SHA256SUMS{text}.sig"),
+            format!("terraform-provider-demo_2.0.0+{text}_SHA256SUMS"),
+            text.clone(),
+        ] {
+            author.scene.write(Path::new("dist").join(file), "x");
+        }
+        let form = FORMS[seed % FORMS.len()];
+        check(&author.push(form), &text);
+        let other = [&["--provider", "acme/other"], form].concat();
+        check(&author.push(&other), &text);
+        // And the folder itself, its store, and whatever is named beside it.
+        fs::rename(author.scene.path("dist"), author.scene.path(&text)).unwrap();
+        let store = format!("oci-layout:{text}store");
+        for more in [
+            &["--key", "acme.asc"][..],
+            &["--key", &text],
+            &["--trust", &text],
+            &["--key", "acme.asc", "--digest-file", &text],
+        ] {
+            let push = [
+                "push",
+                &text,
+                "--provider",
+                "acme/demo@1.0.0",
+                "--to",
+                &store,
+            ];
+            check(&author.tfoci(&[&push, more, form].concat()), &text);
+        }
+        let into = [
+            "install",
+            "acme/demo@1.0.0",
+            "--from",
+            &store,
+            "--platform",
+            "all",
+            "--into",
+            &text,
+        ];
+        check(&author.tfoci(&[&into, form].concat()), &text);
+    }
+}
+
+#[test]
+fn names_in_zips_and_in_stores() {
+    for (seed, text) in hostile().into_iter().enumerate() {
+        let author = Author::new();
+        let bytes = zip([executable(), file(&text, "x"), file(&text, "y")]);
+        foreign::write(&author.scene.path("foreign"), "1.0.0", &bytes);
+        let form = FORMS[seed % FORMS.len()];
+        for packing in ["--packed", "--unpacked"] {
+            let install = [
+                "install",
+                "acme/demo@1.0.0",
+                "--exact-repository",
+                "--from",
+                "oci-layout:foreign",
+                "--platform",
+                "linux_amd64",
+                "--into",
+                "out",
+                packing,
+            ];
+            check(&author.tfoci(&[&install, form].concat()), &text);
+        }
+        let text = name(&text);
+        for directory in [
+            format!("store/{text}/acme/demo"),
+            format!("store/example.com/{text}/demo"),
+            format!("store/example.com/acme/{text}"),
+        ] {
+            foreign::write(&author.scene.path(directory), "1.0.0", &bytes);
+        }
+        check(
+            &author.tfoci(
+                &[
+                    &["install", "--from", "oci-layout:store", "--into", "out"],
+                    form,
+                ]
+                .concat(),
+            ),
+            &text,
+        );
+        check(
+            &author.tfoci(
+                &[
+                    &[
+                        "copy",
+                        "--from",
+                        "oci-layout:store",
+                        "--to",
+                        "oci-layout:other",
+                    ],
+                    form,
+                ]
+                .concat(),
+            ),
+            &text,
+        );
+    }
+}
+
+#[test]
+fn files_that_are_read_for_a_mirror() {
+    for (seed, text) in hostile().into_iter().enumerate() {
+        let author = Author::new();
+        let quoted = serde_json::to_string(&text).unwrap();
+        let files: [(&[&str], String); 8] = [
+            (
+                &["--from-lock", "given"],
+                format!("provider {quoted} {{\n  version = {quoted}\n}}\n"),
+            ),
+            (
+                &["--from-lock", "given"],
+                format!("provider \"example.com/acme/demo\" {{\n  version = {quoted}\n}}\n"),
+            ),
+            (&["--from-lock", "given"], text.clone()),
+            (
+                &["--file", "given"],
+                format!("to = {quoted}\n[[provider]]\naddress = {quoted}\n"),
+            ),
+            (&["--file", "given"], format!("{quoted} = 1\n")),
+            (&["--file", "given"], text.clone()),
+            (
+                &["example.com/acme/demo", "--trust", "given"],
+                format!("[[provider]]\nmatch = {quoted}\n"),
+            ),
+            (
+                &["example.com/acme/demo", "--trust", "given"],
+                format!("[[provider]]\n{quoted} = {quoted}\n{text}"),
+            ),
+        ];
+        for (arguments, content) in files {
+            author.scene.write("given", content);
+            let mirror = [
+                "mirror",
+                "--to",
+                "oci-layout:store",
+                "--dry-run",
+                "--from",
+                "filesystem-mirror:none",
+            ];
+            let form = FORMS[seed % FORMS.len()];
+            check(&author.tfoci(&[&mirror, arguments, form].concat()), &text);
+        }
+    }
+}

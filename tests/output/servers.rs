@@ -1,0 +1,284 @@
+use serde_json::{Value, json};
+
+use super::{FORMS, check, hostile};
+use crate::support::author::Author;
+use crate::support::origin::{Origin, Provider, asks, lie};
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Fault, Personality, Registry, Setup, matching};
+use crate::support::scene::Scene;
+
+const LINUX: &str = "linux_amd64";
+
+/// What a header can hold of a text.
+fn header(text: &str) -> String {
+    text.chars()
+        .filter(|c| (' '..='~').contains(c))
+        .take(3000)
+        .collect()
+}
+
+/// An answer that fails, with hostile text wherever there may be some.
+fn failure(status: u16, text: &str) -> Fault {
+    let line = header(text);
+    let errors = json!({"errors": [{"code": text, "message": text, "detail": text}], "message": text, text: text});
+    let answer = Answer::json(status, &errors)
+        .header("www-authenticate", &format!("Bearer realm=\"http://h.example/{line}\",service=\"{line}\",scope=\"{line}\",error=\"{line}\""))
+        .header("location", &format!("https://h.example/{line}"))
+        .header("link", &format!("<{line}>; rel=\"next\""))
+        .header("warning", &line)
+        .header("retry-after", "0");
+    Fault::Answer(answer)
+}
+
+fn registry_says(sort: (&'static str, &'static str), fault: Fault, form: &[&str]) {
+    let author = Author::with_release();
+    let registry = Registry::plain();
+    let to = format!("{}/acme/demo", registry.host());
+    let push = |form: &[&str]| {
+        let known = [
+            "push",
+            "dist",
+            "--provider",
+            "acme/demo",
+            "--to",
+            &to,
+            "--key",
+            "acme.asc",
+            "--plain-http",
+            "127.0.0.1",
+        ];
+        author.tfoci(&[&known, form].concat())
+    };
+    push(&[]).succeeds();
+    registry.always(matching(sort.0, sort.1), fault);
+    let what = format!("{sort:?}");
+    check(
+        &push(&[form, &["--existing", "replace", "--annotation", "a=b"]].concat()),
+        &what,
+    );
+    for command in [
+        &["versions", "acme/demo", "--all"][..],
+        &["inspect", "acme/demo@1.0.0"],
+        &[
+            "install",
+            "acme/demo@1.0.0",
+            "--platform",
+            "all",
+            "--into",
+            "out",
+        ],
+        &["copy", "acme/demo", "--to", "oci-layout:copied"],
+    ] {
+        let run =
+            author.tfoci(&[command, &["--from", &to, "--plain-http", "127.0.0.1"], form].concat());
+        check(&run, &what);
+    }
+}
+
+#[test]
+fn registries_that_fail() {
+    let requests = [
+        ("GET", "/v2/"),
+        ("GET", "/tags/list"),
+        ("GET", "/manifests/"),
+        ("GET", "/blobs/"),
+        ("POST", "/blobs/uploads/"),
+        ("PUT", "/manifests/"),
+    ];
+    for (seed, text) in hostile().into_iter().enumerate() {
+        let status = [400, 401, 403, 404, 405, 409, 413, 422][seed % 8];
+        let sort = requests[seed % requests.len()];
+        registry_says(sort, failure(status, &text), FORMS[seed % FORMS.len()]);
+    }
+}
+
+#[test]
+fn registries_that_lie() {
+    for (seed, text) in hostile().into_iter().enumerate() {
+        let form = FORMS[seed % FORMS.len()];
+        let tags =
+            json!({"name": text, "tags": [text, "1.0.0", format!("1.0.0-{text}")], &text: text});
+        registry_says(("GET", "/tags/list"), Fault::body(tags.to_string()), form);
+        let line = header(&text);
+        let said = [
+            "docker-content-digest",
+            "content-type",
+            "location",
+            "link",
+            "etag",
+        ][seed % 5];
+        registry_says(("", "/"), Fault::with(said, line), form);
+    }
+}
+
+#[test]
+fn token_servers_that_fail() {
+    for (seed, text) in hostile().into_iter().enumerate() {
+        let registry = Setup::of(Personality::Harbor).create("acme").start();
+        let scene = Scene::new();
+        scene.write("auth.json", registry.authfile());
+        let status = [400, 401, 403, 404, 200][seed % 5];
+        registry.always(matching("", "/token"), failure(status, &text));
+        let from = format!("{}/acme/demo", registry.host());
+        let known = [
+            "versions",
+            "acme/demo",
+            "--from",
+            &from,
+            "--authfile",
+            "auth.json",
+            "--plain-http",
+            "127.0.0.1",
+        ];
+        check(
+            &scene.tfoci([&known, FORMS[seed % FORMS.len()]].concat()),
+            &text,
+        );
+    }
+}
+
+/// Every place of a JSON document that holds text, and every name of a member.
+fn places(document: &Value, path: &str, found: &mut Vec<String>) {
+    let below = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path}/{name}"),
+    };
+    match document {
+        Value::Object(members) => {
+            for (name, member) in members {
+                places(member, &below(name), found);
+            }
+        }
+        Value::Array(items) => {
+            for (number, item) in items.iter().enumerate() {
+                places(item, &below(&number.to_string()), found);
+            }
+        }
+        _ => found.push(path.to_owned()),
+    }
+}
+
+fn origin_says(sort: &'static str, fault: Fault, more: &[&str], what: &str) {
+    let provider = Provider::demo(&[LINUX]).warning("a warning");
+    let origin = Origin::of([provider]);
+    let scene = Scene::new()
+        .env("TF_REGISTRY_DISCOVERY_RETRY", "0")
+        .env("TF_PROVIDER_DOWNLOAD_RETRY", "0");
+    origin.write_ca(&scene);
+    origin.always(asks(sort), fault);
+    let address = origin.address("acme/demo");
+    let url = format!("network-mirror:{}", origin.mirror_url());
+    let from: &[&str] = match sort.starts_with("mirror") {
+        true => &[
+            "example.com/acme/demo",
+            "--from",
+            &url,
+            "--allow-unsigned",
+            "example.com/acme/*",
+        ],
+        false => &[&address],
+    };
+    let known = ["mirror", "--to", "oci-layout:store", "--ca-file", "ca.pem"];
+    check(
+        &scene.tfoci([&known, from, more].concat()),
+        &format!("{sort} {what}"),
+    );
+}
+
+/// What an origin answers, to be changed.
+fn answers() -> [(&'static str, Value); 5] {
+    let packages = json!({"linux_amd64": {"hashes": ["zh:"], "package_size": 1}});
+    let download = json!({
+        "protocols": ["5.0"], "os": "", "arch": "", "filename": "", "download_url": "", "shasums_url": "",
+        "shasums_signature_url": "", "shasum": "", "packages": packages,
+        "signing_keys": {"gpg_public_keys": [{"key_id": "", "ascii_armor": "", "trust_signature": "", "source": "", "source_url": ""}]},
+    });
+    let platform = json!({"os": "", "arch": ""});
+    [
+        ("discovery", json!({"providers.v1": ""})),
+        (
+            "versions",
+            json!({"id": "", "warnings": [""], "versions": [{"version": "", "protocols": [""], "platforms": [platform]}]}),
+        ),
+        ("download", download),
+        ("mirror-index", json!({"versions": {"1.0.0": {}}})),
+        (
+            "mirror-version",
+            json!({"archives": {"linux_amd64": {"url": "", "hashes": [""]}}}),
+        ),
+    ]
+}
+
+#[test]
+fn origins_that_lie() {
+    let hostile = hostile();
+    let mut seed = 0;
+    for (sort, document) in answers() {
+        let mut found = Vec::new();
+        places(&document, "", &mut found);
+        for path in found {
+            for _ in 0..2 {
+                seed += 3;
+                let text = &hostile[seed % hostile.len()];
+                let fault = lie::says(&path, text.as_str());
+                origin_says(
+                    sort,
+                    fault,
+                    FORMS[seed % FORMS.len()],
+                    &format!("{path} {text:?}"),
+                );
+            }
+        }
+        for text in &hostile {
+            seed += 1;
+            let name = text.clone();
+            let fault = lie::json(move |document| {
+                // A member with this name, wherever an object is.
+                fn add(document: &mut Value, name: &str) {
+                    match document {
+                        Value::Object(members) => {
+                            members.values_mut().for_each(|member| add(member, name));
+                            let like = members.values().next().cloned();
+                            members.insert(name.to_owned(), like.unwrap_or_default());
+                        }
+                        Value::Array(items) => items.iter_mut().for_each(|item| add(item, name)),
+                        _ => {}
+                    }
+                }
+                add(document, &name);
+            });
+            origin_says(sort, fault, FORMS[seed % FORMS.len()], text);
+        }
+    }
+}
+
+#[test]
+fn origins_that_fail() {
+    let sorts = [
+        "discovery",
+        "versions",
+        "download",
+        "document",
+        "signature",
+        "package",
+        "mirror-index",
+        "mirror-version",
+    ];
+    for (seed, text) in hostile().into_iter().enumerate() {
+        let status = [400, 401, 403, 404, 422, 410][seed % 6];
+        for sort in [sorts[seed % sorts.len()], sorts[(seed + 4) % sorts.len()]] {
+            origin_says(
+                sort,
+                failure(status, &text),
+                FORMS[seed % FORMS.len()],
+                &text,
+            );
+            origin_says(
+                sort,
+                Fault::body(text.clone()),
+                FORMS[(seed + 1) % FORMS.len()],
+                &text,
+            );
+        }
+    }
+}

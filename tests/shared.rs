@@ -1,0 +1,335 @@
+//! Disks that are shared with others: what they put in our way is not followed, not waited for, and not believed tomorrow.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::author::Author;
+use crate::support::scene::Run;
+
+const PACKED: &str =
+    "out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+const UNPACKED: &str = "out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64";
+const LINK: &str = "  it is a symbolic link, and none is followed here\n";
+/// More than is waited for a pipe, and less than for ever.
+const SOON: Duration = Duration::from_secs(20);
+
+fn pushed() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    author
+}
+
+fn install(author: &Author, more: &[&str]) -> Run {
+    let known = [
+        "install",
+        "acme/demo@1.0.0",
+        "--platform",
+        "linux_amd64",
+        "--from",
+        "oci-layout:store",
+        "--into",
+        "out",
+        "-q",
+    ];
+    author.tfoci(&[&known, more].concat())
+}
+
+fn make_pipe(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn no_link_is_followed_below_the_directory_of_a_mirror() {
+    for form in ["--packed", "--unpacked"] {
+        let last = if form == "--packed" { PACKED } else { UNPACKED };
+        let mut place = Path::new(last);
+        while place != Path::new("out") {
+            let author = pushed();
+            let elsewhere = author.scene.path("elsewhere");
+            fs::create_dir(&elsewhere).unwrap();
+            let link = author.scene.path(place);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(&elsewhere, &link).unwrap();
+            for more in [&[form][..], &[form, "--dry-run"]] {
+                let told = install(&author, more).exits(1).stderr;
+                let place = place.display();
+                assert!(
+                    told.contains(place.to_string().as_str()) && told.ends_with(LINK),
+                    "{form} {place}\n{told}"
+                );
+                assert_eq!(
+                    fs::read_dir(&elsewhere).unwrap().count(),
+                    0,
+                    "{form} {place}"
+                );
+            }
+            place = place.parent().unwrap();
+        }
+        // The directory itself is the user's.
+        let author = pushed();
+        fs::create_dir(author.scene.path("real")).unwrap();
+        symlink("real", author.scene.path("out")).unwrap();
+        install(&author, &[form]).succeeds();
+    }
+}
+
+#[test]
+fn a_link_to_the_same_package_is_not_the_package() {
+    for form in ["--packed", "--unpacked"] {
+        let author = pushed();
+        install(&author, &[form]).succeeds();
+        let place = author
+            .scene
+            .path(if form == "--packed" { PACKED } else { UNPACKED });
+        fs::rename(&place, author.scene.path("theirs")).unwrap();
+        symlink(author.scene.path("theirs"), &place).unwrap();
+        let told = install(&author, &[form]).exits(1).stderr;
+        assert!(told.ends_with(LINK), "{told}");
+    }
+}
+
+#[test]
+fn a_package_that_others_can_change_is_not_present() {
+    let executable = format!("{UNPACKED}/terraform-provider-demo_v1.0.0");
+    for (form, path, mode, received) in [
+        (
+            "--packed",
+            PACKED,
+            0o646,
+            "the same, but writable by everybody",
+        ),
+        (
+            "--packed",
+            PACKED,
+            0o4755,
+            "the same, but setuid, setgid or sticky",
+        ),
+        (
+            "--unpacked",
+            &executable,
+            0o757,
+            "the same, but `terraform-provider-demo_v1.0.0` is writable by everybody",
+        ),
+        (
+            "--unpacked",
+            &executable,
+            0o4755,
+            "the same, but `terraform-provider-demo_v1.0.0` is setuid, setgid or sticky",
+        ),
+        (
+            "--unpacked",
+            &executable,
+            0o2755,
+            "the same, but `terraform-provider-demo_v1.0.0` is setuid, setgid or sticky",
+        ),
+        (
+            "--unpacked",
+            UNPACKED,
+            0o777,
+            "the same, but it is writable by everybody",
+        ),
+    ] {
+        let author = pushed();
+        install(&author, &[form]).succeeds();
+        install(&author, &[form]).succeeds();
+        set_mode(&author.scene.path(path), mode);
+        for more in [&[form][..], &[form, "--dry-run"]] {
+            let told = install(&author, more).exits(3).stderr;
+            let expected = format!(
+                "  received {received}\n\nhint: nothing was replaced. Remove it, or install into another directory\n"
+            );
+            assert!(told.ends_with(&expected), "{told}\n{expected}");
+        }
+    }
+}
+
+#[test]
+fn a_link_inside_an_unpacked_package_is_not_the_file() {
+    let author = pushed();
+    install(&author, &["--unpacked"]).succeeds();
+    let file = author.scene.path(UNPACKED).join("LICENSE");
+    fs::rename(&file, author.scene.path("theirs")).unwrap();
+    symlink(author.scene.path("theirs"), &file).unwrap();
+    let told = install(&author, &["--unpacked"]).exits(3).stderr;
+    assert!(
+        told.contains("received the same, but `LICENSE` is a symbolic link\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_dry_run_compares_before_it_says_present() {
+    let author = pushed();
+    install(&author, &["--unpacked"]).succeeds();
+    let run = |author: &Author| {
+        let known = [
+            "install",
+            "acme/demo@1.0.0",
+            "--platform",
+            "linux_amd64",
+            "--from",
+            "oci-layout:store",
+        ];
+        author.tfoci(&[&known[..], &["--into", "out", "--unpacked", "--dry-run"]].concat())
+    };
+    let told = run(&author).succeeds().stderr;
+    assert!(
+        told.contains("   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64"),
+        "{told}"
+    );
+    fs::write(author.scene.path(UNPACKED).join("LICENSE"), "another").unwrap();
+    let before = author.tree();
+    let told = run(&author).exits(3).stderr;
+    assert!(told.contains("error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64\n"), "{told}");
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn what_is_installed_is_written_by_nobody_else() {
+    let author = pushed();
+    let mut command = author.scene.command("sh");
+    let known = "umask 0; exec \"$0\" install acme/demo --platform linux_amd64 --from oci-layout:store --into out -q";
+    assert!(
+        command
+            .args(["-c", known, env!("CARGO_BIN_EXE_tfoci")])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mode = fs::metadata(author.scene.path(PACKED)).unwrap().mode();
+    assert_eq!(mode & 0o7777, 0o644);
+}
+
+#[test]
+fn locks_are_no_links_and_no_pipes() {
+    for (lock, run) in [
+        (
+            "store/registry.opentofu.org/acme/demo/.tfoci.lock",
+            (|author| author.push(&["-q"])) as fn(&Author) -> Run,
+        ),
+        ("out/.tfoci.lock", |author| install(author, &[])),
+    ] {
+        let author = pushed();
+        let path = author.scene.path(lock);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _nothing = fs::remove_file(&path);
+        symlink(author.scene.path("elsewhere"), &path).unwrap();
+        let told = run(&author).exits(1).stderr;
+        assert!(
+            told.contains(&format!("error: cannot lock {lock}")) && told.contains(LINK),
+            "{told}"
+        );
+        assert!(!author.scene.path("elsewhere").exists());
+        fs::remove_file(&path).unwrap();
+        make_pipe(&path);
+        let told = run(&author).exits(1).stderr;
+        assert!(
+            told.contains(&format!("error: {lock} is not a regular file")),
+            "{told}"
+        );
+        let _reader = fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .unwrap();
+        run(&author).exits(1);
+    }
+}
+
+#[test]
+fn pipes_are_not_waited_for_without_end() {
+    let author = Author::with_release();
+    make_pipe(&author.scene.path("pipe"));
+    let begun = Instant::now();
+    for (arguments, exit) in [
+        (&["--key", "pipe"][..], 1),
+        (&["--trust", "pipe"], 1),
+        (&["--key", "acme.asc", "--ca-file", "pipe"], 1),
+    ] {
+        let run = author.push_unsigned(arguments).exits(exit);
+        assert!(
+            run.stderr
+                .contains("error: cannot read pipe\n  nobody writes to it\n"),
+            "{}",
+            run.stderr
+        );
+    }
+    assert!(begun.elapsed() < 3 * SOON);
+    for name in [
+        "terraform-provider-demo_1.0.0_linux_amd64.zip",
+        "terraform-provider-demo_1.0.0_SHA256SUMS",
+        "terraform-provider-demo_1.0.0_SHA256SUMS.sig",
+        "terraform-provider-demo_1.0.0_manifest.json",
+    ] {
+        let author = Author::with_release();
+        let path = author.scene.path("dist").join(name);
+        fs::remove_file(&path).unwrap();
+        make_pipe(&path);
+        let told = author.push(&[]).exits(1).stderr;
+        assert!(
+            told.contains(&format!("dist/{name} is not a regular file")),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_program_may_write_the_key() {
+    let author = Author::with_release();
+    let script = "exec \"$0\" push dist --provider acme/demo --to oci-layout:store --key <(sleep 0.2; cat acme.asc)";
+    let mut command = author.scene.command("bash");
+    let run = command
+        .args(["-c", script, env!("CARGO_BIN_EXE_tfoci")])
+        .stdout(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+}
+
+#[test]
+fn files_are_shared_only_where_nobody_else_can_write() {
+    let name = "dist/terraform-provider-demo_1.0.0_linux_amd64.zip";
+    let links = |change: &dyn Fn(&Path)| {
+        let author = pushed();
+        let zip = author.blob(&crate::support::judge::sha256(&author.scene.path(name)));
+        change(&zip);
+        let copy = [
+            "copy",
+            "acme/demo",
+            "--from",
+            "oci-layout:store",
+            "--to",
+            "oci-layout:other",
+            "-q",
+        ];
+        author.tfoci(&copy).succeeds();
+        let other = author
+            .scene
+            .path("other/registry.opentofu.org/acme/demo/blobs/sha256");
+        let other = other.join(zip.file_name().unwrap());
+        assert_eq!(fs::read(&other).unwrap(), fs::read(&zip).unwrap());
+        // The other one is shared as well, with nobody who could write to it.
+        assert_eq!(fs::metadata(&other).unwrap().mode() & 0o022, 0);
+        fs::metadata(&zip).unwrap().nlink()
+    };
+    assert_eq!(links(&|zip| set_mode(zip, 0o644)), 2);
+    assert_eq!(links(&|zip| set_mode(zip, 0o600)), 2);
+    assert_eq!(links(&|zip| set_mode(zip, 0o664)), 1);
+    assert_eq!(links(&|zip| set_mode(zip, 0o646)), 1);
+    // Only an administrator can give a file away.
+    let can_give = |zip: &Path| chown(zip, Some(12_345), None).is_ok();
+    let given = std::cell::Cell::new(false);
+    let count = links(&|zip| given.set(can_give(zip)));
+    assert_eq!(count, if given.get() { 1 } else { 2 });
+}
