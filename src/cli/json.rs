@@ -1,6 +1,6 @@
 //! The JSON of the command line: the envelopes around what journeys return.
 
-use std::path::Path;
+use std::borrow::Cow;
 
 use serde::Serialize;
 
@@ -216,7 +216,7 @@ pub(super) struct Login<'a> {
     registry: &'a str,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a Path>,
+    file: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     helper: Option<String>,
 }
@@ -225,7 +225,8 @@ impl<'a> Login<'a> {
     /// What became of the credentials for a registry, and where they are or were.
     pub(super) fn new(registry: &'a str, status: &'static str, kept: Option<&'a Kept>) -> Self {
         let (file, helper) = match kept {
-            Some(Kept::File(path)) => (Some(path.as_path()), None),
+            // A document has text only, and there must be one whatever the name.
+            Some(Kept::File(path)) => (Some(path.to_string_lossy()), None),
             Some(Kept::Helper(helper)) => (None, Some(helper.to_string())),
             None => (None, None),
         };

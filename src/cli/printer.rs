@@ -262,11 +262,19 @@ pub(super) fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
     let text = neutral::text(&lines.join("\n"));
     let text = text.trim_end();
+    // Help shows what variables hold, and nothing else that is not ours.
+    let is_ours = std::env::vars_os().all(|(_, value)| !value.as_encoded_bytes().contains(&0x1b));
     let _unheard = if error.use_stderr() {
         let begin = "error:";
         let rest = text.strip_prefix(begin);
         let begin = wrong().for_stderr().apply_to(rest.map_or("", |_| begin));
         writeln!(io::stderr(), "{begin}{}", rest.unwrap_or(text))
+    } else if is_ours && text == plain.trim_end() && console::colors_enabled() {
+        writeln!(
+            io::stdout(),
+            "{}",
+            error.render().ansi().to_string().trim_end()
+        )
     } else {
         writeln!(io::stdout(), "{text}")
     };

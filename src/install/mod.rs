@@ -88,6 +88,7 @@ pub struct InstalledPackage {
     /// The platform.
     pub platform: Platform,
     /// Where it is.
+    #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
     /// What became of it.
     #[serde(skip)]
@@ -101,6 +102,11 @@ pub struct InstalledPackage {
     /// Whether these two differ, because the zip has directory entries.
     #[serde(skip)]
     pub has_two_h1: bool,
+}
+
+/// A document has text only, and there must be one whatever the name.
+fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 /// Installs the newest version that a selection admits.

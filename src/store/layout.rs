@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Each is a layout of its own, so that any OCI tool reads it. Zips that several providers share are hard links where the file
-//! system can. Blobs are written, synced and renamed before `index.json`, in which alone things become visible, is replaced.
+//! system can, and where the file is ours alone. Blobs are written, synced and renamed before `index.json`, in which alone things become visible, is replaced.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

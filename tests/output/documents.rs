@@ -279,6 +279,33 @@ fn names_in_zips_and_in_stores() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_no_text_leaves_a_document() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let author = Author::new();
+    author.with_pushed();
+    let into = std::ffi::OsStr::from_bytes(b"a\xff");
+    let known = [
+        "install",
+        "acme/demo",
+        "--platform",
+        "all",
+        "--from",
+        "oci-layout:store",
+        "--format",
+        "json",
+        "--into",
+    ];
+    let run = author
+        .scene
+        .tfoci(known.map(std::ffi::OsStr::new).into_iter().chain([into]));
+    assert!(
+        run.succeeds().stdout.contains("\"path\": \"a\u{fffd}/"),
+        "no path"
+    );
+}
+
 #[test]
 fn files_that_are_read_for_a_mirror() {
     for (seed, text) in hostile().into_iter().enumerate() {
