@@ -330,7 +330,10 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         tags: &BTreeSet<String>,
     ) -> Result<Published, Failure> {
         let options = &publish::Options {
-            demands: Demands::of_writing(&self.task.rule),
+            demands: Demands {
+                always: self.options.recheck,
+                ..Demands::of_writing(&self.task.rule)
+            },
             ..self.options.publish.clone()
         };
         let (release, beside, index) = match prepared {

@@ -1,9 +1,11 @@
-//! An index says of each entry which zip it leads to, and anybody who may write to the store can say anything there.
+//! What a store says about itself: of each entry of an index which zip it leads to, and of each version what proves it. Anybody who may
+//! write to the store can say anything there.
 
 use serde_json::Value;
 
 use super::locks::{NAME, lock, versions, zh};
 use super::stage::Stage;
+use super::team::Team;
 use super::{DARWIN, LINUX};
 use crate::support::tamper;
 
@@ -142,4 +144,23 @@ fn a_hint_covers_nothing_when_a_platform_is_added() {
     let said = "the store has packages of another release of this version";
     assert!(told.contains(said), "{told}");
     assert_eq!(stage.tree(), before);
+}
+
+/// Evidence in a registry that proves another version. What is there is not read again, unless somebody asks for a comparison.
+#[test]
+fn recheck_reads_the_evidence_that_is_there() {
+    let team = Team::of(vec![versions()]);
+    team.mirror(&[]).succeeds();
+    let good = team.tags();
+    team.registry.repository("mirror/acme/demo", |held| {
+        let mut tags = held.tags.iter();
+        let (_, other) = tags.find(|(tag, _)| tag == "evidence-1.1.0").unwrap();
+        let other = other.clone();
+        held.tag("evidence-1.0.0", &other);
+    });
+    assert_ne!(team.tags(), good);
+    team.mirror(&[]).succeeds();
+    assert_ne!(team.tags(), good);
+    team.mirror(&["--recheck"]).succeeds();
+    assert_eq!(team.tags(), good);
 }

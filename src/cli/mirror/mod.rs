@@ -79,7 +79,7 @@ pub(super) struct Arguments {
     /// Take pre-releases too
     #[arg(long, hide_short_help = true)]
     prereleases: bool,
-    /// Compare what the store has with what the origin has now
+    /// Compare what the store has, evidence included, with what the origin has now
     #[arg(long, hide_short_help = true)]
     recheck: bool,
     /// Only the I-th of N equal parts, for jobs that run side by side
