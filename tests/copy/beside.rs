@@ -66,6 +66,12 @@ fn what_is_beside_the_packages_is_told_and_counted() {
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["bytes"], 0);
     assert_eq!(document["providers"][0]["beside"], Value::Null);
+    // Only the index was read, and an index proves no hash.
+    let package = &document["providers"][0]["packages"][0];
+    assert_eq!(
+        *package,
+        json!({"platform": "darwin_arm64", "status": "present"})
+    );
 }
 
 /// A pinned key vouches for packages. Nothing else gets into a store on their ticket.

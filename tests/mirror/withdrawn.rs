@@ -3,6 +3,7 @@ use super::stage::Stage;
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::Provider;
 use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::tamper;
 
 /// An origin of three versions, and a lock file for each of the first two, in `a` and `b`.
 fn locked() -> Stage {
@@ -165,4 +166,28 @@ error: the package for darwin_arm64 is not in the lock file for [ORIGIN]/acme/de
 
 hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked
 "));
+}
+
+/// Clients lock lines of the checksum document that are about no package, so the store need not have those. Only a document that its
+/// signature proves says which they are.
+#[test]
+fn a_forged_document_does_not_excuse_a_package_that_is_missing() {
+    let stage = locked();
+    stage
+        .mirror("--from-lock b --platform linux_amd64 -q")
+        .says(0, "");
+    let origin = stage.named("[ORIGIN]").replace(':', "_");
+    let layout = stage.scene.path(format!("store/{origin}/acme/demo"));
+    let [darwin, linux] =
+        [DARWIN, LINUX].map(|platform| zh(&stage.origin, "1.1.0", platform).replace("zh:", ""));
+    withdraw(&stage);
+    let forged =
+        format!("{darwin}  README.md\n{linux}  terraform-provider-demo_1.1.0_linux_amd64.zip\n");
+    let layer = tamper::put(&layout, "text/plain", forged.as_bytes());
+    tamper::alter(&layout, "evidence-1.1.0", |evidence| {
+        evidence["layers"][0] = layer;
+    });
+    let told = stage.mirror("--from-lock b").ends(3);
+    let said = "error: the evidence does not prove the packages beside it for ";
+    assert!(told.starts_with(said), "{told}");
 }
