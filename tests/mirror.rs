@@ -53,6 +53,8 @@ mod stalls;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.
 #[cfg(unix)]
 mod stopped;
+/// Secrets, and hosts that are not to know them.
+mod taint;
 /// Somebody who mirrors from an origin into a registry.
 mod team;
 /// Which keys are believed because the origin serves them.

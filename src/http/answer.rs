@@ -73,7 +73,7 @@ impl Answer {
         self.is_verified
     }
 
-    /// Whether another scheme, host or port answered than was asked, by a redirect. It got no secret.
+    /// Whether a redirect led to another scheme, host or port on the way. From there on no secret went along.
     pub fn is_elsewhere(&self) -> bool {
         self.is_elsewhere
     }

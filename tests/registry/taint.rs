@@ -4,6 +4,7 @@ use futures_util::StreamExt as _;
 
 use super::{User, noise, start};
 use crate::support::author::Author;
+use crate::support::dice::Dice;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Door, Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::scene::Run;
@@ -38,7 +39,10 @@ async fn filled() -> (Registry, User) {
 /// Runs `tfoci` as a user, with the hosts of the registry by name.
 fn run(registry: &Registry, user: &User, arguments: &str) -> Run {
     let mut author = Author::new();
-    author.scene = author.scene.env("DOCKER_CONFIG", "/nonexistent");
+    if registry.proxy() != registry.url("") {
+        author.scene = author.scene.env("http_proxy", registry.proxy());
+        author.scene = author.scene.env("https_proxy", registry.proxy());
+    }
     author.scene.write("auth.json", user.authfile());
     author.with_release_in_place();
     let host = registry.host();
@@ -199,20 +203,44 @@ async fn the_host_of_an_upload_cannot_choose_what_is_written_to_the_registry() {
     registry.assert_no_leaks();
 }
 
-/// Numbers that are the same each time.
-struct Dice(u64);
+/// Private addresses, as a stranger may write them.
+const PRIVATE: [&str; 6] = [
+    "127.0.0.1:8443",
+    "169.254.169.254",
+    "2130706433",
+    "[::ffff:0:127.0.0.1]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[2002:7f00:1::]",
+];
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-
-    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.roll(all.len())]
+#[test]
+fn nothing_that_a_registry_names_leads_to_a_private_address() {
+    let versions = format!("versions {PROVIDER} --from STORE");
+    let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
+    for private in PRIVATE {
+        let url = format!("https://{private}/x");
+        let realm = format!("Bearer realm=\"{url}\"");
+        let challenge = Answer::new(401).header("www-authenticate", &realm);
+        for (method, path, fault, arguments) in [
+            ("GET", "/tags/list", Fault::redirect(&url), &versions),
+            ("GET", "/tags/list", Fault::Answer(challenge), &versions),
+            ("POST", "/uploads/", Fault::with("location", &*url), &push),
+        ] {
+            let registry = Setup::of(Personality::Quay)
+                .create("acme")
+                .host("registry.example.net")
+                .start();
+            registry.always(matching(method, path), fault);
+            let user = User::of(&registry, "acme/demo");
+            let more = format!("{arguments} --plain-http registry.example.net");
+            let told = run(&registry, &user, &more).exits(1);
+            let expected = "refusing to follow a reference to a private address";
+            assert!(told.stderr.contains(expected), "{}", told.stderr);
+            // The proxy, which is all that can be reached, was asked for nothing but the registry.
+            let ours = |seen: &Seen| seen.header("host") == Some("registry.example.net");
+            assert_ne!(registry.seen().len(), 0);
+            assert_eq!(registry.count(|seen| !ours(seen)), 0, "{url}");
+        }
     }
 }
 
@@ -269,7 +297,7 @@ fn hostile(dice: &mut Dice, registry: &Registry, is_stranger: bool) -> Answer {
 
 /// What somebody does with a registry where some answers are hostile, and others are its own.
 async fn journey(seed: u64) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let personality = [
         Personality::Quay,
         Personality::Hub,

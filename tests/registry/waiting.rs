@@ -139,6 +139,23 @@ async fn redirects_and_slow_headers_count_towards_the_time_of_a_document() {
 }
 
 #[tokio::test]
+async fn a_server_that_wants_to_be_left_alone_for_long_is_left_alone_until_the_next_run() {
+    for retry_after in [
+        "121",
+        "18446744073709551615",
+        "Tue, 31 Dec 2199 23:59:59 GMT",
+    ] {
+        let registry = start(Personality::Plain);
+        registry.always(|_| true, Fault::too_many_requests(retry_after));
+        let destination = User::of(&registry, "acme/demo").destination();
+        let error = destination.store.tags(&destination.repository).await;
+        let text = error.unwrap_err().to_string();
+        assert!(text.starts_with("the registry answered 429"), "{text}");
+        assert_eq!(registry.seen().len(), 1, "{retry_after}");
+    }
+}
+
+#[tokio::test]
 async fn an_explanation_that_never_ends_is_not_read_to_its_end() {
     let registry = start(Personality::Plain);
     let mut refusal = Answer::error(400, "NO", "no");

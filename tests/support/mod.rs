@@ -1,6 +1,7 @@
 //! What tests stand on: a judge, a signer, a maker of releases, a scene to run the program in.
 
 pub mod author;
+pub mod dice;
 pub mod docker_registry;
 pub mod expected;
 pub mod foreign;

@@ -126,7 +126,7 @@ impl Auth {
         scope: &Scope,
         used: Option<&Secret>,
     ) -> Result<bool, Error> {
-        if !self.is_own(answer.url()) {
+        if !self.is_own(answer.url()) || answer.is_elsewhere() {
             return Ok(false);
         }
         let wanted = self.wanted(answer)?;

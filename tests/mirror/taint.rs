@@ -1,0 +1,223 @@
+//! Tokens and passwords go to the host that they are for, whatever anybody else on the way answers.
+
+use super::stage::Stage;
+use super::{demo, scene};
+use crate::support::dice::Dice;
+use crate::support::origin::{Door, Fault, Origin, Seen, Setup, asks, at};
+use crate::support::server::answer::Answer;
+
+const TOKEN: &str = "sesame";
+const SEEDS: u64 = 60;
+/// How many seeds are tried at once.
+const ABREAST: u64 = 4;
+
+/// An origin that wants a token and a password, and somebody who has both.
+fn stage() -> Stage {
+    with(|setup| setup)
+}
+
+fn with(alter: impl FnOnce(Setup) -> Setup) -> Stage {
+    let setup = Setup::new([demo()]).token(TOKEN).mirror_token(TOKEN);
+    let origin = alter(setup.package_login("robot", "hunter2")).start();
+    let scene = scene(&origin).env(&format!("TF_TOKEN_{}", origin.host()), TOKEN);
+    scene.write(".netrc", "machine localhost login robot password hunter2");
+    Stage { scene, origin }
+}
+
+fn is_stranger(seen: &Seen) -> bool {
+    seen.door != Door::Front
+}
+
+/// Asks for everything, to be sent to where it came from.
+fn trap(origin: &Origin, status: u16) -> Fault {
+    let realm = format!("{}/trap", origin.doors().elsewhere);
+    let challenge = format!("Basic realm=\"x\", Bearer realm=\"{realm}\"");
+    Fault::Answer(Answer::new(status).header("www-authenticate", &challenge))
+}
+
+#[track_caller]
+fn assert_no_secrets_at_strangers(origin: &Origin) {
+    let sees = |seen: &Seen| is_stranger(seen) && seen.authorization().is_some();
+    let seen: Vec<Seen> = origin.seen().into_iter().filter(sees).collect();
+    assert!(seen.is_empty(), "{seen:#?}");
+    assert_eq!(origin.count(|seen| seen.path == "/trap"), 0);
+}
+
+const HINT: &str = "hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired";
+
+#[test]
+fn a_host_that_is_redirected_to_is_named_and_gets_nothing() {
+    for (sort, what, of, path) in [
+        (
+            "discovery",
+            "service discovery",
+            "",
+            ".well-known/terraform.json",
+        ),
+        (
+            "versions",
+            "list of versions",
+            "",
+            "v1/providers/acme/demo/versions",
+        ),
+        (
+            "download",
+            "metadata of the linux_amd64 package",
+            " 1.0.0 linux_amd64",
+            "v1/providers/acme/demo/1.0.0/download/linux/amd64",
+        ),
+    ] {
+        for status in [401, 403] {
+            let stage = stage();
+            let front = at(Door::Front, asks(sort));
+            stage.origin.always(front, Fault::RedirectElsewhere);
+            stage
+                .origin
+                .always(is_stranger, trap(&stage.origin, status));
+            let text = stage.demo("--platform linux_amd64").ends(1);
+            let expected = format!(
+                " was refused for [ORIGIN]/acme/demo{of} in [ORIGIN]
+  from https://[ELSEWHERE]/{path}?…
+  answered {status}
+  tried no token and no password, since a redirect led to this host
+
+{HINT}
+"
+            );
+            assert!(text.ends_with(&expected), "{what}: {text}");
+            assert_no_secrets_at_strangers(&stage.origin);
+        }
+    }
+    let stage = stage();
+    let front = at(Door::Front, asks("package"));
+    stage.origin.always(front, Fault::RedirectElsewhere);
+    stage.origin.always(is_stranger, trap(&stage.origin, 401));
+    let text = stage.demo("").ends(1);
+    assert!(text.contains("  from https://[ELSEWHERE]/files/"), "{text}");
+    assert!(text.contains(HINT), "{text}");
+    assert_no_secrets_at_strangers(&stage.origin);
+}
+
+#[test]
+fn a_service_that_only_a_redirect_names_gets_no_token() {
+    let stage = stage();
+    let front = at(Door::Front, asks("discovery"));
+    stage.origin.always(front, Fault::RedirectElsewhere);
+    let text = stage.demo("").ends(1);
+    assert!(
+        text.contains("\n  tried no token and no password, since a redirect led to this host\n"),
+        "{text}"
+    );
+    assert_no_secrets_at_strangers(&stage.origin);
+    // The host itself may name any.
+    let stage = with(|setup| setup.service_at(Door::Elsewhere));
+    stage.demo("-q").ends(0);
+}
+
+/// From the network mirror that an origin is, too.
+fn from_mirror(origin: &Origin) -> String {
+    let url = origin.mirror_url();
+    format!("example.com/acme/demo --from network-mirror:{url} --allow-unsigned example.com/*/*")
+}
+
+#[test]
+fn a_network_mirror_that_redirects_takes_no_token_along() {
+    for status in [401, 403] {
+        let stage = stage();
+        let front = at(Door::Front, asks("mirror-index"));
+        stage.origin.always(front, Fault::RedirectElsewhere);
+        stage
+            .origin
+            .always(is_stranger, trap(&stage.origin, status));
+        let text = stage.mirror(&from_mirror(&stage.origin)).ends(1);
+        assert!(
+            text.contains("  from https://[ELSEWHERE]/mirror/"),
+            "{text}"
+        );
+        assert!(text.contains("since a redirect led to this host"), "{text}");
+        assert_no_secrets_at_strangers(&stage.origin);
+    }
+}
+
+/// An answer that leads away, or asks for secrets.
+fn hostile(dice: &mut Dice, origin: &Origin, is_stranger: bool) -> Answer {
+    let doors = origin.doors();
+    let places = [
+        format!("{}/trap", doors.elsewhere),
+        format!("{}/.well-known/terraform.json", doors.elsewhere),
+        format!("{}/v1/providers/acme/demo/versions", doors.elsewhere),
+        format!(
+            "{}/v1/providers/acme/demo/1.0.0/download/linux/amd64",
+            doors.elsewhere
+        ),
+        format!("{}/v1/providers/acme/demo/versions", doors.front),
+        format!("{}/trap", doors.plain),
+        "https://robot:hunter3@127.0.0.1:1/".to_owned(),
+        "/v1/providers/acme/demo/versions".to_owned(),
+        "https://[".to_owned(),
+    ];
+    if !is_stranger {
+        return Answer::new(dice.pick(&[301, 302, 303, 307, 308]))
+            .header("location", &dice.pick(&places));
+    }
+    let service = format!("{{\"providers.v1\":\"{}/v1/providers/\"}}", doors.elsewhere);
+    let bodies = [
+        String::new(),
+        "{}".to_owned(),
+        service,
+        "{\"versions\":[{\"version\":\"1.0.0\"}]}".to_owned(),
+    ];
+    let status = dice.pick(&[
+        200, 200, 204, 206, 301, 302, 307, 308, 400, 401, 401, 401, 403, 404, 416,
+    ]);
+    let mut answer = Answer::new(status)
+        .header("content-type", "application/json")
+        .body(dice.pick(&bodies));
+    if dice.roll(2) == 0 {
+        answer.set("location", &dice.pick(&places));
+    }
+    if dice.roll(3) > 0 {
+        let realm = dice.pick(&places);
+        let challenges = [
+            format!("Bearer realm=\"{realm}\""),
+            "Basic realm=\"x\"".to_owned(),
+        ];
+        answer.set("www-authenticate", &dice.pick(&challenges));
+    }
+    answer
+}
+
+fn journey(seed: u64) {
+    let mut dice = Dice::new(seed);
+    let stage = with(|setup| setup.files_at(dice.pick(&[Door::Front, Door::Elsewhere])));
+    for number in 1..=20 {
+        if dice.roll(4) == 0 {
+            let answer = hostile(&mut dice, &stage.origin, false);
+            stage
+                .origin
+                .fault(number, |seen| !is_stranger(seen), Fault::Answer(answer));
+        }
+        if dice.roll(3) > 0 {
+            let answer = hostile(&mut dice, &stage.origin, true);
+            stage
+                .origin
+                .fault(number, is_stranger, Fault::Answer(answer));
+        }
+    }
+    let _whatever_comes = match dice.roll(3) {
+        0 => stage.mirror(&from_mirror(&stage.origin)),
+        _ => stage.demo(""),
+    };
+    let sees = |seen: &Seen| is_stranger(seen) && seen.authorization().is_some();
+    let leaks: Vec<Seen> = stage.origin.seen().into_iter().filter(sees).collect();
+    assert!(leaks.is_empty(), "seed {seed}: {leaks:#?}");
+}
+
+#[test]
+fn whatever_strangers_answer_no_secret_reaches_them() {
+    std::thread::scope(|scope| {
+        for first in 0..ABREAST {
+            scope.spawn(move || (first..SEEDS).step_by(ABREAST as usize).for_each(journey));
+        }
+    });
+}
