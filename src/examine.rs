@@ -250,10 +250,10 @@ impl<S: ReadStore> Shelf<S> {
                 release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
                 let is_gone = is_lacking && artifact.index.is_ours();
                 release.notes.extend(is_gone.then_some(Note::NoEvidence));
-                let proof = demands.check(release, belief.now);
+                let proof = demands.check(release, belief.now).await;
                 let proof = proof.map_err(|problem| match problem {
                     Problem::Evidence {
-                        source: trust::Error::NoDocument,
+                        source: trust::Error::NoDocument | trust::Error::NotSigned { .. },
                     } if is_gone => Problem::NoEvidence,
                     problem => problem,
                 });

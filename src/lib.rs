@@ -21,7 +21,7 @@
 //! | --- | --- |
 //! | words | [`error`] [`shown`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`outline`] [`lockfile`] [`config`] |
-//! | homes | [`jobs`] [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
+//! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
@@ -67,6 +67,8 @@ pub mod lockfile;
 pub mod config;
 
 pub mod jobs;
+
+pub mod prove;
 
 pub mod http;
 

@@ -23,11 +23,12 @@ use crate::event::{Event, Reporter, Subject};
 use crate::jobs;
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
+use crate::prove::prove;
 use crate::publish::{self, Destination, publish};
 use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::WriteStore;
-use crate::trust::{self, Rule};
+use crate::trust::Rule;
 use crate::version::Version;
 
 /// What to push.
@@ -66,7 +67,8 @@ pub async fn push<S: WriteStore>(
 
     let missing = files.missing.clone();
     let release = hash(files, request, options.jobs).await.map_err(about)?;
-    let mut verified = trust::verify(release, &request.rule, options.now)
+    let mut verified = prove(release, &request.rule, options.now)
+        .await
         .map_err(Problem::from)
         .map_err(about)?;
     if let Some(name) = missing {

@@ -114,8 +114,8 @@ fn a_version_that_failed() {
                 "packages": [],
                 "error": {
                     "category": "untrusted",
-                    "message": format!("the checksum document is not signed for {PROVIDER} 1.0.0 in dist"),
-                    "hint": format!("nothing of this version was written. To go without a signature, `--allow-unsigned {PROVIDER}`"),
+                    "message": format!("there is no signature by a pinned key for {PROVIDER} 1.0.0 in dist\n  expected acme.asc\n  received none"),
+                    "hint": "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes",
                 },
             }],
             "bytes": 0,
@@ -123,7 +123,7 @@ fn a_version_that_failed() {
         })
     );
     run.says(&format!(
-        "error: the checksum document is not signed for {PROVIDER} 1.0.0 in dist\n\nhint: nothing of this version was written. To go without a signature, `--allow-unsigned {PROVIDER}`\n"
+        "error: there is no signature by a pinned key for {PROVIDER} 1.0.0 in dist\n  expected acme.asc\n  received none\n\nhint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes\n"
     ));
 }
 

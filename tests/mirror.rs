@@ -24,6 +24,9 @@ mod filesystem_mirror;
 mod frames;
 /// What an index says about zips is never believed.
 mod hints;
+/// Keys that were made to keep readers busy.
+#[cfg(unix)]
+mod hostile_keys;
 /// What is mirrored, and what it costs to do so again.
 mod journey;
 /// Service discovery, and lists of versions.

@@ -227,6 +227,9 @@ impl Complaint {
             Self::NoTerminal => {
                 Some("`--password-stdin` reads it from standard input".to_owned())
             }
+            Self::TrustFile { source, .. } if matches!(**source, trust::Error::UnsignedPin { .. }) => {
+                Some("pinned means signed: leave out one of them, or write two entries, of which the first that matches decides".to_owned())
+            }
             Self::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
             Self::NoSuchTrustFile { .. } => Some("`--pin-new` creates it, with the keys that it sees".to_owned()),
             Self::NotPinned { .. } => {

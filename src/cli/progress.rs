@@ -153,10 +153,10 @@ impl Reporter for Progress {
                 subject,
                 authentication,
             } => {
-                // Nothing was there that could have been verified.
+                // Without a signature nothing vouches for it: the policy lets it pass, no more.
                 let verb = match authentication.status {
-                    Status::Unverified => "Accepted",
-                    _ => "Verified",
+                    Status::Signed => "Verified",
+                    Status::Checksum | Status::Unverified => "Accepted",
                 };
                 self.printer
                     .line(Tone::Done, verb, &format!("{subject}   {authentication}"));

@@ -33,6 +33,7 @@ use crate::hash::PackageHash;
 use crate::oci::RawManifest;
 use crate::outcome::{Failure, Hear, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
+use crate::prove::prove;
 use crate::publish::{self, Demands, Destination, Known, publish};
 use crate::release::Release;
 use crate::source::{self, Source};
@@ -257,7 +258,9 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         }
         if !S::BRINGS_PROOF && stored.is_none() {
             // That nothing will do as proof is known before anything flows.
-            let nothing = self.verify(Release::unproven(provider, version, Vec::new()));
+            let nothing = self
+                .verify(Release::unproven(provider, version, Vec::new()))
+                .await;
             nothing.map_err(|error| self.at_source(error, subject.clone()))?;
         }
         let release = self
@@ -276,7 +279,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             };
         };
         self.tell_what_is_absent(version, &absent);
-        let verified = self.verify(release);
+        let verified = self.verify(release).await;
         let verified = verified.map_err(|error| self.at_source(error, subject.clone()))?;
         self.reporter.report(Event::Verified {
             subject: subject.clone(),
@@ -292,24 +295,26 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         S::BRINGS_PROOF && store.takes_evidence(repository)
     }
 
-    fn verify(
+    async fn verify(
         &self,
         release: Release<S::Lead>,
     ) -> Result<Verified<Release<S::Lead>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
         let Some(hashes) = self.task.locked.get(&release.version) else {
-            return self.can_be_pinned(trust::verify(release, rule, now)?);
+            return self.can_be_pinned(prove(release, rule, now).await?);
         };
         if S::BRINGS_PROOF {
-            let verified = trust::verify(release, rule, now)?.locked(hashes)?;
+            let verified = prove(release, rule, now).await?.locked(hashes)?;
             return self.can_be_pinned(verified);
         }
         // The lock file stands in for what this source cannot have.
         let rule = Rule {
             unsigned: Unsigned::Allow,
+            pins: Vec::new(),
+            keys: Vec::new(),
             ..rule.clone()
         };
-        trust::verify(release, &rule, now)?.locked(hashes)
+        prove(release, &rule, now).await?.locked(hashes)
     }
 
     /// Passes on a release whose key may be written into the trust file, if that is what is done with keys.

@@ -10,6 +10,7 @@ use crate::hash::PackageHash;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
+use crate::prove::prove;
 use crate::publish::Destination;
 use crate::store::WriteStore;
 use crate::store::graph::{self, StoredPackage};
@@ -101,7 +102,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             .map(|package| package.at(provider, version, ()));
         let evidence = found.map(|found| found.evidence);
         let release = graph::release(provider, version, packages.collect(), evidence);
-        let proof = trust::verify(release, &self.task.rule, self.options.publish.now);
+        let proof = prove(release, &self.task.rule, self.options.publish.now).await;
         let proof = proof.map_err(|source| Problem::Evidence { source })?;
         let Some(checksums) = proof.checksums() else {
             return Ok(Vec::new());

@@ -9,6 +9,7 @@ use super::{Destination, Digest, Existing, Platform, Problem, Tag, Verified, Wri
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::oci::Evidence;
+use crate::prove::prove;
 use crate::release::{Package, Release};
 use crate::store::At;
 use crate::trust::rule::Unsigned;
@@ -47,12 +48,12 @@ impl Demands {
     ///
     /// # Errors
     /// It does not verify, or no pinned key vouches for it although one is required.
-    pub fn check<L>(
+    pub async fn check<L>(
         &self,
         release: Release<L>,
         now: SystemTime,
     ) -> Result<Verified<Release<L>>, Problem> {
-        let proof = trust::verify(release, &self.rule, now);
+        let proof = prove(release, &self.rule, now).await;
         let verified = proof.map_err(|source| Problem::Evidence { source })?;
         let authentication = verified.authentication();
         let anchored = matches!(authentication.anchor, Some(Anchor::Pinned | Anchor::Lock));
@@ -146,7 +147,7 @@ impl Standing {
         };
         let claim = Claim::of(stored.evidence.clone());
         let release = graph::release(provider, version, packages, Some(stored.evidence));
-        let proof = demands.check(release, now);
+        let proof = demands.check(release, now).await;
         let claim = match &proof {
             Ok(verified) => Claim::Known(verified.authentication().status),
             Err(_) => claim,

@@ -86,6 +86,18 @@ pub enum Error {
         "refusing to pin the key\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified"
     )]
     UnverifiedTransport,
+    /// There is no signature, and keys are pinned that must have made one.
+    #[error("there is no signature by a pinned key\n  expected {}\n  received none", listed(.expected))]
+    NotSigned {
+        /// The fingerprints and files of the pinned keys.
+        expected: Vec<String>,
+    },
+    /// There is a signature that says that it is by a pinned key, which is not there.
+    #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}\n  received no such key", listed(.expected))]
+    NoPinnedKey {
+        /// The fingerprints and files of the pinned keys.
+        expected: Vec<String>,
+    },
     /// A key that the user named holds no certificate.
     #[error("there is no OpenPGP key in `{}`", printable(.name))]
     NotAKey {
@@ -111,6 +123,9 @@ pub enum Error {
     /// There are keys and signatures, and no signature is good.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// Keys or signatures that cost more than honest ones: they were not looked at to the end.
+    #[error("the signature and its keys cost more work to check than any honest ones")]
+    Costly,
     /// This build has no OpenPGP.
     #[error("this build cannot check OpenPGP signatures")]
     Unsupported,
@@ -123,6 +138,12 @@ pub enum Error {
     /// A trust file whose tables are written in a way that cannot be added to.
     #[error("no table can be added to the trust file as it is written")]
     NoPlace,
+    /// An entry of a trust file that names keys, and lets pass what they did not sign.
+    #[error("the trust file's entry for `{}` has `keys` and `unsigned = \"allow\"`", printable(.pattern))]
+    UnsignedPin {
+        /// What the entry matches.
+        pattern: String,
+    },
     /// A pattern of a trust file.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),
@@ -155,6 +176,9 @@ impl Error {
             | Self::NoSignature
             | Self::NoKey
             | Self::UnverifiedTransport
+            | Self::NotSigned { .. }
+            | Self::NoPinnedKey { .. }
+            | Self::Costly
             | Self::Refused(_) => Category::Untrusted,
             Self::LongDocument { .. }
             | Self::ManyLines { .. }
@@ -162,7 +186,9 @@ impl Error {
             | Self::LongKeys { .. }
             | Self::ManyKeys { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
-            Self::TrustFile(_) | Self::Encoding | Self::Pattern(_) => Category::Usage,
+            Self::TrustFile(_) | Self::Encoding | Self::UnsignedPin { .. } | Self::Pattern(_) => {
+                Category::Usage
+            }
         }
     }
 }

@@ -20,10 +20,12 @@ use std::time::SystemTime;
 
 use crate::authentication::{Anchor, Authentication, Note, Status};
 use crate::digest::Digest;
+use crate::error::printable;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::release::{Document, Expected, Package, Release, canonical_file_name};
 
+mod budget;
 pub mod checksums;
 mod error;
 mod file_name;
@@ -33,6 +35,7 @@ pub mod policy;
 mod refusal;
 pub mod rule;
 
+pub use budget::Budget;
 pub use checksums::Checksums;
 pub use error::{Error, Mismatch};
 pub use file_name::{PackageName, Subject};
@@ -61,6 +64,19 @@ pub fn verify<L>(
     rule: &Rule,
     now: SystemTime,
 ) -> Result<Verified<Release<L>>, Error> {
+    verify_within(release, rule, now, &Budget::default())
+}
+
+/// As [`verify`], for a caller that can end it: keys of strangers may cost a second.
+///
+/// # Errors
+/// As [`verify`], and [`Error::Costly`] if it was ended.
+pub fn verify_within<L>(
+    release: Release<L>,
+    rule: &Rule,
+    now: SystemTime,
+    budget: &Budget,
+) -> Result<Verified<Release<L>>, Error> {
     let mut notes = release.notes.clone();
     let checksums = release
         .checksums
@@ -76,7 +92,7 @@ pub fn verify<L>(
                 rule,
                 now,
             };
-            openpgp::check(&question, &mut notes)?
+            openpgp::check(&question, &mut notes, budget)?
         }
         _ => None,
     };
@@ -85,8 +101,9 @@ pub fn verify<L>(
     for package in &release.packages {
         matches_its_line(subject, package, checksums.as_ref())?;
     }
-    if good.is_none() && rule.unsigned == rule::Unsigned::Refuse {
-        return Err(what_is_missing(&release));
+    // Whoever names keys asks for a signature by them, whatever may be let pass besides.
+    if good.is_none() && (rule.unsigned == rule::Unsigned::Refuse || rule.pinned()) {
+        return Err(what_is_missing(&release, rule));
     }
     notes.extend(checksums.iter().flat_map(Checksums::notes));
     let mut release = release;
@@ -167,8 +184,18 @@ fn name_canonically<L>(release: &mut Release<L>) {
     }
 }
 
-fn what_is_missing<L>(release: &Release<L>) -> Error {
-    if release.checksums.is_none() {
+fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
+    let is_unsigned = release.checksums.is_none() || release.signatures.is_empty();
+    if rule.pinned() {
+        let files = rule.keys.iter().filter(|_| rule.pins.is_empty());
+        let files = files.map(|ring| printable(&ring.name));
+        let pins = rule.pins.iter().map(Fingerprint::to_string);
+        let expected = pins.chain(files).collect();
+        match is_unsigned {
+            true => Error::NotSigned { expected },
+            false => Error::NoPinnedKey { expected },
+        }
+    } else if release.checksums.is_none() {
         Error::NoDocument
     } else if release.signatures.is_empty() {
         Error::NoSignature

@@ -14,6 +14,9 @@ use super::policy::Settings;
 use super::rule::Fingerprint;
 use super::{Error, TrustFile};
 
+/// The setting that is never inherited: pinned means signed.
+const UNSIGNED: &str = "unsigned";
+
 /// Where in the text what stands.
 #[derive(Deserialize)]
 struct Places {
@@ -54,7 +57,8 @@ pub fn pin(
     // Whatever TOML allows, what was written has to say what it should.
     let holds = |text: &String| {
         let now = TrustFile::parse(text).ok()?.settings_for(provider)?;
-        let said = entry.map_or_else(Vec::new, |entry| entry.said);
+        let mut said = entry.map_or_else(Vec::new, |entry| entry.said);
+        said.retain(|(name, _)| *name != UNSIGNED);
         (now.pins == *keys && !now.has_files && now.said == said).then_some(())
     };
     match pinned {
@@ -74,8 +78,10 @@ fn table(
     inherited: Option<&Settings>,
 ) -> String {
     let keys = list(keys);
-    let mut table = format!("[[provider]]\nmatch = \"{provider}\"\nkeys = {keys}\n");
-    for (name, word) in inherited.into_iter().flat_map(|settings| &settings.said) {
+    let mut table =
+        format!("[[provider]]\nmatch = \"{provider}\"\nkeys = {keys}\n{UNSIGNED} = \"refuse\"\n");
+    let inherited = inherited.into_iter().flat_map(|settings| &settings.said);
+    for (name, word) in inherited.filter(|(name, _)| *name != UNSIGNED) {
         // Writing into a string cannot fail.
         let _written = writeln!(table, "{name} = \"{word}\"");
     }
@@ -132,7 +138,7 @@ mod tests {
 
     fn own(settings: &str) -> String {
         format!(
-            "[[provider]]\nmatch = \"registry.opentofu.org/acme/demo\"\nkeys = [\"{KEY}\"]\n{settings}"
+            "[[provider]]\nmatch = \"registry.opentofu.org/acme/demo\"\nkeys = [\"{KEY}\"]\nunsigned = \"refuse\"\n{settings}"
         )
     }
 
@@ -163,7 +169,7 @@ mod tests {
             let table = format!(
                 "{header}\nmatch = \"registry.opentofu.org/*/*\"\nunsigned = \"allow\"\nweak = \"warn\"\n"
             );
-            let own = own("unsigned = \"allow\"\nweak = \"warn\"\n");
+            let own = own("weak = \"warn\"\n");
             let expected = format!("{before}{own}\n{table}");
             assert_eq!(pinned(&format!("{before}{table}")), Some(expected));
         }

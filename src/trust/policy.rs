@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The first matching entry decides, else the defaults; then keys of the command line replace the entry's keys, and then a matching
-//! `--allow-unsigned` sets `unsigned`.
+//! `--allow-unsigned` sets `unsigned`, unless keys are named: pinned means signed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -132,6 +132,11 @@ impl TrustFile {
 
 impl Entry {
     fn new(table: Table) -> Result<Self, Error> {
+        if !table.keys.is_empty() && table.unsigned == Unsigned::Allow {
+            return Err(Error::UnsignedPin {
+                pattern: table.r#match,
+            });
+        }
         let mut entry = Self {
             pattern: table.r#match.parse()?,
             files: Vec::new(),
@@ -170,7 +175,7 @@ impl Policy {
         self
     }
 
-    /// Adds patterns of providers that may come without a usable key or signature.
+    /// Adds patterns of providers that may come without a usable key or signature, if no key is pinned for them.
     #[must_use]
     pub fn with_allow_unsigned(mut self, patterns: Vec<ProviderPattern>) -> Self {
         self.allow_unsigned.extend(patterns);
@@ -204,7 +209,8 @@ impl Policy {
                 .map(|document| ring(document, anchor))
                 .collect();
         }
-        if allowed {
+        // Whoever pins keys asks for signatures, and a flag does not change that by the way.
+        if allowed && !rule.pinned() {
             rule.unsigned = Unsigned::Allow;
         }
         Some(rule)
@@ -255,7 +261,7 @@ mod tests {
     #[test]
     fn the_first_matching_entry_decides() {
         let policy = policy(&format!(
-            "[[provider]]\nmatch = 'a.example/acme/demo'\nkeys = ['{}', 'keys/acme.asc']\nunsigned = 'allow'\nexpired = 'refuse'\nweak = 'warn'\n\
+            "[[provider]]\nmatch = 'a.example/acme/demo'\nkeys = ['{}', 'keys/acme.asc']\nexpired = 'refuse'\nweak = 'warn'\n\
              [[provider]]\nmatch = 'a.example/*/*'\n",
             PIN.to_lowercase()
         ));
@@ -264,7 +270,7 @@ mod tests {
         assert_eq!(rings(&first), [("keys/acme.asc", Anchor::Pinned)]);
         assert_eq!(
             (first.unsigned, first.expired, first.weak),
-            (Unsigned::Allow, Expired::Refuse, Weak::Warn)
+            (Unsigned::Refuse, Expired::Refuse, Weak::Warn)
         );
         let second = rule(&policy, "a.example/acme/other").expect("a rule");
         assert!(!second.pinned());
@@ -290,18 +296,33 @@ mod tests {
 
     #[test]
     fn allow_unsigned_changes_nothing_else() {
-        let text =
-            format!("[[provider]]\nmatch = 'a.example/acme/*'\nkeys = ['{PIN}']\nweak = 'warn'\n");
+        let text = "[[provider]]\nmatch = 'a.example/acme/*'\nweak = 'warn'\n";
         let patterns = vec!["a.example/acme/demo".parse().expect("a pattern")];
-        let policy = policy(&text).with_allow_unsigned(patterns);
+        let policy = policy(text).with_allow_unsigned(patterns);
         let allowed = rule(&policy, "a.example/acme/demo").expect("a rule");
         assert_eq!(
             (allowed.unsigned, allowed.weak),
             (Unsigned::Allow, Weak::Warn)
         );
-        assert!(allowed.pinned());
         let other = rule(&policy, "a.example/acme/other").expect("a rule");
         assert_eq!(other.unsigned, Unsigned::Refuse);
+    }
+
+    #[test]
+    fn allow_unsigned_does_not_reach_pinned_providers() {
+        let pattern = || vec!["a.example/acme/*".parse().expect("a pattern")];
+        for keys in [PIN, "keys/acme.asc"] {
+            let text = format!("[[provider]]\nmatch = 'a.example/acme/*'\nkeys = ['{keys}']\n");
+            let policy = policy(&text).with_allow_unsigned(pattern());
+            let pinned = rule(&policy, "a.example/acme/demo").expect("a rule");
+            assert_eq!(pinned.unsigned, Unsigned::Refuse, "{keys}");
+            assert!(pinned.pinned());
+        }
+        let policy = Policy::default()
+            .with_keys(vec![document("new.asc")])
+            .with_allow_unsigned(pattern());
+        let pinned = rule(&policy, "a.example/acme/demo").expect("a rule");
+        assert_eq!(pinned.unsigned, Unsigned::Refuse);
     }
 
     #[test]
@@ -314,6 +335,7 @@ mod tests {
             "[[provider]]\nmatch = 'a/b/c'\nunsigned = 'maybe'",
             "[[provider]]\nmatch = 'a/b/c'\nunsigned = true",
             "[[provider]]\nmatch = 'b/c'",
+            "[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc']\nunsigned = 'allow'",
         ] {
             let error = TrustFile::parse(text).expect_err(text);
             assert_eq!(error.category(), Category::Usage, "{text}");

@@ -71,8 +71,8 @@ pub enum Reason {
         /// The certificate.
         key: Fingerprint,
     },
-    /// It was made after its key had expired.
-    #[error("was made after its key had expired\n  key {key}")]
+    /// It, or the key that made it, has expired by now.
+    #[error("is by an expired key\n  key {key}")]
     Expired {
         /// The certificate.
         key: Fingerprint,

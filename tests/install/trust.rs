@@ -223,7 +223,7 @@ fn a_release_without_signature_is_shown_as_what_it_is() {
     let run = install_linux(&scene, &[]).succeeds();
     assert!(
         run.stderr
-            .contains("  Verified example.com/acme/demo 1.0.0   checksum\n"),
+            .contains("  Accepted example.com/acme/demo 1.0.0   checksum\n"),
         "{}",
         run.stderr
     );

@@ -54,7 +54,7 @@ fn exchanged_evidence(author: &Author) {
     fs::write(author.repository("index.json"), index).unwrap();
 }
 
-/// The store has a release without a signature, and the trust file allows that.
+/// The store has a release without a signature, and the trust file names a key.
 fn unsigned(author: &Author) {
     two_platforms()
         .mistake(Mistake::SignatureMissing)
@@ -62,7 +62,7 @@ fn unsigned(author: &Author) {
     author
         .push_unsigned(&["--allow-unsigned", "acme/demo"])
         .succeeds();
-    let entry = "match = \"*/*/*\"\nkeys = [\"acme.asc\"]\nunsigned = \"allow\"\n";
+    let entry = "match = \"*/*/*\"\nkeys = [\"acme.asc\"]\n";
     author
         .scene
         .write("trust.toml", format!("[[provider]]\n{entry}"));
@@ -282,8 +282,12 @@ hint: do not use these packages: either the store was tampered with, or the key 
             arguments: "install acme/demo --platform linux_amd64 --trust trust.toml --require-pinned --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the package is not signed by a pinned key for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  received checksum
+error: the evidence does not prove the packages beside it for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  there is no signature by a pinned key
+    expected acme.asc
+    received none
+
+hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
 ",
         },
     ]);

@@ -52,9 +52,24 @@ fn signatures() {
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the checksum document is not signed for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: there is no signature by a pinned key for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected acme.asc
+  received none
 
-hint: nothing of this version was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
+hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes
+",
+        },
+        Case {
+            label: "no signature, and unsigned is allowed for others than those with a pinned key",
+            given: |author| mistake(author, Mistake::SignatureMissing),
+            arguments: "push dist --provider acme/demo --key acme.asc --allow-unsigned acme/demo --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: there is no signature by a pinned key for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected acme.asc
+  received none
+
+hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes
 ",
         },
         Case {
@@ -196,10 +211,46 @@ error: cannot read key.asc
             arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature of the checksum document cannot be checked without a key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+  received [ACME]
 
-hint: nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
+hint: nothing of this version was written. If the author has changed keys, name the new one with `--key FILE`
 ",
+        },
+        Case {
+            label: "the fingerprint of the right key, and no key",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                pin(
+                    author,
+                    &format!("keys = [\"{}\"]", Signer::acme().fingerprint()),
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --allow-unsigned acme/demo --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature of the checksum document cannot be checked without the pinned key for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected [ACME]
+  received no such key
+
+hint: nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`
+",
+        },
+        Case {
+            label: "keys, and no signature needed",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                pin(author, "keys = [\"acme.asc\"]\nunsigned = \"allow\"");
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r#"
+error: trust.toml is not a trust file
+  the trust file's entry for `registry.opentofu.org/acme/*` has `keys` and `unsigned = "allow"`
+
+hint: pinned means signed: leave out one of them, or write two entries, of which the first that matches decides
+"#,
         },
         Case {
             label: "the pinned key is another one's",
@@ -256,7 +307,7 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key 
 ",
         },
         Case {
-            label: "signed after the key had expired",
+            label: "the key has expired",
             given: |author| {
                 signed_by(author, "expired-before");
                 pin(author, "keys = [\"key.asc\"]\nexpired = \"refuse\"");
@@ -264,10 +315,10 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key 
             arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
             exit: 3,
             says: r#"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` was made after its key had expired for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by an expired key for registry.opentofu.org/acme/demo 1.0.0 in dist
   key FB115E33801559B027AA1233AE4169F062F4082A
 
-hint: nothing of this version was written. `expired = "warn"` in the trust file lets it pass
+hint: nothing of this version was written. If it was made while the key was in use, `expired = "warn"` in the trust file lets it pass, as clients do
 "#,
         },
     ]);

@@ -120,10 +120,10 @@ fn a_key_that_was_expired_is_refused_where_somebody_says_so() {
         stage.named("[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nexpired = \"refuse\"\n"),
     );
     stage.demo("--trust trust.toml").says(3, r#"
-error: the signature `SHA256SUMS.sig` was made after its key had expired for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: the signature `SHA256SUMS.sig` is by an expired key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   key FB115E33801559B027AA1233AE4169F062F4082A
 
-hint: nothing of this version was written. `expired = "warn"` in the trust file lets it pass
+hint: nothing of this version was written. If it was made while the key was in use, `expired = "warn"` in the trust file lets it pass, as clients do
 "#);
     assert!(stage.installs().is_empty());
     // What was signed there are no zips, so that nothing can be seen to arrive.
@@ -183,7 +183,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
     stage.demo(&pattern).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   checksum
+  Accepted [ORIGIN]/acme/demo 1.0.0   checksum
     Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   checksum
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -214,7 +214,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
     stage.demo("--allow-unsigned [ORIGIN]/acme/demo").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   checksum
+  Accepted [ORIGIN]/acme/demo 1.0.0   checksum
     Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   checksum
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",

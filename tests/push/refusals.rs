@@ -15,7 +15,7 @@ const MISTAKES: [(Mistake, &str); 7] = [
     (Mistake::SignatureBroken, "is no OpenPGP signature"),
     (Mistake::SignatureByStranger, "is by another key"),
     (Mistake::SignatureArmored, "is armoured"),
-    (Mistake::SignatureMissing, "is not signed"),
+    (Mistake::SignatureMissing, "no signature by a pinned key"),
 ];
 
 /// A store that has another version already.

@@ -60,7 +60,7 @@ fn without_a_signature_if_that_is_allowed() {
     let run = author.push_unsigned(&["--allow-unsigned", "acme/*"]);
     run.succeeds().says(
         "
-  Verified registry.opentofu.org/acme/demo 1.0.0   checksum
+  Accepted registry.opentofu.org/acme/demo 1.0.0   checksum
     Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   checksum
     Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   checksum
     Pushed 1 version, 2 packages (813 B copied) in [TIME]

@@ -125,10 +125,11 @@ fn other_evidence_must_not_be_left_beside_the_provider() {
         .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
     let signed = fs::read(&signature).unwrap();
     fs::remove_file(&signature).unwrap();
-    let registry = plain(
-        &pusher,
-        &["--allow-unsigned", "acme/demo", "--platform", PLATFORMS[0]],
-    );
+    // Without a key: a key that is named asks for a signature by it.
+    let registry = Registry::plain();
+    let push = ["push", "dist", "--provider", NAME, "--allow-unsigned", NAME];
+    let push = [&push[..], &["--platform", PLATFORMS[0]]].concat();
+    pusher.run(&registry, &push, "--to").succeeds();
     fs::write(&signature, signed).unwrap();
     let before = registry.tags(NAME);
     registry.always(matching("PUT", "/manifests/evidence-"), no_evidence());

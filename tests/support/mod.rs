@@ -7,6 +7,7 @@ pub mod expected;
 pub mod foreign;
 pub mod hostile;
 pub mod judge;
+pub mod keygrammar;
 pub mod layout;
 pub mod layout_of_registry;
 pub mod origin;

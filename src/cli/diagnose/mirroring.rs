@@ -18,6 +18,13 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             provider.hostname(),
             provider.namespace()
         ),
+        Problem::Trust(trust::Error::NotSigned { .. }) => {
+            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it".to_owned()
+        }
+        Problem::Trust(trust::Error::NoPinnedKey { .. }) => proof::NAME_PINNED_KEY.to_owned(),
+        Problem::Trust(trust::Error::Costly) => {
+            format!("nothing of this version was written. {}", proof::COSTLY)
+        }
         Problem::Trust(trust::Error::NoDocument) => format!(
             "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
         ),

@@ -3,6 +3,13 @@
 use tfoci::trust;
 use tfoci::trust::rule::Fingerprint;
 
+/// What to do where only the fingerprint of the key is at hand.
+pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`";
+
+/// What to think of a release whose proof was given up.
+pub(super) const COSTLY: &str =
+    "Its keys or signatures were made to keep readers busy, or are damaged: ask its author";
+
 pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     let text = match error {
         trust::Error::NoKey => {
@@ -11,6 +18,11 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         trust::Error::NoSignature => {
             format!("nothing of this version was written. To go without a signature, `--allow-unsigned {address}`")
         }
+        trust::Error::NotSigned { .. } => {
+            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes".to_owned()
+        }
+        trust::Error::NoPinnedKey { .. } => NAME_PINNED_KEY.to_owned(),
+        trust::Error::Costly => format!("nothing of this version was written. {COSTLY}"),
         trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
         trust::Error::Refused(refusal) => format!("nothing of this version was written. {}", refused(&refusal.reason)?),
         trust::Error::Mismatch { .. } => "nothing of this version was written. Build the release again, and sign after the last change".to_owned(),
@@ -48,7 +60,9 @@ fn refused(reason: &trust::Reason) -> Option<String> {
         trust::Reason::WeakDocument { .. } => {
             "Sign with `--digest-algo SHA256`; `weak = \"warn\"` in a trust file lets it pass"
         }
-        trust::Reason::Expired { .. } => "`expired = \"warn\"` in the trust file lets it pass",
+        trust::Reason::Expired { .. } => {
+            "If it was made while the key was in use, `expired = \"warn\"` in the trust file lets it pass, as clients do"
+        }
         trust::Reason::Revoked { .. } | trust::Reason::NotForSigning { .. } => {
             "The release needs a signature by a key that is in use"
         }

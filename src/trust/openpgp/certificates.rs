@@ -1,51 +1,243 @@
-//! Certificates, read from whatever the places that offer keys put around them.
+//! Certificates: what all the places that offer keys know of each, and what of it is worth computing with.
 //!
-//! Real key files have carriage returns, lack the last newline, carry a no-break space where an empty line belongs or text after the
-//! end, and hold several keys or several blocks. A key that cannot be read is passed over: the signature may be by another.
+//! Only what decides about a signature is given to the library, which verifies what it is given: the primary key, user ids, keys that
+//! may sign, and what the owner has signed about them. What others have certified is of no interest here.
 
 use std::collections::BTreeMap;
 
 use sequoia_openpgp as openpgp;
 
-use openpgp::armor::{Kind, Writer};
-use openpgp::cert::{Cert, CertParser};
-use openpgp::parse::Parse;
+use openpgp::armor::{Kind as Armour, Writer};
+use openpgp::cert::Cert;
+use openpgp::packet::Signature;
+use openpgp::parse::Parse as _;
 use openpgp::serialize::Serialize as _;
+use openpgp::types::SignatureType;
+use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::Anchor;
 use crate::release::KeyRing;
 use crate::trust::Error;
+use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Fingerprint, Rule};
+
+use super::measure;
+use super::ring::{self, Component, Copy, Kind};
 
 /// The most bytes of one key ring. The largest real key file has 16 KiB; certificates with many foreign signatures have more.
 const LONGEST_RING: usize = 4 << 20;
-/// The most certificates that are tried. The owner with the most has four.
-const MOST_KEYS: usize = 256;
 
-const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
-const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
+/// A certificate that was offered, with all that any of the rings knows of it: another copy may bring its renewal, or its revocation.
+pub(super) struct Offered {
+    pub fingerprint: Fingerprint,
+    /// The best reason to believe it.
+    pub anchor: Anchor,
+    copies: Vec<Copy>,
+}
 
-/// A certificate, with all that any of the rings knows of it: another copy may bring its renewal, or its revocation.
+/// A certificate that can be asked.
 pub(super) struct Certificate {
     pub cert: Cert,
     pub fingerprint: Fingerprint,
-    /// The best reason to believe it.
     pub anchor: Anchor,
 }
 
 impl Certificate {
     /// Armoured as clients read it, without comments, which would differ between versions of the library.
     pub fn armoured(&self) -> Option<Vec<u8>> {
-        let mut writer = Writer::new(Vec::new(), Kind::PublicKey).ok()?;
+        let mut writer = Writer::new(Vec::new(), Armour::PublicKey).ok()?;
         self.cert.export(&mut writer).ok()?;
         writer.finalize().ok()
     }
 }
 
+impl Offered {
+    /// Whether one of these names means one of its keys.
+    pub fn is_named(&self, names: &[KeyHandle]) -> bool {
+        let handles = self.copies.iter().flat_map(|copy| &copy.handles);
+        let mut pairs = handles.flat_map(|handle| names.iter().map(move |name| (handle, name)));
+        pairs.any(|(handle, name)| handle.aliases(name))
+    }
+
+    /// Pays for all that can be computed with it, and hands it over; `None` if it is no certificate.
+    pub fn open(&self, budget: &Budget) -> Result<Option<Certificate>, Spent> {
+        let (mut primary, mut others) = (Vec::new(), Vec::new());
+        let mut price = Price::default();
+        for copy in &self.copies {
+            let Some(owner) = copy.handles.first() else {
+                continue;
+            };
+            budget.spend(copy.parsing())?;
+            for component in &copy.components {
+                let packets = match component.kind {
+                    Kind::Primary => &mut primary,
+                    _ => &mut others,
+                };
+                price.add(keep(component, owner, packets));
+            }
+        }
+        let Some(copy) = self.copies.first() else {
+            return Ok(None);
+        };
+        budget.spend(price.of_all(measure::cost(&copy.primary).unwrap_or(u64::MAX)))?;
+        let is_key = |packet: &Packet| !matches!(packet, Packet::Signature(_));
+        // One primary key, with what every copy knows of it.
+        let (mut first, signatures): (Vec<_>, Vec<_>) = primary.into_iter().partition(is_key);
+        first.truncate(1);
+        let packets = first.into_iter().chain(signatures).chain(others);
+        let packets: Vec<Packet> = packets.collect();
+        let cert = Cert::from_packets(packets.into_iter()).ok();
+        Ok(cert.map(|cert| Certificate {
+            cert: cert.strip_secret_key_material(),
+            fingerprint: self.fingerprint.clone(),
+            anchor: self.anchor,
+        }))
+    }
+
+    /// Takes in another copy, as long as all of them together are no larger than an honest certificate.
+    fn merge(&mut self, copy: Copy, anchor: Anchor) -> bool {
+        self.anchor = stronger(self.anchor, anchor);
+        if self.copies.contains(&copy) {
+            return true;
+        }
+        let components = |copy: &Copy| copy.components.len();
+        let is_small = |count: fn(&Copy) -> usize, most| {
+            self.copies.iter().map(count).sum::<usize>() + count(&copy) <= most
+        };
+        let fits = is_small(components, ring::MOST_COMPONENTS)
+            && is_small(Copy::signatures, ring::MOST_SIGNATURES);
+        if fits {
+            self.copies.push(copy);
+        }
+        fits
+    }
+}
+
+/// What is to be paid for a certificate.
+#[derive(Default)]
+struct Price {
+    /// Signatures of the primary key.
+    signatures: u64,
+    /// Signatures of subkeys, embedded in others.
+    embedded: u64,
+    /// Bytes of components.
+    bytes: u64,
+    /// What one signature of the costliest subkey costs.
+    subkey: u64,
+}
+
+impl Price {
+    fn add(&mut self, other: Self) {
+        self.signatures += other.signatures;
+        self.embedded += other.embedded;
+        self.bytes += other.bytes;
+        self.subkey = self.subkey.max(other.subkey);
+    }
+
+    /// Each signature is hashed with each component if it does not fit the one before it.
+    fn of_all(&self, primary: u64) -> u64 {
+        let hashing = self.bytes.saturating_mul(measure::A_BYTE);
+        let each = primary
+            .saturating_add(hashing)
+            .saturating_mul(self.signatures);
+        let embedded = self.subkey.saturating_add(hashing);
+        each.saturating_add(embedded.saturating_mul(self.embedded))
+    }
+}
+
+/// Adds the packets of a component, and of its signatures, that decide about signatures.
+fn keep(component: &Component, owner: &KeyHandle, packets: &mut Vec<Packet>) -> Price {
+    let Ok(packet) = Packet::from_bytes(&component.packet) else {
+        return Price::default();
+    };
+    let mut signatures = component.signatures.iter();
+    let mut signatures: Vec<Signature> = signatures
+        .by_ref()
+        .filter_map(|packet| match Packet::from_bytes(packet) {
+            Ok(Packet::Signature(signature)) => Some(signature),
+            _ => None,
+        })
+        .filter(|signature| is_by(signature, owner) && is_about_keys(signature.typ()))
+        .collect();
+    let mut price = Price {
+        bytes: bytes(component.packet.len()),
+        ..Price::default()
+    };
+    if component.kind == Kind::Subkey {
+        if !signatures.iter().any(may_let_sign) {
+            // A revocation may stand behind the wrong subkey.
+            signatures.retain(is_revocation);
+        }
+        if signatures.is_empty() {
+            return Price::default();
+        }
+        price.subkey = cost_of(&packet);
+    }
+    price.signatures = bytes(signatures.len());
+    let embedded = signatures
+        .iter()
+        .map(|one| one.embedded_signatures().count());
+    price.embedded = embedded.map(bytes).sum();
+    packets.push(packet);
+    packets.extend(signatures.into_iter().map(Packet::from));
+    price
+}
+
+fn cost_of(packet: &Packet) -> u64 {
+    let cost = match packet {
+        Packet::PublicSubkey(key) => measure::cost(key),
+        Packet::SecretSubkey(key) => measure::cost(key),
+        _ => None,
+    };
+    cost.unwrap_or(u64::MAX)
+}
+
+fn bytes(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// Whether a signature may be by the owner of the certificate.
+fn is_by(signature: &Signature, owner: &KeyHandle) -> bool {
+    let issuers = signature.get_issuers();
+    issuers.is_empty() || issuers.iter().any(|issuer| issuer.aliases(owner))
+}
+
+fn is_about_keys(kind: SignatureType) -> bool {
+    use SignatureType::{
+        CasualCertification, CertificationRevocation, DirectKey, GenericCertification,
+        KeyRevocation, PersonaCertification, PositiveCertification, SubkeyBinding,
+        SubkeyRevocation,
+    };
+    matches!(
+        kind,
+        DirectKey
+            | KeyRevocation
+            | GenericCertification
+            | PersonaCertification
+            | CasualCertification
+            | PositiveCertification
+            | CertificationRevocation
+            | SubkeyBinding
+            | SubkeyRevocation
+    )
+}
+
+fn is_revocation(signature: &Signature) -> bool {
+    signature.typ() == SignatureType::SubkeyRevocation
+}
+
+/// Whether a signature may say of a subkey that it signs. Without flags, others of the certificate decide.
+fn may_let_sign(signature: &Signature) -> bool {
+    signature.typ() == SignatureType::SubkeyBinding
+        && signature
+            .key_flags()
+            .is_none_or(|flags| flags.for_signing())
+}
+
 /// Every certificate that there is, and what became of the rest.
 #[derive(Default)]
 pub(super) struct Certificates {
-    all: BTreeMap<Fingerprint, Certificate>,
+    all: BTreeMap<Fingerprint, Offered>,
     read: usize,
     skipped: bool,
 }
@@ -78,7 +270,7 @@ impl Certificates {
     }
 
     /// All of them, in the order of their fingerprints.
-    pub fn iter(&self) -> impl Iterator<Item = &Certificate> {
+    pub fn iter(&self) -> impl Iterator<Item = &Offered> {
         self.all.values()
     }
 
@@ -95,47 +287,36 @@ impl Certificates {
                 limit: LONGEST_RING,
             });
         }
-        for block in blocks(&ring.bytes) {
-            let before = self.read;
-            for cert in CertParser::from_bytes(&block).into_iter().flatten() {
-                match cert {
-                    Ok(cert) => self.insert(cert, ring.anchor)?,
-                    Err(_) => self.skipped = true,
-                }
+        for copy in ring::copies(&ring.bytes) {
+            match copy {
+                Some(copy) => self.insert(copy, ring.anchor)?,
+                None => self.skipped = true,
             }
-            self.skipped |= self.read == before;
         }
         Ok(())
     }
 
-    fn insert(&mut self, cert: Cert, anchor: Anchor) -> Result<(), Error> {
+    fn insert(&mut self, copy: Copy, anchor: Anchor) -> Result<(), Error> {
         self.read += 1;
-        if self.read > MOST_KEYS {
-            return Err(Error::ManyKeys { limit: MOST_KEYS });
+        if self.read > ring::MOST_CERTIFICATES {
+            return Err(Error::ManyKeys {
+                limit: ring::MOST_CERTIFICATES,
+            });
         }
-        let cert = cert.strip_secret_key_material();
-        let Ok(fingerprint) = cert.fingerprint().to_hex().parse::<Fingerprint>() else {
+        let fingerprint = copy.primary.fingerprint().to_hex().parse::<Fingerprint>();
+        let Ok(fingerprint) = fingerprint else {
             self.skipped = true;
             return Ok(());
         };
-        let merged = match self.all.remove(&fingerprint) {
-            None => Ok((cert, anchor)),
-            Some(known) => {
-                let anchor = stronger(known.anchor, anchor);
-                known.cert.merge_public(cert).map(|cert| (cert, anchor))
-            }
-        };
-        match merged {
-            Ok((cert, anchor)) => {
-                let certificate = Certificate {
-                    cert,
-                    fingerprint: fingerprint.clone(),
-                    anchor,
-                };
-                self.all.insert(fingerprint, certificate);
-            }
-            Err(_) => self.skipped = true,
-        }
+        let known = self
+            .all
+            .entry(fingerprint.clone())
+            .or_insert_with(|| Offered {
+                fingerprint,
+                anchor,
+                copies: Vec::new(),
+            });
+        self.skipped |= !known.merge(copy, anchor);
         Ok(())
     }
 }
@@ -153,37 +334,6 @@ fn stronger(one: Anchor, other: Anchor) -> Anchor {
         .unwrap_or(one)
 }
 
-/// The armoured blocks of a text, each without what surrounds it; without any, the whole as binary.
-fn blocks(ring: &[u8]) -> Vec<Vec<u8>> {
-    let mut found = Vec::new();
-    let mut rest = ring;
-    while let Some((_, block)) = split_after(rest, BEGIN) {
-        // A block that lost its end must not take the next one with it.
-        let (body, next) = split_before(block, BEGIN).unwrap_or((block, &[]));
-        let body = split_after(body, END).map_or(body, |(body, _)| body);
-        found.push([BEGIN, body].concat());
-        rest = next;
-    }
-    if found.is_empty() {
-        vec![ring.to_vec()]
-    } else {
-        found
-    }
-}
-
-fn split_before<'a>(text: &'a [u8], marker: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
-    text.split_at_checked(position(text, marker)?)
-}
-
-fn split_after<'a>(text: &'a [u8], marker: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
-    text.split_at_checked(position(text, marker)? + marker.len())
-}
-
-fn position(text: &[u8], marker: &[u8]) -> Option<usize> {
-    text.windows(marker.len())
-        .position(|window| window == marker)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,6 +345,8 @@ mod tests {
             .join("testdata")
             .join(path)
     }
+
+    const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
 
     fn read(bytes: Vec<u8>) -> Result<Certificates, Error> {
         let ring = KeyRing {
@@ -210,6 +362,8 @@ mod tests {
         let armoured = std::fs::read(testdata("keys/rsa2048.asc")).expect("a key");
         let mut binary = Vec::new();
         for certificate in read(armoured).expect("a ring").iter() {
+            let certificate = certificate.open(&Budget::default());
+            let certificate = certificate.expect("cheap").expect("a certificate");
             certificate.cert.export(&mut binary).expect("bytes");
         }
         let two = read(binary.repeat(2)).expect("a ring");
@@ -243,7 +397,9 @@ mod tests {
                 *byte ^= 1 << bit;
             }
             bytes.truncate(cut);
-            let _ = read([start, bytes].concat());
+            for certificate in read([start, bytes].concat()).expect("a ring").iter() {
+                let _ = certificate.open(&Budget::default());
+            }
         }
     }
 }

@@ -9,6 +9,8 @@ use std::time::SystemTime;
 use crate::authentication::{Anchor, Note};
 use crate::release::{Document, KeyRing};
 
+#[cfg(not(feature = "openpgp"))]
+use super::budget::Budget;
 use super::rule::{Fingerprint, Rule};
 
 #[cfg(feature = "openpgp")]
@@ -16,7 +18,11 @@ mod certificates;
 #[cfg(feature = "openpgp")]
 mod key;
 #[cfg(feature = "openpgp")]
+mod measure;
+#[cfg(feature = "openpgp")]
 mod packets;
+#[cfg(feature = "openpgp")]
+mod ring;
 #[cfg(feature = "openpgp")]
 mod signature;
 
@@ -54,10 +60,17 @@ pub(super) struct Good {
 
 /// Without OpenPGP nothing can be said about any signature, so nothing is let pass.
 #[cfg(not(feature = "openpgp"))]
-pub(super) fn check(_: &Question<'_>, _: &mut Vec<Note>) -> Result<Option<Good>, super::Error> {
+pub(super) fn check(
+    _: &Question<'_>,
+    _: &mut Vec<Note>,
+    _: &Budget,
+) -> Result<Option<Good>, super::Error> {
     Err(super::Error::Unsupported)
 }
 
+#[cfg(test)]
+#[cfg(feature = "openpgp")]
+mod hostile_tests;
 #[cfg(test)]
 #[cfg(feature = "openpgp")]
 mod real_tests;

@@ -1,4 +1,4 @@
-//! Signature packets, taken out of their file and made readable.
+//! Packets, found by their lengths alone, and signature packets made readable.
 //!
 //! A number in OpenPGP stands behind its length in bits. Some writers always declare the full length of the key, whatever the value
 //! happens to be: a good share of real signatures. Most readers, and all clients, do not mind; Sequoia takes such a packet for an
@@ -13,34 +13,14 @@ pub(super) struct SignaturePacket {
     pub repaired: bool,
 }
 
-const SIGNATURE: u8 = 2;
+pub(super) const SIGNATURE: u8 = 2;
 
 /// The most packets of one file, because each costs arithmetic. Real files have one.
 const MOST: usize = 16;
 
-/// The packets of a binary signature file; `None` when it is anything but a sequence of 1 to 16 signature packets.
-pub(super) fn signatures(file: &[u8]) -> Option<Vec<SignaturePacket>> {
-    let mut rest = file;
-    let mut found = Vec::new();
-    while !rest.is_empty() {
-        let body = body_of_signature(&mut rest)?;
-        let repaired = repair(body);
-        found.push(SignaturePacket {
-            repaired: repaired.is_some(),
-            bytes: with_header(repaired.as_deref().unwrap_or(body))?,
-        });
-    }
-    (1..=MOST).contains(&found.len()).then_some(found)
-}
-
-fn with_header(body: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = vec![0xc0 | SIGNATURE, 0xff];
-    bytes.extend(u32::try_from(body.len()).ok()?.to_be_bytes());
-    bytes.extend(body);
-    Some(bytes)
-}
-
-fn body_of_signature<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+/// Takes the next packet off some bytes: its tag and its body; `None` when that is no packet whose length is known. Partial lengths
+/// are for messages, not for keys or signatures.
+pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     let first = number(rest, 1)?;
     let (tag, length) = match first & 0xc0 {
         0xc0 => (first & 0x3f, new_length(rest)?),
@@ -55,7 +35,87 @@ fn body_of_signature<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
         }
         _ => return None,
     };
-    (tag == usize::from(SIGNATURE)).then(|| take(rest, length))?
+    Some((u8::try_from(tag).ok()?, take(rest, length)?))
+}
+
+/// The packets of a binary signature file; `None` when it is anything but a sequence of 1 to 16 signature packets.
+pub(super) fn signatures(file: &[u8]) -> Option<Vec<SignaturePacket>> {
+    let mut rest = file;
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let body = body_of_signature(&mut rest)?;
+        if found.len() == MOST || signatures_in(body) != Some(1) {
+            return None;
+        }
+        let repaired = repair(body);
+        found.push(SignaturePacket {
+            repaired: repaired.is_some(),
+            bytes: with_header(SIGNATURE, repaired.as_deref().unwrap_or(body))?,
+        });
+    }
+    (1..=MOST).contains(&found.len()).then_some(found)
+}
+
+/// A packet with a header that every reader understands.
+pub(super) fn with_header(tag: u8, body: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = vec![0xc0 | tag, 0xff];
+    bytes.extend(u32::try_from(body.len()).ok()?.to_be_bytes());
+    bytes.extend(body);
+    Some(bytes)
+}
+
+/// How many signatures a signature packet counts for, itself included: each embedded one costs arithmetic of its own. `None` if it
+/// has more subpackets than an honest one needs, or lengths that lie.
+pub(super) fn signatures_in(body: &[u8]) -> Option<usize> {
+    let mut rest = body;
+    let size = match number(&mut rest, 1)? {
+        4 => 2,
+        6 => 4,
+        // Version 3 has no subpackets; readers know no others.
+        _ => return Some(1),
+    };
+    take(&mut rest, 3)?;
+    let (mut subpackets, mut embedded) = (0usize, 0usize);
+    for _area in ["hashed", "unhashed"] {
+        let length = number(&mut rest, size)?;
+        let mut area = take(&mut rest, length)?;
+        while !area.is_empty() {
+            let length = new_length_of_subpacket(&mut area)?;
+            let content = take(&mut area, length)?;
+            subpackets += 1;
+            embedded += usize::from(content.first().is_some_and(|kind| kind & 0x7f == EMBEDDED));
+        }
+    }
+    (subpackets <= MOST_SUBPACKETS).then_some(1 + embedded)
+}
+
+/// What a signature packet says that it is about.
+pub(super) fn kind_of_signature(body: &[u8]) -> Option<u8> {
+    let place = match body.first()? {
+        3 => 2,
+        _ => 1,
+    };
+    body.get(place).copied()
+}
+
+/// The kind of subpacket that holds another signature.
+const EMBEDDED: u8 = 32;
+
+/// The most subpackets of one signature. Real ones have fewer than 20.
+const MOST_SUBPACKETS: usize = 128;
+
+/// Subpackets have no partial lengths.
+fn new_length_of_subpacket(rest: &mut &[u8]) -> Option<usize> {
+    match number(rest, 1)? {
+        short @ 0..192 => Some(short),
+        high @ 192..255 => Some(((high - 192) << 8) + number(rest, 1)? + 192),
+        _ => number(rest, 4),
+    }
+}
+
+fn body_of_signature<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (tag, body) = next(rest)?;
+    (tag == SIGNATURE).then_some(body)
 }
 
 /// Partial lengths, which begin with 224 to 254, are not for signatures.
@@ -122,7 +182,7 @@ mod tests {
 
     /// A version 4 body with empty areas.
     fn body(algorithm: u8, numbers: &[u8]) -> Vec<u8> {
-        let mut body = vec![4, 0, algorithm, 8, 0, 0, 0, 1, 0xee, 0xab, 0xcd];
+        let mut body = vec![4, 0, algorithm, 8, 0, 0, 0, 1, 0, 0xab, 0xcd];
         body.extend(numbers);
         body
     }
@@ -176,7 +236,7 @@ mod tests {
         let found = signatures(&file).expect("five packets");
         let repaired: Vec<bool> = found.iter().map(|packet| packet.repaired).collect();
         assert_eq!(repaired, [false, true, false, true, false]);
-        let same = with_header(&good).expect("a header");
+        let same = with_header(SIGNATURE, &good).expect("a header");
         assert!(found.iter().all(|packet| packet.bytes == same));
     }
 
@@ -202,16 +262,41 @@ mod tests {
         }
         assert_eq!(signatures(&[]), None);
         assert_eq!(
-            signatures(&with_header(&good).expect("a header").repeat(17)),
+            signatures(&with_header(SIGNATURE, &good).expect("a header").repeat(17)),
             None
         );
+    }
+
+    /// A version 4 signature with these subpackets.
+    fn with_subpackets(hashed: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(hashed.len()).expect("a short area");
+        let mut body = vec![4, 0, 1, 8];
+        body.extend(length.to_be_bytes());
+        body.extend(hashed);
+        body.extend([0, 0, 0xab, 0xcd, 0, 1, 1]);
+        body
+    }
+
+    #[test]
+    fn subpackets_are_counted_and_embedded_signatures_count_as_signatures() {
+        let count = |hashed: &[u8]| signatures_in(&with_subpackets(hashed));
+        assert_eq!(count(&[]), Some(1));
+        assert_eq!(count(&[2, 16, 0].repeat(128)), Some(1));
+        assert_eq!(count(&[2, 16, 0].repeat(129)), None);
+        assert_eq!(count(&[2, EMBEDDED, 0].repeat(7)), Some(8));
+        assert_eq!(count(&[2, 0x80 | EMBEDDED, 0]), Some(2));
+        assert_eq!(count(&[9, 16, 0]), None);
+        assert_eq!(count(&[255, 255, 255, 255, 255, 16]), None);
+        let embedded = with_subpackets(&[2, EMBEDDED, 0]);
+        let file = with_header(SIGNATURE, &embedded).expect("a header");
+        assert_eq!(signatures(&file), None);
     }
 
     proptest! {
         #[test]
         fn never_panics_and_reads_what_it_wrote(file: Vec<u8>, numbers: Vec<u8>, algorithm in 0u8..30) {
             let _ = signatures(&file);
-            let written = with_header(&body(algorithm, &numbers)).expect("a header");
+            let written = with_header(SIGNATURE, &body(algorithm, &numbers)).expect("a header");
             for packet in signatures(&written).expect("one packet") {
                 let again = signatures(&packet.bytes).expect("one packet");
                 prop_assert_eq!(again, vec![SignaturePacket { repaired: false, bytes: packet.bytes }]);

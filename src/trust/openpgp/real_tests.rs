@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::certificates::{Certificate, Certificates};
+use super::certificates::{Certificates, Offered};
 use super::key::standing;
 use super::tests::signed;
 use super::*;
 use crate::trust::rule::Weak;
 use crate::trust::tests::now;
-use crate::trust::{Error, Reason, verify};
+use crate::trust::{Budget, Error, Reason, verify};
 
 fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a directory") {
@@ -22,7 +22,9 @@ fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Whether some key may sign and has not expired.
-fn usable(certificate: &Certificate) -> bool {
+fn usable(offered: &Offered) -> bool {
+    let certificate = offered.open(&Budget::default()).expect("cheap");
+    let certificate = certificate.expect("a certificate");
     certificate.cert.keys().any(|key| {
         standing(&key, now(), now())
             .is_some_and(|standing| standing.expires.is_none_or(|at| at > now()))

@@ -1,6 +1,7 @@
 //! Detached signatures: each is tried with each key that it may be by, and the first good one wins.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use sequoia_openpgp as openpgp;
@@ -12,39 +13,51 @@ use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::{Anchor, Note};
 use crate::release::Document;
+use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Expired, Fingerprint, Weak};
 use crate::trust::{Error, Reason, Refusal};
 
-use super::certificates::{Certificate, Certificates};
+use super::certificates::{Certificate, Certificates, Offered};
 use super::key::{self, Candidate};
+use super::measure;
 use super::packets::{self, SignaturePacket};
 use super::{Good, Question};
 
 /// The most bytes of a signature file. Real ones have 600.
 const LONGEST: usize = 64 << 10;
 
+/// The most signatures that are tried for a release. Real ones have one.
+const MOST_SIGNATURES: usize = 16;
+/// The most certificates that are tried for a release, of those that its signatures name.
+const MOST_CERTIFICATES: usize = 16;
+/// The most names of its key that are read of a signature. Honest ones have two: a fingerprint and a key id.
+const MOST_NAMES: usize = 16;
+
 /// Looks for a good signature. `None` if there is no key at all to check one with.
 ///
 /// # Errors
-/// Keys that cannot be taken in, and the refusal that tells most if no signature is good.
+/// Keys that cannot be taken in, the refusal that tells most if no signature is good, and [`Error::Costly`].
 pub(in crate::trust) fn check(
     question: &Question<'_>,
     notes: &mut Vec<Note>,
+    budget: &Budget,
 ) -> Result<Option<Good>, Error> {
     let certificates = Certificates::read(question.rule, question.rings)?;
     if certificates.skipped() {
         notes.push(Note::SkippedKey);
     }
-    if certificates.iter().next().is_none() {
-        return Ok(None);
-    }
-    let trial = Trial {
+    let mut trial = Trial {
         question,
         certificates: &certificates,
+        budget,
+        tried: 0,
+        opened: BTreeSet::new(),
+        last: None,
+        lacks_pinned: false,
     };
     let mut told: Option<Refusal> = None;
     for (place, file) in question.signatures.iter().enumerate() {
-        let reason = match trial.file(place, file) {
+        let reason = match trial.file(place, file).map_err(|Spent| Error::Costly)? {
             Ok(good) => return Ok(Some(good)),
             Err(reason) => reason,
         };
@@ -57,6 +70,18 @@ pub(in crate::trust) fn check(
                 reason,
             });
         }
+    }
+    let reason = told.as_ref().map(|told| &told.reason);
+    // Without any key nothing can be said, but that a signature names other keys than those that are asked for.
+    let is_unchecked = match reason {
+        Some(Reason::OtherKey { .. }) => {
+            certificates.iter().next().is_none() && !question.rule.pinned()
+        }
+        Some(Reason::Malformed) if trial.lacks_pinned => true,
+        _ => certificates.iter().next().is_none(),
+    };
+    if is_unchecked {
+        return Ok(None);
     }
     told.map_or(Ok(None), |refusal| Err(refusal.into()))
 }
@@ -96,65 +121,142 @@ fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, Reason> {
 struct Trial<'a> {
     question: &'a Question<'a>,
     certificates: &'a Certificates,
+    budget: &'a Budget,
+    /// How many signatures were tried.
+    tried: usize,
+    /// The certificates that were opened.
+    opened: BTreeSet<Fingerprint>,
+    /// The one that was opened last: a second signature is usually by the same key.
+    last: Option<Certificate>,
+    /// Whether some signature names a pinned key that did not come along.
+    lacks_pinned: bool,
 }
 
 impl Trial<'_> {
     /// Tries each packet of a file with each key.
-    fn file(&self, place: usize, file: &Document) -> Result<Good, Reason> {
+    fn file(&mut self, place: usize, file: &Document) -> Result<Result<Good, Reason>, Spent> {
+        let packets = match read(&file.bytes) {
+            Ok(packets) => packets,
+            Err(reason) => return Ok(Err(reason)),
+        };
         let mut told = Reason::Malformed;
-        for packet in read(&file.bytes)? {
+        for packet in packets {
+            self.tried += 1;
+            if self.tried > MOST_SIGNATURES {
+                break;
+            }
+            self.budget.spend(1)?;
             let Ok(Packet::Signature(signature)) = Packet::from_bytes(&packet.bytes) else {
                 continue;
             };
-            for candidate in self.candidates(&signature) {
-                let judged = candidate.and_then(|(certificate, key)| {
-                    let notes = self.judge(&signature, certificate, &key)?;
-                    Ok((certificate, notes))
-                });
-                match judged {
-                    Ok((certificate, mut notes)) => {
-                        notes.extend(packet.repaired.then_some(Note::RepairedMpi));
-                        return Ok(Good {
-                            signature: place,
-                            fingerprint: certificate.fingerprint.clone(),
-                            anchor: certificate.anchor,
-                            certificate: certificate.armoured(),
-                            notes,
-                        });
-                    }
-                    Err(reason) if reached(&told) < reached(&reason) => told = reason,
-                    Err(_) => {}
+            match self.signature(&signature)? {
+                Ok(mut good) => {
+                    good.signature = place;
+                    good.notes
+                        .extend(packet.repaired.then_some(Note::RepairedMpi));
+                    return Ok(Ok(good));
                 }
+                Err(reason) if reached(&told) < reached(&reason) => told = reason,
+                Err(_) => {}
             }
         }
-        Err(told)
+        Ok(Err(told))
     }
 
-    /// The keys that a signature may be by; if there is none, the reason that says so.
-    fn candidates(
-        &self,
+    /// Tries a signature with each certificate that it names.
+    fn signature(&mut self, signature: &Signature) -> Result<Result<Good, Reason>, Spent> {
+        let mut issuers = signature.get_issuers();
+        issuers.truncate(MOST_NAMES);
+        let certificates = self.certificates;
+        let mut named: Vec<&Offered> = certificates
+            .iter()
+            .filter(|offered| offered.is_named(&issuers))
+            .collect();
+        if named.is_empty() {
+            return Ok(Err(self.unknown(&issuers)));
+        }
+        // What others brought must not use up what there is for the keys that count.
+        named.sort_by_key(|offered| !self.accepts(offered.anchor));
+        let mut told = Reason::Malformed;
+        for offered in named {
+            let judged = self.certificate(signature, &issuers, offered)?;
+            match judged {
+                Ok(good) => return Ok(Ok(good)),
+                Err(reason) if reached(&told) < reached(&reason) => told = reason,
+                Err(_) => {}
+            }
+        }
+        Ok(Err(told))
+    }
+
+    /// Tries a signature with the keys of a certificate that it names.
+    fn certificate(
+        &mut self,
         signature: &Signature,
-    ) -> Vec<Result<(&Certificate, Candidate<'_>), Reason>> {
-        let issuers = signature.get_issuers();
-        let mut found = Vec::new();
-        for certificate in self.certificates.iter() {
-            let keys = certificate.cert.keys().key_handles(issuers.iter());
-            // An empty list of issuers would mean every key.
-            let keys = keys.filter(|_| !issuers.is_empty());
-            found.extend(keys.map(|key| Ok((certificate, key))));
+        issuers: &[KeyHandle],
+        offered: &Offered,
+    ) -> Result<Result<Good, Reason>, Spent> {
+        if !self.opened.contains(&offered.fingerprint) {
+            if self.opened.len() == MOST_CERTIFICATES {
+                return Ok(Err(self.unknown(issuers)));
+            }
+            self.opened.insert(offered.fingerprint.clone());
         }
-        if found.is_empty() {
-            found.push(Err(Reason::OtherKey {
-                expected: self.accepted(),
-                received: named(&issuers),
-            }));
+        let is_open = |last: &Certificate| last.fingerprint == offered.fingerprint;
+        if !self.last.as_ref().is_some_and(is_open) {
+            self.last = offered.open(self.budget)?;
         }
-        found
+        // What is named and cannot be had is no key that signs.
+        let mut told = Reason::NotForSigning {
+            key: offered.fingerprint.clone(),
+        };
+        let Some(certificate) = &self.last else {
+            return Ok(Err(told));
+        };
+        let mut is_first = true;
+        for key in certificate.cert.keys().key_handles(issuers.iter()) {
+            match self.judge(signature, certificate, &key)? {
+                Ok(notes) => {
+                    return Ok(Ok(Good {
+                        signature: 0,
+                        fingerprint: certificate.fingerprint.clone(),
+                        anchor: certificate.anchor,
+                        certificate: certificate.armoured(),
+                        notes,
+                    }));
+                }
+                Err(reason) if is_first || reached(&told) < reached(&reason) => told = reason,
+                Err(_) => {}
+            }
+            is_first = false;
+        }
+        Ok(Err(told))
+    }
+
+    /// The reason that says that there is none of the keys that a signature may be by.
+    fn unknown(&mut self, issuers: &[KeyHandle]) -> Reason {
+        let pins = &self.question.rule.pins;
+        let is_pinned = |issuer: &KeyHandle| {
+            pins.iter().any(|pin| {
+                let pin = pin.to_string().parse::<openpgp::Fingerprint>();
+                pin.is_ok_and(|pin| KeyHandle::from(pin).aliases(issuer))
+            })
+        };
+        // The right key, only it is not there.
+        if issuers.iter().any(is_pinned) {
+            self.lacks_pinned = true;
+            return Reason::Malformed;
+        }
+        Reason::OtherKey {
+            expected: self.accepted(),
+            received: named(issuers),
+        }
     }
 
     /// The certificates that may sign, whether or not they are there.
     fn accepted(&self) -> Vec<Fingerprint> {
-        let there = self.certificates.iter().filter(|one| self.accepts(one));
+        let there = self.certificates.iter();
+        let there = there.filter(|one| self.accepts(one.anchor));
         let mut accepted = self.question.rule.pins.clone();
         accepted.extend(there.map(|certificate| certificate.fingerprint.clone()));
         accepted.sort_unstable();
@@ -162,14 +264,27 @@ impl Trial<'_> {
         accepted
     }
 
-    fn accepts(&self, certificate: &Certificate) -> bool {
-        !self.question.rule.pinned() || certificate.anchor == Anchor::Pinned
+    fn accepts(&self, anchor: Anchor) -> bool {
+        !self.question.rule.pinned() || anchor == Anchor::Pinned
     }
 
     /// What has to be noted when this key's signature is accepted.
     ///
     /// The arithmetic comes before whatever only matters of signatures that the key really made.
     fn judge(
+        &self,
+        signature: &Signature,
+        certificate: &Certificate,
+        key: &Candidate<'_>,
+    ) -> Result<Result<Vec<Note>, Reason>, Spent> {
+        let arithmetic = measure::cost(key.key()).unwrap_or(u64::MAX);
+        let document = u64::try_from(self.question.document.len()).unwrap_or(u64::MAX);
+        let hashing = document.saturating_mul(measure::A_BYTE);
+        self.budget.spend(arithmetic.saturating_add(hashing))?;
+        Ok(self.judge_paid(signature, certificate, key))
+    }
+
+    fn judge_paid(
         &self,
         signature: &Signature,
         certificate: &Certificate,
@@ -197,24 +312,25 @@ impl Trial<'_> {
         if !weak.is_empty() && rule.weak == Weak::Refuse {
             return Err(Reason::WeakDocument { key: signer() });
         }
-        let expired = |at| standing.expires.is_some_and(|expires| expires <= at);
-        if expired(made) && rule.expired == Expired::Refuse {
+        let ended = signature
+            .signature_expiration_time()
+            .is_some_and(|end| end <= at);
+        let expired = ended || standing.expires.is_some_and(|expires| expires <= at);
+        // A signature's own date tells nothing: whoever stole the key writes any date into it.
+        if expired && rule.expired == Expired::Refuse {
             return Err(Reason::Expired { key: signer() });
         }
         if key::revoked(key) {
             return Err(Reason::Revoked { key: signer() });
         }
-        if !self.accepts(certificate) {
+        if !self.accepts(certificate.anchor) {
             return Err(Reason::NotPinned {
                 expected: self.accepted(),
                 received: signer(),
             });
         }
-        let ended = signature
-            .signature_expiration_time()
-            .is_some_and(|end| end <= at);
         let mut notes = [standing.notes, weak].concat();
-        notes.extend((ended || expired(at)).then_some(Note::ExpiredKey));
+        notes.extend(expired.then_some(Note::ExpiredKey));
         Ok(notes)
     }
 }

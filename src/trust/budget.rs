@@ -1,0 +1,73 @@
+//! What one proof may cost.
+//!
+//! Keys and signatures come from strangers, who decide how large their numbers are and how many there are of them. Work is
+//! counted before it is done, so that the same release gives the same answer on every machine. A clock can end the work earlier:
+//! [`Budget::end`] from another thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a release may cost: about a second. The costliest of 101 real keys takes a thousandth of it.
+const RELEASE: u64 = 2_000_000_000;
+
+/// The work that is left for one proof. A unit is about the product of two machine words, or half a nanosecond.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    left: Arc<AtomicU64>,
+}
+
+/// There is no work left.
+#[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spent;
+
+/// Enough for every honest release.
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            left: Arc::new(AtomicU64::new(RELEASE)),
+        }
+    }
+}
+
+impl Budget {
+    /// Takes away what is left: the proof ends before its next piece of work.
+    pub fn end(&self) {
+        self.left.store(0, Ordering::Relaxed);
+    }
+
+    /// How much work was done.
+    pub fn spent(&self) -> u64 {
+        RELEASE - self.left.load(Ordering::Relaxed)
+    }
+
+    /// Pays for a piece of work before it is done. What cannot be paid for ends the proof.
+    #[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
+    pub(super) fn spend(&self, work: u64) -> Result<(), Spent> {
+        let order = Ordering::Relaxed;
+        let paid = self
+            .left
+            .fetch_update(order, order, |left| left.checked_sub(work));
+        paid.map(|_| ()).map_err(|_| {
+            self.end();
+            Spent
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_paid_for_ends_it() {
+        let budget = Budget::default();
+        assert_eq!(budget.spend(5), Ok(()));
+        assert_eq!(budget.spent(), 5);
+        assert_eq!(budget.spend(RELEASE), Err(Spent));
+        assert_eq!(budget.spend(1), Err(Spent));
+        let other = Budget::default();
+        other.clone().end();
+        assert_eq!(other.spend(1), Err(Spent));
+    }
+}

@@ -1,0 +1,70 @@
+//! How large the numbers of a key are, and what arithmetic with them costs.
+//!
+//! Whoever makes a key chooses its numbers, and with a prime of 65,535 bits one signature costs minutes. So numbers are
+//! measured before anything is computed. All this is an estimate in units of [`Budget`](crate::trust::Budget); it need not be exact,
+//! but it must not be too low for any key.
+
+use sequoia_openpgp as openpgp;
+
+use openpgp::crypto::mpi::{MPI, PublicKey};
+use openpgp::packet::Key;
+use openpgp::packet::key::{KeyParts, KeyRole};
+
+const LARGEST_RSA: usize = 16_384;
+/// The usual exponent has 17 bits.
+const LARGEST_EXPONENT: usize = 64;
+const LARGEST_DSA: usize = 4_096;
+const LARGEST_DSA_ORDER: usize = 512;
+
+/// The hash over a byte, by the slowest algorithm.
+pub(super) const A_BYTE: u64 = 8;
+
+/// What checking one signature by a key costs; `None` for a key that cannot sign, or whose numbers are too large.
+pub(super) fn cost<P: KeyParts, R: KeyRole>(key: &Key<P, R>) -> Option<u64> {
+    match key.mpis() {
+        PublicKey::RSA { e, n } => {
+            let is_sound = n.bits() <= LARGEST_RSA && e.bits() <= LARGEST_EXPONENT && is_odd(n);
+            is_sound.then(|| power(n.bits(), 2 * e.bits()))
+        }
+        PublicKey::DSA { p, q, g, y } => {
+            let is_sound = p.bits() <= LARGEST_DSA
+                && q.bits() <= LARGEST_DSA_ORDER
+                && q.bits() < p.bits()
+                && g.bits() <= p.bits()
+                && y.bits() <= p.bits()
+                && is_odd(p)
+                && is_odd(q);
+            // Two powers for the signature and one for the key.
+            is_sound.then(|| 3 * power(p.bits(), 2 * q.bits()))
+        }
+        // Other curves than the named ones are known by their size only, and nothing is computed on them.
+        PublicKey::ECDSA { q, .. } | PublicKey::EdDSA { q, .. } => {
+            (q.bits() <= LARGEST_POINT).then_some(CURVE)
+        }
+        PublicKey::Ed25519 { .. } | PublicKey::Ed448 { .. } => Some(CURVE),
+        PublicKey::ElGamal { .. }
+        | PublicKey::ECDH { .. }
+        | PublicKey::X25519 { .. }
+        | PublicKey::X448 { .. } => None,
+        // Of fixed size, or without arithmetic.
+        _ => Some(OTHER),
+    }
+}
+
+/// Two coordinates of 521 bits behind their prefix, and room for curves that are larger.
+const LARGEST_POINT: usize = 2_048;
+/// One signature on the slowest curve.
+const CURVE: u64 = 4_000_000;
+/// One signature of the algorithms that withstand quantum computers.
+const OTHER: u64 = 16_000_000;
+
+/// A power with an exponent of so many steps, each one a product of two numbers of so many bits, reduced again.
+fn power(bits: usize, steps: usize) -> u64 {
+    let words = u64::try_from(bits.div_ceil(64)).unwrap_or(u64::MAX);
+    let steps = u64::try_from(steps).unwrap_or(u64::MAX);
+    steps.saturating_mul(2 * (words + 8).saturating_pow(2))
+}
+
+fn is_odd(number: &MPI) -> bool {
+    number.value().last().is_some_and(|byte| byte & 1 == 1)
+}

@@ -1,0 +1,310 @@
+//! Key rings, taken apart into certificates without computing anything.
+//!
+//! Real key files have carriage returns, lack the last newline, carry a no-break space where an empty line belongs or text after the
+//! end, and hold several keys or several blocks. A key that cannot be read is passed over: the signature may be by another.
+
+use std::io::Read as _;
+
+use sequoia_openpgp as openpgp;
+
+use openpgp::armor::{Reader, ReaderMode};
+use openpgp::packet::Key;
+use openpgp::packet::key::{PublicParts, UnspecifiedRole};
+use openpgp::parse::Parse as _;
+use openpgp::{KeyHandle, Packet};
+
+use super::{measure, packets};
+
+/// The most keys, user ids and attributes of a certificate. Real ones have ten.
+pub(super) const MOST_COMPONENTS: usize = 256;
+/// The most signatures of a certificate, embedded ones included.
+pub(super) const MOST_SIGNATURES: usize = 512;
+/// The most bytes of a certificate. The largest real one has 16 KiB.
+const LONGEST_CERTIFICATE: usize = 1 << 20;
+/// The most bytes of a user id. Writers of keys do not make longer ones.
+const LONGEST_USER_ID: usize = 2 << 10;
+/// The most certificates of all rings together. The owner with the most has four.
+pub(super) const MOST_CERTIFICATES: usize = 256;
+
+/// What it costs to read a byte, in units of work.
+const A_BYTE_READ: u64 = 64;
+
+const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
+const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
+
+/// One copy of a certificate as a ring has it. Nothing in it has been verified.
+#[derive(PartialEq)]
+pub(super) struct Copy {
+    /// The primary key.
+    pub primary: Key<PublicParts, UnspecifiedRole>,
+    /// What signatures may call its keys: the primary one's fingerprint first, then those of all subkeys.
+    pub handles: Vec<KeyHandle>,
+    /// The primary key, and what belongs to it.
+    pub components: Vec<Component>,
+}
+
+/// A key or a user id with the signatures behind it.
+#[derive(PartialEq, Eq)]
+pub(super) struct Component {
+    /// What it is.
+    pub kind: Kind,
+    /// Its packet.
+    pub packet: Vec<u8>,
+    /// The packets of its signatures.
+    pub signatures: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Primary,
+    Subkey,
+    UserId,
+}
+
+impl Copy {
+    /// What it costs to read its packets.
+    pub fn parsing(&self) -> u64 {
+        let packets = self.components.iter().flat_map(|one| {
+            let signatures = one.signatures.iter();
+            signatures.chain([&one.packet]).map(Vec::len)
+        });
+        u64::try_from(packets.sum::<usize>()).map_or(u64::MAX, |bytes| bytes * A_BYTE_READ)
+    }
+
+    /// How many signatures it has, without embedded ones.
+    pub fn signatures(&self) -> usize {
+        let each = self.components.iter().map(|one| one.signatures.len());
+        each.sum()
+    }
+}
+
+/// The certificates of a ring, `None` for each that cannot be read or is larger than an honest one.
+pub(super) fn copies(ring: &[u8]) -> Vec<Option<Copy>> {
+    let mut found = Vec::new();
+    for block in blocks(ring) {
+        let before = found.len();
+        let bytes = match block.first() {
+            Some(first) if first & 0x80 != 0 => block,
+            _ => dearmoured(&block),
+        };
+        take_apart(&bytes, &mut found);
+        if found.len() > MOST_CERTIFICATES {
+            break;
+        }
+        if found.len() == before {
+            found.push(None);
+        }
+    }
+    found
+}
+
+/// What can be decoded of an armoured block.
+fn dearmoured(block: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut reader = Reader::from_bytes(block, ReaderMode::Tolerant(None));
+    // A block that is cut off or has a wrong checksum may hold a key all the same: its signatures tell.
+    let _what_there_is = reader.read_to_end(&mut bytes);
+    bytes
+}
+
+/// A certificate of which packets still come.
+struct Open {
+    copy: Option<Copy>,
+    components: usize,
+    signatures: usize,
+    bytes: usize,
+    /// Whether signatures belong to the last component of `copy`.
+    is_kept: bool,
+}
+
+fn take_apart(bytes: &[u8], found: &mut Vec<Option<Copy>>) {
+    let mut rest = bytes;
+    let mut open: Option<Open> = None;
+    while !rest.is_empty() {
+        let Some((tag, body)) = packets::next(&mut rest) else {
+            found.extend(open.take().map(|open| open.copy));
+            // What follows cannot be found any more.
+            found.push(None);
+            return;
+        };
+        match (Tag::of(tag), &mut open) {
+            (Tag::Primary, _) => {
+                found.extend(open.take().map(|open| open.copy));
+                open = Some(Open::new(tag, body));
+            }
+            (_, Some(open)) => open.add(tag, body),
+            (Tag::Ignored, None) => {}
+            // Something without a key before it.
+            (_, None) => found.push(None),
+        }
+        if found.len() > MOST_CERTIFICATES {
+            return;
+        }
+    }
+    found.extend(open.map(|open| open.copy));
+}
+
+/// What a packet is in a certificate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    Signature,
+    Primary,
+    Subkey,
+    UserId,
+    /// Markers, padding, and what a program noted for itself.
+    Ignored,
+    /// User attributes, and what does not belong into a certificate.
+    Dropped,
+}
+
+impl Tag {
+    fn of(tag: u8) -> Self {
+        match tag {
+            packets::SIGNATURE => Self::Signature,
+            5 | 6 => Self::Primary,
+            7 | 14 => Self::Subkey,
+            13 => Self::UserId,
+            10 | 12 | 21 => Self::Ignored,
+            _ => Self::Dropped,
+        }
+    }
+}
+
+impl Open {
+    fn new(tag: u8, body: &[u8]) -> Self {
+        let copy = read_key(tag, body).and_then(|(primary, packet)| {
+            // A primary key that cannot sign can prove nothing, not even what it is for.
+            measure::cost(&primary)?;
+            Some(Copy {
+                handles: vec![primary.key_handle()],
+                components: vec![Component {
+                    kind: Kind::Primary,
+                    packet,
+                    signatures: Vec::new(),
+                }],
+                primary,
+            })
+        });
+        Self {
+            copy,
+            components: 1,
+            signatures: 0,
+            bytes: body.len(),
+            is_kept: true,
+        }
+    }
+
+    /// Takes in the next packet; the whole certificate is dropped once it is larger than an honest one.
+    fn add(&mut self, tag: u8, body: &[u8]) {
+        let Some(copy) = &mut self.copy else { return };
+        match Tag::of(tag) {
+            Tag::Ignored => return,
+            Tag::Signature => {
+                let count = packets::signatures_in(body);
+                self.signatures += count.unwrap_or(1);
+                let holder = copy.holder(packets::kind_of_signature(body), self.is_kept);
+                if let (Some(_), Some(holder)) = (count, holder) {
+                    self.bytes += body.len();
+                    let packet = packets::with_header(packets::SIGNATURE, body);
+                    holder.signatures.extend(packet);
+                }
+            }
+            kind => {
+                self.components += 1;
+                let kept = copy.component(kind, tag, body);
+                self.is_kept = kept.is_some();
+                if let Some(component) = kept {
+                    self.bytes += body.len();
+                    copy.components.push(component);
+                }
+            }
+        }
+        if self.components > MOST_COMPONENTS
+            || self.signatures > MOST_SIGNATURES
+            || self.bytes > LONGEST_CERTIFICATE
+        {
+            self.copy = None;
+        }
+    }
+}
+
+impl Copy {
+    /// Where a signature belongs. Revocations are often appended to the end of a file, and must not be lost there.
+    fn holder(&mut self, kind: Option<u8>, last_is_kept: bool) -> Option<&mut Component> {
+        const DIRECT: u8 = 0x1f;
+        const REVOCATION: u8 = 0x20;
+        const SUBKEY_REVOCATION: u8 = 0x28;
+        match kind? {
+            DIRECT | REVOCATION => self.components.first_mut(),
+            _ if last_is_kept => self.components.last_mut(),
+            SUBKEY_REVOCATION => self.components.first_mut(),
+            _ => None,
+        }
+    }
+
+    /// A component that may matter. The name of a subkey is kept even if the subkey is not.
+    fn component(&mut self, kind: Tag, tag: u8, body: &[u8]) -> Option<Component> {
+        let (kind, packet) = match kind {
+            Tag::UserId if body.len() <= LONGEST_USER_ID => {
+                (Kind::UserId, packets::with_header(tag, body)?)
+            }
+            Tag::Subkey => {
+                let (key, packet) = read_key(tag, body)?;
+                self.handles.push(key.key_handle());
+                measure::cost(&key)?;
+                (Kind::Subkey, packet)
+            }
+            _ => return None,
+        };
+        Some(Component {
+            kind,
+            packet,
+            signatures: Vec::new(),
+        })
+    }
+}
+
+fn read_key(tag: u8, body: &[u8]) -> Option<(Key<PublicParts, UnspecifiedRole>, Vec<u8>)> {
+    let packet = packets::with_header(tag, body)?;
+    let key = match Packet::from_bytes(&packet).ok()? {
+        Packet::PublicKey(key) => key.into(),
+        Packet::PublicSubkey(key) => key.into(),
+        Packet::SecretKey(key) => key.parts_into_public().into(),
+        Packet::SecretSubkey(key) => key.parts_into_public().into(),
+        _ => return None,
+    };
+    Some((key, packet))
+}
+
+/// The armoured blocks of a text, each without what surrounds it; without any, the whole as binary.
+fn blocks(ring: &[u8]) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    let mut rest = ring;
+    while found.len() <= MOST_CERTIFICATES
+        && let Some((_, block)) = split_after(rest, BEGIN)
+    {
+        // A block that lost its end must not take the next one with it.
+        let (body, next) = split_before(block, BEGIN).unwrap_or((block, &[]));
+        let body = split_after(body, END).map_or(body, |(body, _)| body);
+        found.push([BEGIN, body].concat());
+        rest = next;
+    }
+    if found.is_empty() {
+        vec![ring.to_vec()]
+    } else {
+        found
+    }
+}
+
+fn split_before<'a>(text: &'a [u8], marker: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    text.split_at_checked(position(text, marker)?)
+}
+
+fn split_after<'a>(text: &'a [u8], marker: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    text.split_at_checked(position(text, marker)? + marker.len())
+}
+
+fn position(text: &[u8], marker: &[u8]) -> Option<usize> {
+    text.windows(marker.len())
+        .position(|window| window == marker)
+}

@@ -1,0 +1,145 @@
+//! Keys that were made to keep readers busy: they fail what they came with, and hold up nothing else.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::LINUX;
+use super::stage::Stage;
+use crate::support::keygrammar::{armoured, certificate, detached, dsa};
+use crate::support::origin::{Fault, Provider, Release, asks};
+use crate::support::release::ReleaseFolder;
+
+const NUMBERS: [u16; 2] = [512, 512];
+
+/// How long a run may take, with much room for slow machines: without limits it takes minutes to days.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// A provider whose key is of this kind.
+fn busy(name: &str, primary: &[u8], signatures: u32) -> Provider {
+    let folder = ReleaseFolder::new(name, "1.0.0").platform(LINUX);
+    let key = armoured(&certificate(primary, &NUMBERS, signatures));
+    Provider::new(&format!("acme/{name}")).release(Release::from(folder).keys(&[&key]))
+}
+
+/// An origin whose signature for these providers names the key.
+fn signed_by(stage: &Stage, names: &[String], primary: &[u8]) {
+    for name in names {
+        let signature = Fault::body(detached(primary, &NUMBERS));
+        let wanted = asks(&format!("signature acme/{name}"));
+        stage.origin.always(wanted, signature);
+    }
+}
+
+/// An origin of some honest provider and of several that keep readers busy.
+fn stage(names: &[String], primary: &[u8], signatures: u32) -> Stage {
+    let busy = names.iter().map(|name| busy(name, primary, signatures));
+    let stage = Stage::of(busy.chain([super::demo()]));
+    signed_by(&stage, names, primary);
+    stage
+}
+
+#[test]
+fn keys_that_cost_more_than_honest_ones_are_refused() {
+    let names = ["busy".to_owned()];
+    let began = Instant::now();
+    stage(&names, &dsa(4_096, 512), 500)
+        .mirror("[ORIGIN]/acme/busy")
+        .says(3, "
+error: the signature and its keys cost more work to check than any honest ones for [ORIGIN]/acme/busy 1.0.0 in [ORIGIN]
+
+hint: nothing of this version was written. Its keys or signatures were made to keep readers busy, or are damaged: ask its author
+");
+    // Their numbers are not computed with at all.
+    stage(&names, &dsa(65_535, 65_000), 1)
+        .mirror("[ORIGIN]/acme/busy")
+        .says(3, "
+error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/busy 1.0.0 in [ORIGIN]
+
+hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/busy`, or a pattern such as `[ORIGIN]/acme/*`
+");
+    assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_provider_with_such_a_key_delays_no_other() {
+    let names: Vec<String> = (0..3).map(|place| format!("busy{place}")).collect();
+    let stage = stage(&names, &dsa(4_096, 512), 55);
+    let busy: Vec<String> = names
+        .iter()
+        .map(|name| format!("[ORIGIN]/acme/{name}"))
+        .collect();
+    let began = Instant::now();
+    let run = stage.mirror(&format!("{} [ORIGIN]/acme/demo", busy.join(" ")));
+    let said = run.ends(3);
+    assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
+    assert!(said.contains("Copied [ORIGIN]/acme/demo 1.0.0"), "{said}");
+    assert_eq!(
+        said.matches("is by a key that may not sign").count(),
+        3,
+        "{said}"
+    );
+    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+/// While keys are checked, whose work takes many times longer than the signal may.
+#[test]
+fn a_signal_ends_a_run_that_checks_such_keys() {
+    let names: Vec<String> = (0..16).map(|place| format!("busy{place}")).collect();
+    let primary = dsa(4_096, 512);
+    let stage = Stage::of(names.iter().map(|name| busy(name, &primary, 55)));
+    let asked = Arc::new(AtomicUsize::new(0));
+    for name in &names {
+        let (asked, body) = (Arc::clone(&asked), detached(&primary, &NUMBERS));
+        stage.origin.always(
+            asks(&format!("signature acme/{name}")),
+            Fault::alter(move |answer| {
+                answer.body = body.clone().into();
+                asked.fetch_add(1, Ordering::SeqCst);
+            }),
+        );
+    }
+    let providers: Vec<String> = names
+        .iter()
+        .map(|name| format!("[ORIGIN]/acme/{name}"))
+        .collect();
+    let arguments = format!(
+        "mirror --ca-file ca.pem {} --to oci-layout:store",
+        providers.join(" ")
+    );
+    let arguments = stage.named(&arguments);
+    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args(arguments.split(' ')).stdout(Stdio::null());
+    let run = command.stderr(Stdio::piped()).spawn().unwrap();
+    while asked.load(Ordering::SeqCst) < 4 {
+        std::thread::yield_now();
+    }
+    // What the program has in memory is in no core dump.
+    #[cfg(target_os = "linux")]
+    {
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", run.id())).unwrap();
+        let core = limits
+            .lines()
+            .find(|line| line.starts_with("Max core file size"));
+        let words: Vec<&str> = core.unwrap().split_whitespace().collect();
+        assert_eq!(words[4..6], ["0", "0"], "{limits}");
+    }
+    let sent = Command::new("kill")
+        .args(["-s", "INT", &run.id().to_string()])
+        .status();
+    let began = Instant::now();
+    assert!(sent.unwrap().success());
+    let ended = run.wait_with_output().unwrap();
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(
+        ended.status.code(),
+        Some(130),
+        "{:?}",
+        String::from_utf8(ended.stderr)
+    );
+}
