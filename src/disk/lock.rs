@@ -49,6 +49,19 @@ impl Lock {
         .await
     }
 
+    /// The lock on a directory that is there, unless another process holds it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn of_directory_now(path: &Path) -> Result<Option<Self>, Error> {
+        if cfg!(windows) {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false);
+            return Self::attempt(&path.join(".tfoci.lock"), &options);
+        }
+        Self::attempt(path, OpenOptions::new().read(true))
+    }
+
     async fn wait(
         path: &Path,
         options: &OpenOptions,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::stage::Stage;
 use super::{LINUX, demo};
-use crate::support::origin::{Fault, Provider, Seen, asks};
+use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::signer::Signer;
 
@@ -41,7 +41,9 @@ impl Stage {
 }
 
 fn table(name: &str, keys: &str) -> String {
-    format!("[[provider]]\nmatch = \"[ORIGIN]/acme/{name}\"\nkeys = [{keys}]\n")
+    format!(
+        "[[provider]]\nmatch = \"[ORIGIN]/acme/{name}\"\nkeys = [{keys}]\nunsigned = \"refuse\"\n"
+    )
 }
 
 /// A run that a signal ended once a key was pinned, while the other provider's package did not come.
@@ -296,4 +298,64 @@ hint: {HINT}
     assert_eq!(document["providers"][0]["status"], "present");
     assert_eq!(document["error"]["category"], "not_found");
     assert_eq!(document["error"]["hint"], HINT);
+}
+
+/// Another run has the trust file open: it reads, and writes when this one would have written already.
+#[test]
+fn two_runs_at_once_lose_no_pin() {
+    let stage = Stage::of([demo(), other()]);
+    let directory = fs::File::open(stage.scene.path(".")).unwrap();
+    directory.lock().unwrap();
+    let arguments =
+        format!("mirror --ca-file ca.pem [ORIGIN]/acme/demo {PINNING} --to oci-layout:store");
+    let arguments = stage.named(&arguments);
+    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args(arguments.split(' ')).stdout(Stdio::null());
+    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(run.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("Waiting for another process that holds") {
+        assert!(!line.contains("Pinned"), "{line}");
+        line.clear();
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
+    }
+    stage.trusts(
+        &table("other", "\"[OTHER]\"").replace("[OTHER]", &Signer::stranger().fingerprint()),
+    );
+    directory.unlock().unwrap();
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert!(run.wait().unwrap().success(), "{rest}");
+    assert!(rest.contains("Pinned "), "{rest}");
+    let both = [
+        table("other", "\"[STRANGER]\""),
+        table("demo", "\"[ACME]\""),
+    ];
+    assert_eq!(stage.trust(), both.join("\n"));
+}
+
+#[test]
+fn what_is_pinned_has_to_be_signed_from_then_on() {
+    let general = "[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nunsigned = \"allow\"\n";
+    let stage = Stage::of([demo()]);
+    stage.trusts(general);
+    stage.demo(&format!("{PINNING} -q")).says(0, "");
+    assert_eq!(
+        stage.trust(),
+        format!("{}\n{general}", table("demo", "\"[ACME]\""))
+    );
+    let unsigned = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
+    let unsigned = Release::from(unsigned.signed_by(Signer::stranger())).keys(&[]);
+    stage.origin.publish(demo().release(unsigned));
+    let said = "
+error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+  expected [ACME]
+  received [STRANGER]
+
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+";
+    for more in ["", "--allow-unsigned [ORIGIN]/acme/demo"] {
+        let more = format!("--trust trust.toml {more}");
+        stage.demo(&stage.named(&more)).says(3, said);
+    }
 }

@@ -158,6 +158,9 @@ pub(super) async fn run(
             mirror(tasks, &source, &options, &reporter, &hear).await;
         }
     }
-    report.besides(pins.and_then(Pins::finish));
+    report.besides(match pins {
+        Some(pins) => pins.finish(&*reporter).await,
+        None => None,
+    });
     Ok(report.finish(http.requests()))
 }

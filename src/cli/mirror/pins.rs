@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::disk;
+use tfoci::disk::lock::Lock;
 use tfoci::error::printable_path;
+use tfoci::event::Reporter;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::trust::pins::pin;
@@ -78,21 +80,41 @@ impl<'a> Pins<'a> {
         let key = authentication.fingerprint.as_deref().map(str::parse);
         if let (Some(Anchor::Origin | Anchor::Lock), Some(Ok(key))) = (authentication.anchor, key) {
             keys.seen.insert(key);
-            // What goes wrong is tried again, and told, at the end.
-            let _later = self.write(provider, keys);
+            // What goes wrong is tried again, and told, at the end; so is a file that another run is writing.
+            if let Ok(Some(_lock)) = Lock::of_directory_now(directory_of(&self.path)) {
+                let _later = self.write(provider, keys);
+            }
         }
     }
 
     /// Says of which providers no key was seen, and what could not be written.
-    pub(super) fn finish(self) -> Option<Complaint> {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) async fn finish(self, reporter: &dyn Reporter) -> Option<Complaint> {
+        let mut heard =
+            std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
-        let mut why = None;
-        for (provider, keys) in &mut *heard {
-            if let Err(complaint) = self.write(provider, keys) {
+        let is_unsettled = heard.values().any(|keys| keys.seen != keys.settled);
+        let directory = directory_of(&self.path);
+        // Of a directory that is not there, more is said by what the file cannot be written for.
+        let lock = match is_unsettled && directory.exists() {
+            true => Lock::of_directory(directory, reporter).await.map(Some),
+            false => Ok(None),
+        };
+        let (_lock, mut why) = match lock {
+            Ok(lock) => (lock, None),
+            Err(error) => (None, Some(Failure::from(Problem::from(error)).into())),
+        };
+        let is_locked = why.is_none();
+        for (provider, keys) in &mut heard {
+            let written = match is_locked {
+                true => self
+                    .write(provider, keys)
+                    .map_err(|error| why = Some(error)),
+                false if keys.seen == keys.settled => Ok(()),
+                false => Err(()),
+            };
+            if written.is_err() {
                 let keys: Vec<String> = keys.seen.iter().map(Fingerprint::to_string).collect();
                 unwritten.push(format!("{provider} {}", keys.join(", ")));
-                why = Some(complaint);
             }
         }
         let unseen = heard.iter().filter(|(_, keys)| !keys.is_examined);
@@ -115,7 +137,8 @@ impl<'a> Pins<'a> {
         })
     }
 
-    /// Writes the keys of a provider into the trust file as it is now, which may be other than when this run began.
+    /// Writes the keys of a provider into the trust file as it is now, which may be other than when this run began. The lock is
+    /// held from reading to renaming: another run that pins loses nothing.
     fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), Complaint> {
         if keys.seen == keys.settled {
             return Ok(());
@@ -137,6 +160,13 @@ impl<'a> Pins<'a> {
         keys.settled.clone_from(&keys.seen);
         Ok(())
     }
+}
+
+/// The directory that a file is in: one that is locked leaves no file behind.
+fn directory_of(path: &Path) -> &Path {
+    let directory = path.parent();
+    let directory = directory.filter(|directory| !directory.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
 }
 
 fn current(path: &Path) -> Result<String, Complaint> {
