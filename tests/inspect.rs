@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::support::author::Author;
 use crate::support::expected::layouts;
 use crate::support::layout::Parts;
 use crate::support::release::{Mistake, ReleaseFolder};
@@ -341,4 +342,47 @@ fn what_is_not_there() {
             "error: `acme/demo` does not name one version\n  expected ADDR@VERSION\n"
         )
     );
+}
+
+/// A `match` with a mistake in it must not look like trust.
+#[test]
+fn a_trust_file_that_says_nothing_about_a_provider_says_so() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    let key = Signer::acme().fingerprint();
+    let entry =
+        format!("[[provider]]\nmatch = \"registry.opentofu.org/acne/*\"\nkeys = [\"{key}\"]\n");
+    author.scene.write("trust.toml", entry);
+    let warning = "   Warning no entry of trust.toml matches registry.opentofu.org/acme/demo: packages are shown as what they are, and none is refused for lack of a signature\n";
+    for command in [
+        &["inspect", "acme/demo@1.0.0"][..],
+        &["versions", "acme/demo"],
+        &[
+            "install",
+            "acme/demo",
+            "--platform",
+            "linux_amd64",
+            "--into",
+            "out",
+        ],
+        &["copy", "--to", "oci-layout:other"],
+    ] {
+        let from = ["--from", "oci-layout:store", "--trust", "trust.toml"];
+        let arguments = [command, &from].concat();
+        let run = author.tfoci(&arguments).succeeds();
+        assert!(run.stderr.contains(warning), "{command:?}: {}", run.stderr);
+        let run = author.tfoci(&[&arguments[..], &["--key", "acme.asc"]].concat());
+        assert!(!run.succeeds().stderr.contains("Warning"), "{command:?}");
+    }
+    let pinned = [
+        "inspect",
+        "acme/demo@1.0.0",
+        "--from",
+        "oci-layout:store",
+        "--trust",
+        "trust.toml",
+        "--require-pinned",
+    ];
+    let run = author.tfoci(&pinned).exits(2);
+    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
 }

@@ -87,6 +87,9 @@ pub(super) async fn run(
     } else {
         selections
     };
+    let named = selections.iter().map(|selection| &selection.provider);
+    let reading = &arguments.reading;
+    reading.warn_of_silence(&request.belief, named, printer);
     check(&to, &providers(&selections))?;
     let target = to
         .write(registry)

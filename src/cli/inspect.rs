@@ -49,9 +49,10 @@ pub(super) async fn run(
     let shelf = shelf(&endpoint, &store, &selection.provider)?;
     // Asking for a version that is not there must list those that are.
     shelf.choose(&selection).await?;
-    let examined = shelf
-        .examine(version, &Platforms::All, &arguments.reading.belief()?)
-        .await?;
+    let belief = arguments.reading.belief()?;
+    let reading = &arguments.reading;
+    reading.warn_of_silence(&belief, [&selection.provider], printer);
+    let examined = shelf.examine(version, &Platforms::All, &belief).await?;
     let digest = examined.artifact.raw.expected.digest;
     let protocols = examined
         .protocols

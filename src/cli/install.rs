@@ -91,6 +91,9 @@ pub(super) async fn run(
     } else {
         selections
     };
+    let named = selections.iter().map(|selection| &selection.provider);
+    let reading = &arguments.reading;
+    reading.warn_of_silence(&request.belief, named, printer);
     let progress = Arc::new(Progress::new(printer));
     let reporter: Arc<dyn Reporter> = progress.clone();
     let mut results = Vec::new();

@@ -1,5 +1,6 @@
 //! Options that several commands take.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -11,6 +12,7 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Hosts, Places};
 use tfoci::disk;
 use tfoci::disk::spool::Room;
+use tfoci::error::printable_path;
 use tfoci::examine::{Belief, Shelf};
 use tfoci::http::Http;
 use tfoci::outcome::{Failure, Problem};
@@ -23,7 +25,7 @@ use tfoci::trust::{self, Policy, TrustFile};
 use super::access::{self, Access};
 use super::diagnose::Complaint;
 use super::network::Network;
-use super::printer::{Printer, Verbosity};
+use super::printer::{Printer, Tone, Verbosity};
 use super::wire::Wire;
 
 /// How many packages are transferred at once, unless somebody says so: more are no faster (measured).
@@ -285,6 +287,34 @@ impl Reading {
             require_pinned: self.require_pinned,
             now: SystemTime::now(),
         })
+    }
+
+    /// Warns of a trust file that says nothing about some of these providers: a `match` may have a mistake.
+    pub(super) fn warn_of_silence<'a>(
+        &self,
+        belief: &Belief,
+        providers: impl IntoIterator<Item = &'a ProviderAddr>,
+        printer: &Printer,
+    ) {
+        const SHOWN: usize = 4;
+        let is_unnamed = |provider: &&ProviderAddr| belief.policy.rule_for(provider).is_none();
+        let unnamed: BTreeSet<&ProviderAddr> = providers.into_iter().filter(is_unnamed).collect();
+        if let Some(file) = self.trust.file()
+            && !self.require_pinned
+            && !unnamed.is_empty()
+        {
+            let shown = unnamed.iter().take(SHOWN).map(ToString::to_string);
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            let more = match unnamed.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let line = format!(
+                "no entry of {} matches {shown}{more}: packages are shown as what they are, and none is refused for lack of a signature",
+                printable_path(file)
+            );
+            printer.line(Tone::Warning, "Warning", &line);
+        }
     }
 
     /// Whether the user said anything about trust.

@@ -57,6 +57,8 @@ pub(super) async fn run(
     let mut versions = found.versions;
     if arguments.reading.is_particular() {
         let belief = arguments.reading.belief()?;
+        let reading = &arguments.reading;
+        reading.warn_of_silence(&belief, [&shelf.provider], printer);
         let mut proven = Vec::new();
         for version in versions {
             match doubt(&shelf, &version, &belief, printer).await? {
