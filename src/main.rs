@@ -5,5 +5,6 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    cli::without_core_dumps();
     cli::main(std::env::args_os())
 }

@@ -146,6 +146,25 @@ impl Ending {
     }
 }
 
+/// Keeps credentials out of core dumps. Failing that, the program is no worse than others.
+pub(crate) fn without_core_dumps() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let none = Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
+        let _as_before = setrlimit(Resource::Core, none);
+    }
+    // The limit does not hold for dumps that the system hands to a program.
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _as_before = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// Runs the program whose name is the first argument.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
