@@ -103,6 +103,20 @@ fn numbers_that_are_too_large_are_not_computed_with() {
 }
 
 #[test]
+fn rsa_keys_that_the_library_cannot_compute_with_are_named() {
+    let primary = key(RSA, &[8_192, 17]);
+    let ring = certificate(&primary, &[8_192], 5);
+    let error = refused(ring, detached(&primary, &[8_192]), READING);
+    let Error::Refused(refusal) = error else {
+        panic!("{error}")
+    };
+    assert!(
+        matches!(&refusal.reason, Reason::UnsupportedKey { algorithm, .. } if algorithm == "RSA of 8192 bits"),
+        "{refusal}"
+    );
+}
+
+#[test]
 fn an_even_modulus_is_no_key() {
     let mut primary = dsa(2_048, 256);
     // The last byte of p, behind the head, its length and its value.

@@ -26,6 +26,9 @@ const TOLERANCES: [&[Note]; 4] = [
     &[Note::WeakSelfSignature, Note::WeakKey],
 ];
 
+/// The library computes with no longer ones.
+const LARGEST_RSA: usize = 4_096;
+
 /// Small or old keys that are still in use.
 const WEAK_KEYS: [AsymmetricAlgorithm; 5] = [
     AsymmetricAlgorithm::RSA1024,
@@ -124,6 +127,9 @@ fn unsupported_algorithm(key: &Key<PublicParts, UnspecifiedRole>) -> Option<Stri
             if !curve.is_supported() =>
         {
             Some(curve.to_string())
+        }
+        mpi::PublicKey::RSA { n, .. } if n.bits() > LARGEST_RSA => {
+            Some(format!("RSA of {} bits", n.bits()))
         }
         _ if !key.pk_algo().is_supported() => Some(key.pk_algo().to_string()),
         _ => None,
