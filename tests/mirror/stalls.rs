@@ -1,8 +1,11 @@
+use std::time::Duration;
+
 use super::stage::Stage;
 use super::team::Team;
 use super::{LINUX, mirror, said};
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::registry::Seen;
+use crate::support::server::answer::End;
 
 /// The package that stands still, of which half came.
 const STALLED: &str = "package acme/demo 1.0.0 linux_amd64";
@@ -110,4 +113,38 @@ error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [OR
   cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 …",
     );
+}
+
+/// A list of versions of 8 MiB, which comes in pieces of so many bytes.
+fn dripping(piece: usize) -> Stage {
+    let stage = Stage::of(two());
+    let fault = Fault::alter(move |answer| {
+        answer.body = vec![b' '; 8 << 20].into();
+        answer.end = End::Drip(piece, Duration::from_millis(100));
+    });
+    stage.origin.always(asks("versions"), fault);
+    stage
+}
+
+#[test]
+fn a_list_that_never_ends_is_not_waited_for() {
+    let expected = |what: &str| {
+        format!(
+            "
+error: {what} https://[ORIGIN]/v1/providers/acme/demo/versions
+
+hint: `--timeout SECONDS` waits longer; `-vv` shows every request
+"
+        )
+    };
+    let in_crumbs = "less than 64 KiB more of the answer within 1 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  at";
+    let stage = dripping(1 << 10);
+    stage.demo("--timeout 1").says(1, &expected(in_crumbs));
+    assert_eq!(stage.origin.count(asks("versions")), 2);
+    let too_long =
+        "the answer does not end within 5 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  from";
+    let stage = dripping(64 << 10);
+    stage.demo("--timeout 1").says(1, &expected(too_long));
+    // What does not end is not asked for again.
+    assert_eq!(stage.origin.count(asks("versions")), 1);
 }
