@@ -17,7 +17,6 @@ pub struct Budget {
 }
 
 /// There is no work left.
-#[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spent;
 
