@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::LINUX;
 use super::stage::Stage;
-use crate::support::keygrammar::{armoured, certificate, detached, dsa};
+use crate::support::author::Author;
+use crate::support::keygrammar::{
+    DSA, Signature, armoured, certificate, detached, dsa, key_id, packet, subpacket,
+};
 use crate::support::origin::{Fault, Provider, Release, asks};
 use crate::support::release::ReleaseFolder;
 
@@ -142,4 +145,51 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
         "{:?}",
         String::from_utf8(ended.stderr)
     );
+}
+
+/// A ring of four megabytes, of which a signature names one certificate with as many subpackets as there may be.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_rings_take_little_memory() {
+    // The executable takes 25 MiB for itself in a development build.
+    const MOST: u64 = 72 << 10;
+    let author = Author::with_release();
+    let primary = dsa(2_048, 256);
+    let [mut ring, other] = [&primary, &dsa(2_040, 256)].map(|key| certificate(key, &NUMBERS, 1));
+    let many = Signature {
+        kind: 0x13,
+        algorithm: DSA,
+        numbers: &NUMBERS,
+        issuer: &key_id(&primary),
+        at: 9,
+        subpackets: subpacket(16, &key_id(&primary)).repeat(120),
+        over: Vec::new(),
+    };
+    ring.extend(packet(2, &many.body()).repeat(500));
+    let big = packet(60, &vec![0; (3 << 20) - other.len()]);
+    author.scene.write("ring.pgp", [ring, other, big].concat());
+    let signature = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
+    std::fs::write(signature, detached(&primary, &NUMBERS)).unwrap();
+    let mut command = author.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let arguments =
+        "push dist --provider acme/demo --key ring.pgp --key ring.pgp --to oci-layout:store";
+    command
+        .args(arguments.split(' '))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut run = command.spawn().unwrap();
+    let (mut peak, path) = (0, format!("/proc/{}/status", run.id()));
+    let status = loop {
+        let status = std::fs::read_to_string(&path).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        peak = peak.max(now.unwrap_or(0));
+        if let Some(status) = run.try_wait().unwrap() {
+            break status;
+        }
+    };
+    assert_eq!(status.code(), Some(3));
+    assert!((1..MOST).contains(&peak), "{peak} KiB");
 }
