@@ -9,6 +9,8 @@ use crate::store::{At, Error, ReadStore, WriteStore};
 /// The most bytes of documents that a tag may lead to, since all of them are held at once. Those of a provider for a dozen
 /// platforms have some ten thousand.
 const LARGEST: u64 = 16 << 20;
+/// The most documents and blobs that a tag may lead to, since each costs a request. An index of 200 platforms leads to 600.
+const MOST: usize = 4_000;
 
 /// A document, and everything that it leads to.
 #[derive(Clone, Debug)]
@@ -56,6 +58,9 @@ impl Tree {
             let expected = entry.leads_to(what)?;
             if !seen.insert(expected.digest) {
                 continue;
+            }
+            if seen.len() > MOST {
+                return Err(Error::TooManyParts { limit: MOST });
             }
             if what == Part::Blob {
                 blobs.push(expected);

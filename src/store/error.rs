@@ -52,6 +52,12 @@ pub enum Error {
         /// Its declared size in bytes.
         size: u64,
     },
+    /// A tag leads to more documents and blobs than any provider's does.
+    #[error("the index leads to too many documents and blobs\n  expected at most {limit}")]
+    TooManyParts {
+        /// The most that are read.
+        limit: usize,
+    },
     /// The `index.json` of a layout cannot be understood.
     #[error("{} is not the index of an OCI image layout", printable_path(.path))]
     LayoutIndex {
@@ -61,7 +67,7 @@ pub enum Error {
         source: json::Error,
     },
     /// The `index.json` of a layout has a member twice, so that its readers do not read it alike.
-    #[error("{} has a member twice, which its readers do not read alike\n{}", .path.display(), .repeated.facts("layout's index"))]
+    #[error("{} has a member twice, which its readers do not read alike\n{}", printable_path(.path), .repeated.facts("layout's index"))]
     LayoutRepeated {
         /// The file.
         path: PathBuf,
@@ -304,7 +310,10 @@ impl Error {
     pub fn is_damage(&self) -> bool {
         matches!(
             self,
-            Self::Refusal(_) | Self::Missing { .. } | Self::TooLarge { .. }
+            Self::Refusal(_)
+                | Self::Missing { .. }
+                | Self::TooLarge { .. }
+                | Self::TooManyParts { .. }
         ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
     }
 
@@ -337,6 +346,7 @@ impl Error {
             Self::Blob { what, source, .. } => (what, source.fault()?),
             Self::Missing { what, .. } => (what, "missing"),
             Self::TooLarge { what, .. } => (what, "too-large"),
+            Self::TooManyParts { .. } => (&Part::Index, "too-large"),
             _ => return None,
         };
         Some(format!("{}-{fault}", what.as_str()))
@@ -353,7 +363,8 @@ impl Error {
             | Self::LayoutIndex { .. }
             | Self::Unwritten { .. }
             | Self::Marker { .. }
-            | Self::TooLarge { .. } => Category::Malformed,
+            | Self::TooLarge { .. }
+            | Self::TooManyParts { .. } => Category::Malformed,
             Self::Missing { .. } | Self::NoStore { .. } | Self::NoRepository { .. } => {
                 Category::NotFound
             }

@@ -132,3 +132,29 @@ fn evidence_with_more_in_it_is_written_anew() {
     );
     assert!(!blob(&other(&author), ATTESTATION).exists());
 }
+
+/// Each part costs a request: an index cannot ask for a million of them.
+#[test]
+fn what_an_index_leads_to_is_counted() {
+    let author = Author::new();
+    author.with_pushed();
+    let layout = author.repository("");
+    let media_type = "application/vnd.oci.image.manifest.v1+json";
+    let entries = (0..5).map(|manifest| {
+        let blob = |layer| json!({"mediaType": "x", "digest": digest(format!("{manifest} {layer}").as_bytes()), "size": 3});
+        let layers: Vec<Value> = (0..1000).map(blob).collect();
+        let manifest = json!({"schemaVersion": 2, "mediaType": media_type, "layers": layers});
+        tamper::put(&layout, media_type, manifest.to_string().as_bytes())
+    });
+    let entries: Vec<Value> = entries.collect();
+    tamper::alter(&layout, "1.0.0", |index| {
+        index["manifests"].as_array_mut().unwrap().extend(entries);
+    });
+    copy(&author, FROM, TO, &[]).exits(1).without_result().says(&format!(
+        "
+error: the index leads to too many documents and blobs for {PROVIDER} 1.0.0 in oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}
+  expected at most 4000
+"
+    ));
+    assert!(!other(&author).exists());
+}
