@@ -4,6 +4,7 @@ use reqwest::header::{CONTENT_TYPE, LINK};
 use url::Url;
 
 use super::super::Error;
+use super::headers;
 use super::wire::ErrorList;
 use crate::error::printable;
 use crate::http::Answer;
@@ -61,17 +62,10 @@ pub(super) fn media_type(answer: &Answer) -> String {
     text.split(';').next().unwrap_or_default().trim().to_owned()
 }
 
-/// Where the next page is: any `Link` header is followed, whatever its `rel` (contract 1.7).
+/// Where the next page of a list is, if there is one.
 pub(super) fn next_page(answer: &Answer) -> Option<Result<Url, Error>> {
-    let link = answer.header(LINK)?;
-    let target = link
-        .strip_prefix('<')
-        .and_then(|rest| rest.split_once('>'))
-        .map(|(target, _)| target)?;
-    let page = answer
-        .url()
-        .join(target)
-        .ok()
-        .filter(|page| page.origin() == answer.url().origin());
-    Some(page.ok_or_else(|| Error::ForeignPage { url: target.into() }))
+    let next = headers::next_page(&answer.header(LINK)?, answer.url())?;
+    Some(next.map_err(|foreign| Error::ForeignPage {
+        url: foreign.target.as_str().into(),
+    }))
 }

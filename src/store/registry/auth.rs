@@ -12,6 +12,7 @@ use reqwest::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use url::Url;
 
 use super::super::Error;
+use super::headers::{self, Scheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
 use crate::http::{Answer, Http, Payload, Request, Secret, authority};
@@ -50,13 +51,6 @@ impl Scope {
 
 /// What a registry was found to want, shared by all of its repositories.
 pub(super) type Learnt = Arc<Mutex<Option<Scheme>>>;
-
-/// How a registry wants to be spoken to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Scheme {
-    Basic,
-    Bearer { realm: Url, service: Option<String> },
-}
 
 struct Token {
     secret: Secret,
@@ -129,7 +123,9 @@ impl Auth {
         if !self.is_own(answer.url()) || answer.is_elsewhere() {
             return Ok(false);
         }
-        let wanted = self.wanted(answer)?;
+        let challenges = answer.headers(WWW_AUTHENTICATE);
+        let wanted = headers::scheme(challenges.iter().map(String::as_str), &self.base);
+        let wanted = wanted.map_err(|_| Error::Realm { host: self.host() })?;
         self.scheme
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -153,41 +149,6 @@ impl Auth {
                 Ok(true)
             }
         }
-    }
-
-    /// What the challenges of an answer ask for: a token where there is a choice.
-    fn wanted(&self, answer: &Answer) -> Result<Option<Scheme>, Error> {
-        let mut basic = None;
-        for header in answer.headers(WWW_AUTHENTICATE) {
-            for challenge in http_auth::parser::ChallengeParser::new(&header).filter_map(Result::ok)
-            {
-                if challenge.scheme.eq_ignore_ascii_case("bearer") {
-                    let parameter = |name: &str| {
-                        let found = challenge
-                            .params
-                            .iter()
-                            .find(|(key, _)| key.eq_ignore_ascii_case(name));
-                        found.map(|(_, value)| value.to_unescaped())
-                    };
-                    let realm = parameter("realm").unwrap_or_default();
-                    let realm = self.base.join(&realm).ok().filter(|url| self.may_ask(url));
-                    let realm = realm.ok_or_else(|| Error::Realm { host: self.host() })?;
-                    return Ok(Some(Scheme::Bearer {
-                        realm,
-                        service: parameter("service"),
-                    }));
-                }
-                if challenge.scheme.eq_ignore_ascii_case("basic") {
-                    basic = Some(Scheme::Basic);
-                }
-            }
-        }
-        Ok(basic)
-    }
-
-    /// A realm must not be weaker than the registry that names it: the password goes there.
-    fn may_ask(&self, realm: &Url) -> bool {
-        realm.scheme() == "https" || (realm.scheme() == "http" && self.base.scheme() == "http")
     }
 
     async fn token(

@@ -11,6 +11,7 @@ mod answer;
 mod auth;
 mod chunks;
 mod download;
+pub mod headers;
 pub mod known;
 mod ladder;
 mod manifests;
