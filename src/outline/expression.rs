@@ -4,6 +4,7 @@ use hcl::edit::expr::Expression as Parsed;
 
 use super::scan::Scanner;
 use super::{Error, Mistake};
+use crate::oci::template::nesting;
 
 /// The longest text in quotes that is read, in bytes. Addresses, versions and paths have some hundreds.
 const LONGEST: usize = 1 << 16;
@@ -31,7 +32,9 @@ impl<'a> Expression<'a> {
         let mut scanner = self.begin();
         let quoted = scanner.quoted()?;
         scanner.space().ok()?;
-        if scanner.peek().is_some() || quoted.len() > LONGEST {
+        let content = quoted.strip_prefix('"')?;
+        let is_deep = nesting::depth(content) > nesting::DEEPEST;
+        if scanner.peek().is_some() || quoted.len() > LONGEST || is_deep {
             return None;
         }
         match quoted.parse().ok()? {

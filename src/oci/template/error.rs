@@ -68,6 +68,9 @@ pub enum Problem {
         /// Its size in bytes.
         size: usize,
     },
+    /// Texts stand within expressions within texts, too many times.
+    #[error("its quoted texts nest deeper than {}", super::nesting::DEEPEST)]
+    TooDeep,
     /// It does not parse.
     #[error("line {line}, column {column}: {}", printable(.message))]
     Syntax {

@@ -20,6 +20,7 @@
 mod elements;
 mod error;
 mod evaluate;
+pub(crate) mod nesting;
 mod operation;
 mod references;
 mod strip;
@@ -73,6 +74,9 @@ impl RepositoryTemplate {
         } else {
             uri::to_hcl(text).map_err(refuse)?
         };
+        if nesting::depth(&hcl) > nesting::DEEPEST {
+            return Err(refuse(vec![Problem::TooDeep]));
+        }
         let template: Template = hcl
             .parse()
             .map_err(|error: hcl::edit::parser::Error| refuse(vec![syntax(&error)]))?;

@@ -124,6 +124,7 @@ x/${1 / 0} ==> `1 / 0` is not a whole number of 64 bits
 x/${1.5} ==> `1.5` is not a whole number of 64 bits
 x/${9223372036854775807 + 1} ==> `9223372036854775807 + 1` is not a whole number of 64 bits
 x/${ ==> line 1, column 3: unexpected token
+x/${a == "${a == "${a == "${a == "${a == "${a == "${a == "${a == "${a == "b ==> its quoted texts nest deeper than 8
 x/{} ==> the symbol `` is not available, only hostname, namespace and type are
 x/{name}/{type ==> the symbol `name` is not available, only hostname, namespace and type are; `{` has no partner, expected {hostname}, {namespace} or {type}
 x/{type}} ==> `}` has no partner, expected {hostname}, {namespace} or {type}
