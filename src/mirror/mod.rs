@@ -303,15 +303,14 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let Some(hashes) = self.task.locked.get(&release.version) else {
             return self.can_be_pinned(prove(release, rule, now).await?);
         };
-        if S::BRINGS_PROOF {
+        // Where keys are named, a signature by them is required, and no lock file stands in for it.
+        if S::BRINGS_PROOF || rule.pinned() {
             let verified = prove(release, rule, now).await?.locked(hashes)?;
             return self.can_be_pinned(verified);
         }
         // The lock file stands in for what this source cannot have.
         let rule = Rule {
             unsigned: Unsigned::Allow,
-            pins: Vec::new(),
-            keys: Vec::new(),
             ..rule.clone()
         };
         prove(release, &rule, now).await?.locked(hashes)

@@ -3,6 +3,7 @@ use super::{DARWIN, LINUX, demo};
 use crate::support::foreign;
 use crate::support::origin::{Origin, Provider, asks};
 use crate::support::release::sha256;
+use crate::support::signer::Signer;
 
 pub fn versions() -> Provider {
     ["1.0.0", "1.1.0", "2.0.0"]
@@ -263,6 +264,33 @@ fn a_lock_vouches_for_a_mirror() {
 ",
         );
     assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+}
+
+/// Mirrors have no signatures. A lock file stands in for them, but not where keys are named: pinned means signed.
+#[test]
+fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
+    let stage = Stage::of([demo()]);
+    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
+    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    let url = stage.origin.mirror_url();
+    stage
+        .scene
+        .write("acme.asc", Signer::acme().public_armored());
+    stage
+        .mirror(&format!(
+            "--from-lock . --from network-mirror:{url} --key acme.asc"
+        ))
+        .says(
+            3,
+            "
+error: there is no signature by a pinned key for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+  expected acme.asc
+  received none
+
+hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it
+",
+        );
+    assert_eq!(stage.installs(), [""; 0]);
 }
 
 #[test]
