@@ -4,15 +4,16 @@
 
 use std::fmt;
 
-use serde_json::Number;
-use serde_json::de::from_slice;
+use serde_json::de::{from_slice, from_str};
+use serde_json::value::RawValue;
 
 /// One JSON value with all its keys, in order.
 #[derive(Debug)]
 pub enum Node {
     Null,
     Bool,
-    Number(Number),
+    /// As it is written: a number that nobody asks for may be larger than any type.
+    Number(String),
     Text(String),
     List(Vec<Node>),
     Object(Vec<(String, Node)>),
@@ -25,7 +26,28 @@ pub struct Malformed;
 impl Node {
     /// Reads one document; only white space may follow it.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
-        from_slice(bytes).map_err(|_| Malformed)
+        Self::read(from_slice(bytes).map_err(|_| Malformed)?)
+    }
+
+    fn read(raw: &RawValue) -> Result<Self, Malformed> {
+        let text = raw.get();
+        Ok(match text.as_bytes().first() {
+            Some(b'n') => Self::Null,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'"') => Self::Text(from_str(text).map_err(|_| Malformed)?),
+            Some(b'[') => {
+                let items: Vec<&RawValue> = from_str(text).map_err(|_| Malformed)?;
+                let items = items.into_iter().map(Self::read);
+                Self::List(items.collect::<Result<_, _>>()?)
+            }
+            Some(b'{') => {
+                let Fields(fields) = from_str(text).map_err(|_| Malformed)?;
+                let fields = fields.into_iter();
+                let fields = fields.map(|(key, value)| Ok((key, Self::read(value)?)));
+                Self::Object(fields.collect::<Result<_, _>>()?)
+            }
+            _ => Self::Number(text.to_owned()),
+        })
     }
 
     /// What stands under a name, in order. `null` counts as an object without fields.
@@ -58,7 +80,7 @@ impl Node {
         for value in self.fields(name)? {
             match value {
                 Self::Null => {}
-                Self::Number(number) => *into = number.as_i64().ok_or(Malformed)?,
+                Self::Number(number) => *into = number.parse().map_err(|_| Malformed)?,
                 _ => return Err(Malformed),
             }
         }
@@ -133,58 +155,39 @@ fn folded(key: &str) -> String {
         .collect()
 }
 
-struct Visitor;
+/// The members of an object, in order, with every one that is there twice.
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> serde::Deserialize<'de> for Node {
+impl<'de> serde::Deserialize<'de> for Fields<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Visitor)
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut fields: A,
+            ) -> Result<Fields<'de>, A::Error> {
+                let mut out = Vec::new();
+                while let Some(field) = fields.next_entry()? {
+                    out.push(field);
+                }
+                Ok(Fields(out))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
     }
 }
 
-impl<'de> serde::de::Visitor<'de> for Visitor {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
-        Ok(Node::Bool)
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Node, E> {
-        Ok(Node::Number(number.into()))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Node, E> {
-        Ok(Node::Number(number.into()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Node, E> {
-        Ok(Number::from_f64(number).map_or(Node::Null, Node::Number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Node, E> {
-        Ok(Node::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
-        let mut out = Vec::new();
-        while let Some(item) = items.next_element()? {
-            out.push(item);
-        }
-        Ok(Node::List(out))
-    }
-
-    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut fields: A) -> Result<Node, A::Error> {
-        let mut out = Vec::new();
-        while let Some(field) = fields.next_entry()? {
-            out.push(field);
-        }
-        Ok(Node::Object(out))
-    }
+#[test]
+fn a_number_that_nobody_asks_for_may_be_of_any_size() {
+    let node = Node::parse(br#"{"other":8E666,"size":-1}"#).unwrap();
+    let mut size = 0;
+    node.integer("size", &mut size).unwrap();
+    assert_eq!(size, -1);
+    assert_eq!(node.integer("other", &mut size), Err(Malformed));
 }

@@ -113,7 +113,7 @@ fn bytes(node: &Node, (): &mut ()) -> Result<(), Malformed> {
         Node::Text(text) => is_base64(&text.replace(['\r', '\n'], "")),
         Node::List(items) => items.iter().all(|item| match item {
             Node::Null => true,
-            Node::Number(number) => number.as_u64().is_some_and(|n| n <= 255),
+            Node::Number(number) => number.parse::<u8>().is_ok(),
             _ => false,
         }),
         _ => false,
