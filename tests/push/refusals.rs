@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::support::author::{Author, two_platforms};
 use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::signer::Signer;
 
 const MISTAKES: [(Mistake, &str); 7] = [
     (Mistake::ZipsAltered, "does not match its checksum"),
@@ -106,4 +107,62 @@ fn the_document_is_not_believed_before_it_is_verified() {
     author.push(&[]).exits(1);
     author.push(&["--platform", "darwin_arm64"]).succeeds();
     author.installs();
+}
+
+/// Programs write a revocation when they make a key, in a block of its own for the day on which it is needed.
+#[test]
+fn a_revocation_in_a_block_of_its_own_counts() {
+    let signer = Signer::revoked();
+    let [key, revocation] = signer.revocation_apart();
+    for (keys, code) in [
+        (key.clone(), 0),
+        (format!("{key}{revocation}"), 3),
+        (format!("{revocation}\n{key}"), 3),
+        // Of another key, which says nothing about this one.
+        (
+            format!("{}{revocation}", Signer::stranger().public_armored()),
+            3,
+        ),
+    ] {
+        let author = Author::new();
+        let release = two_platforms().signed_by(signer);
+        release.write(&author.scene.path("dist"));
+        author.scene.write("keys.asc", &keys);
+        let run = author.push_unsigned(&["--key", "keys.asc"]).exits(code);
+        let is_revoked = run.stderr.contains(" is by a revoked key for ");
+        assert_eq!(
+            is_revoked,
+            code == 3 && keys.contains(&key),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(author.scene.path("store").exists(), code == 0);
+    }
+}
+
+/// Every copy of a key counts, and the last word of its owner is in one of them.
+#[test]
+fn a_subkey_that_signs_no_more_is_believed_in_no_copy_of_its_key() {
+    let signer = Signer::retired();
+    let (before, after) = (signer.public_armored(), signer.armored_without_signing());
+    let author = Author::new();
+    let release = two_platforms().signed_by(signer);
+    release.write(&author.scene.path("dist"));
+    author.scene.write("before.asc", &before);
+    author.scene.write("after.asc", &after);
+    author.scene.write("both.asc", format!("{before}{after}"));
+    for keys in ["after.asc", "both.asc"] {
+        let run = author.push_unsigned(&["--key", keys]).exits(3);
+        let says = " is by a key that may not sign for ";
+        assert!(run.stderr.contains(says), "{}", run.stderr);
+        assert!(!author.scene.path("store").exists());
+    }
+    author.push_unsigned(&["--key", "before.asc"]).succeeds();
+    // The evidence has the key as it was.
+    let address = "registry.opentofu.org/acme/demo@1.0.0";
+    for (key, code) in [("before.asc", 0), ("after.asc", 3)] {
+        let from = ["inspect", address, "--from", "oci-layout:store"];
+        let pinned = ["--key", key, "--require-pinned"];
+        author.tfoci(&[&from[..], &pinned].concat()).exits(code);
+    }
 }

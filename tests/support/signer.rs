@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use sequoia_openpgp::cert::{CertBuilder, CipherSuite};
+use sequoia_openpgp::packet::signature::SignatureBuilder;
 use sequoia_openpgp::parse::Parse as _;
-use sequoia_openpgp::serialize::SerializeInto as _;
 use sequoia_openpgp::serialize::stream::{Armorer, Message, Signer as Signing};
-use sequoia_openpgp::types::KeyFlags;
+use sequoia_openpgp::serialize::{Serialize as _, SerializeInto as _};
+use sequoia_openpgp::types::{KeyFlags, SignatureType};
 use sequoia_openpgp::{Cert, Packet, armor};
 
 /// An Ed25519 key whose primary key signs, as provider authors have them.
@@ -59,6 +60,37 @@ impl Signer {
         })
     }
 
+    /// Whose subkey signs, and who told later that it signs no more.
+    pub fn retired() -> &'static Self {
+        static KEY: OnceLock<Signer> = OnceLock::new();
+        KEY.get_or_init(|| {
+            let key = CertBuilder::new()
+                .set_cipher_suite(CipherSuite::Cv25519)
+                .set_creation_time(long_ago())
+                .add_userid("Retired Subkey (test key) <retired@acme.example>")
+                .add_signing_subkey();
+            let (cert, _revocation) = key.generate().unwrap();
+            Self { cert, signs: None }
+        })
+    }
+
+    /// The public key after its owner told that the subkey signs no more, without what was told before.
+    pub fn armored_without_signing(&self) -> String {
+        let subkey = self.cert.keys().subkeys().next().unwrap().key().clone();
+        let primary = self.cert.primary_key().key().clone();
+        let mut owner = primary.parts_into_secret().unwrap().into_keypair().unwrap();
+        let told = SignatureBuilder::new(SignatureType::SubkeyBinding)
+            .set_key_flags(KeyFlags::empty().set_authentication())
+            .unwrap();
+        let subkey = subkey.role_into_subordinate();
+        let binding = subkey.bind(&mut owner, &self.cert, told).unwrap();
+        let packets = self.cert.clone().strip_secret_key_material().into_packets();
+        let is_older = |packet: &Packet| matches!(packet, Packet::Signature(one) if one.typ() == SignatureType::SubkeyBinding);
+        let packets = packets.filter(|packet| !is_older(packet));
+        let cert = Cert::from_packets(packets.chain([binding.into()])).unwrap();
+        String::from_utf8(cert.armored().to_vec().unwrap()).unwrap()
+    }
+
     fn new(user_id: &str) -> Self {
         let (cert, _revocation) = Self::key(user_id).generate().unwrap();
         Self { cert, signs: None }
@@ -90,6 +122,21 @@ impl Signer {
         String::from_utf8(self.cert.armored().to_vec().unwrap()).unwrap()
     }
 
+    /// The public key without its revocation, and the revocation in a block of its own, as programs make it along with the key.
+    pub fn revocation_apart(&self) -> [String; 2] {
+        let packets = self.cert.clone().strip_secret_key_material().into_packets();
+        let (revocations, key): (Vec<Packet>, Vec<Packet>) = packets.partition(|packet| {
+            matches!(packet, Packet::Signature(one) if one.typ() == SignatureType::KeyRevocation)
+        });
+        [key, revocations].map(|packets| {
+            let mut block = armor::Writer::new(Vec::new(), armor::Kind::PublicKey).unwrap();
+            for packet in packets {
+                packet.serialize(&mut block).unwrap();
+            }
+            String::from_utf8(block.finalize().unwrap()).unwrap()
+        })
+    }
+
     /// A binary detached signature.
     pub fn sign_detached(&self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
@@ -115,7 +162,16 @@ impl Signer {
     }
 
     fn sign(&self, message: Message<'_>, bytes: &[u8]) {
-        let key = self.cert.primary_key().key().clone();
+        let subkey = self.cert.keys().subkeys().next();
+        let key = match subkey {
+            Some(subkey) => subkey.key().clone().role_into_unspecified(),
+            None => self
+                .cert
+                .primary_key()
+                .key()
+                .clone()
+                .role_into_unspecified(),
+        };
         let pair = key.parts_into_secret().unwrap().into_keypair().unwrap();
         let mut signing = Signing::new(message, pair).unwrap().detached();
         if let Some(time) = self.signs {

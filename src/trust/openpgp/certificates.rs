@@ -3,7 +3,7 @@
 //! Only what decides about a signature is given to the library, which verifies what it is given: the primary key, user ids, keys that
 //! may sign, and what the owner has signed about them. What others have certified is of no interest here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sequoia_openpgp as openpgp;
 
@@ -22,7 +22,7 @@ use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Fingerprint, Rule};
 
 use super::measure;
-use super::ring::{self, Component, Copy, Kind};
+use super::ring::{self, Component, Copy, Found, Kind};
 
 /// The most bytes of one key ring. The largest real key file has 16 KiB; certificates with many foreign signatures have more.
 const LONGEST_RING: usize = 4 << 20;
@@ -63,18 +63,29 @@ impl Offered {
     pub fn open(&self, budget: &Budget) -> Result<Option<Certificate>, Spent> {
         let (mut primary, mut others) = (Vec::new(), Vec::new());
         let mut price = Price::default();
+        let mut found = Vec::new();
         for copy in &self.copies {
             let Some(owner) = copy.handles.first() else {
                 continue;
             };
             budget.spend(copy.parsing())?;
-            for component in &copy.components {
-                let packets = match component.kind {
-                    Kind::Primary => &mut primary,
-                    _ => &mut others,
-                };
-                price.add(keep(component, owner, packets));
-            }
+            let components = copy.components.iter();
+            found.extend(components.map(|component| (component, signatures(component, owner))));
+        }
+        // What one copy says of a subkey may be taken back by another.
+        let signing: BTreeSet<openpgp::Fingerprint> = found
+            .iter()
+            .filter(|(_, signatures)| signatures.iter().any(may_let_sign))
+            .filter_map(|(component, _)| component.fingerprint.clone())
+            .collect();
+        for (component, signatures) in found {
+            let subkey = component.fingerprint.as_ref();
+            let is_signing = subkey.is_none_or(|subkey| signing.contains(subkey));
+            let packets = match component.kind {
+                Kind::Primary => &mut primary,
+                _ => &mut others,
+            };
+            price.add(keep(component, signatures, is_signing, packets));
         }
         let Some(copy) = self.copies.first() else {
             return Ok(None);
@@ -108,6 +119,24 @@ impl Offered {
             && is_small(Copy::signatures, ring::MOST_SIGNATURES);
         if fits {
             self.copies.push(copy);
+        }
+        fits
+    }
+
+    /// Takes in a revocation that stands apart from the certificate, if it names this one. Whether the owner made it is found out later.
+    fn revoke(&mut self, packet: &[u8], names: &[KeyHandle]) -> bool {
+        let signatures: usize = self.copies.iter().map(Copy::signatures).sum();
+        let Some(copy) = self.copies.first_mut() else {
+            return false;
+        };
+        let owner = copy.handles.first();
+        let is_named = owner.is_some_and(|owner| names.iter().any(|name| name.aliases(owner)));
+        let Some(primary) = copy.components.first_mut() else {
+            return false;
+        };
+        let fits = is_named && signatures < ring::MOST_SIGNATURES;
+        if fits {
+            primary.signatures.push(packet.to_owned());
         }
         fits
     }
@@ -145,26 +174,34 @@ impl Price {
     }
 }
 
-/// Adds the packets of a component, and of its signatures, that decide about signatures.
-fn keep(component: &Component, owner: &KeyHandle, packets: &mut Vec<Packet>) -> Price {
-    let Ok(packet) = Packet::from_bytes(&component.packet) else {
-        return Price::default();
-    };
-    let mut signatures = component.signatures.iter();
-    let mut signatures: Vec<Signature> = signatures
-        .by_ref()
+/// The signatures of a component that may decide about signatures.
+fn signatures(component: &Component, owner: &KeyHandle) -> Vec<Signature> {
+    let signatures = component.signatures.iter();
+    signatures
         .filter_map(|packet| match Packet::from_bytes(packet) {
             Ok(Packet::Signature(signature)) => Some(signature),
             _ => None,
         })
         .filter(|signature| is_by(signature, owner) && is_about_keys(signature.typ()))
-        .collect();
+        .collect()
+}
+
+/// Adds the packets of a component and its signatures, unless it is a subkey that never signs.
+fn keep(
+    component: &Component,
+    mut signatures: Vec<Signature>,
+    is_signing: bool,
+    packets: &mut Vec<Packet>,
+) -> Price {
+    let Ok(packet) = Packet::from_bytes(&component.packet) else {
+        return Price::default();
+    };
     let mut price = Price {
         bytes: bytes(component.packet.len()),
         ..Price::default()
     };
     if component.kind == Kind::Subkey {
-        if !signatures.iter().any(may_let_sign) {
+        if !is_signing {
             // A revocation may stand behind the wrong subkey.
             signatures.retain(is_revocation);
         }
@@ -238,6 +275,8 @@ fn may_let_sign(signature: &Signature) -> bool {
 #[derive(Default)]
 pub(super) struct Certificates {
     all: BTreeMap<Fingerprint, Offered>,
+    /// Those that stand apart from their keys, until all keys are read.
+    revocations: Vec<Vec<u8>>,
     read: usize,
     skipped: bool,
 }
@@ -261,6 +300,7 @@ impl Certificates {
         for ring in rings {
             certificates.add(ring)?;
         }
+        certificates.revoke();
         for pin in &rule.pins {
             if let Some(certificate) = certificates.all.get_mut(pin) {
                 certificate.anchor = Anchor::Pinned;
@@ -287,13 +327,31 @@ impl Certificates {
                 limit: LONGEST_RING,
             });
         }
-        for copy in ring::copies(&ring.bytes) {
-            match copy {
-                Some(copy) => self.insert(copy, ring.anchor)?,
-                None => self.skipped = true,
+        for found in ring::read(&ring.bytes) {
+            match found {
+                Found::Certificate(copy) => self.insert(*copy, ring.anchor)?,
+                Found::Revocation(packet) if self.revocations.len() < ring::MOST_CERTIFICATES => {
+                    self.revocations.push(packet);
+                }
+                Found::Revocation(_) | Found::Nothing => self.skipped = true,
             }
         }
         Ok(())
+    }
+
+    /// Hands each revocation to the certificate that it names.
+    fn revoke(&mut self) {
+        for packet in std::mem::take(&mut self.revocations) {
+            let names = match Packet::from_bytes(&packet) {
+                Ok(Packet::Signature(signature)) => signature.get_issuers(),
+                _ => Vec::new(),
+            };
+            let mut taken = false;
+            for certificate in self.all.values_mut() {
+                taken |= certificate.revoke(&packet, &names);
+            }
+            self.skipped |= !taken;
+        }
     }
 
     fn insert(&mut self, copy: Copy, anchor: Anchor) -> Result<(), Error> {

@@ -29,8 +29,28 @@ pub(super) const MOST_CERTIFICATES: usize = 256;
 /// What it costs to read a byte, in units of work.
 const A_BYTE_READ: u64 = 64;
 
+/// Kinds of signatures: of a key over itself, and those that revoke a key.
+const DIRECT: u8 = 0x1f;
+const REVOCATION: u8 = 0x20;
+const SUBKEY_REVOCATION: u8 = 0x28;
+
 const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
+
+/// What a ring holds.
+pub(super) enum Found {
+    Certificate(Box<Copy>),
+    /// A signature without a key before it that revokes a key, as programs write it when a key is made.
+    Revocation(Vec<u8>),
+    /// What cannot be read, or is larger than an honest certificate.
+    Nothing,
+}
+
+impl Found {
+    fn of(copy: Option<Copy>) -> Self {
+        copy.map_or(Self::Nothing, |copy| Self::Certificate(Box::new(copy)))
+    }
+}
 
 /// One copy of a certificate as a ring has it. Nothing in it has been verified.
 #[derive(PartialEq)]
@@ -48,6 +68,8 @@ pub(super) struct Copy {
 pub(super) struct Component {
     /// What it is.
     pub kind: Kind,
+    /// Its fingerprint, if it is a subkey.
+    pub fingerprint: Option<openpgp::Fingerprint>,
     /// Its packet.
     pub packet: Vec<u8>,
     /// The packets of its signatures.
@@ -78,8 +100,8 @@ impl Copy {
     }
 }
 
-/// The certificates of a ring, `None` for each that cannot be read or is larger than an honest one.
-pub(super) fn copies(ring: &[u8]) -> Vec<Option<Copy>> {
+/// Everything in a ring, in its order.
+pub(super) fn read(ring: &[u8]) -> Vec<Found> {
     let mut found = Vec::new();
     for block in blocks(ring) {
         let before = found.len();
@@ -92,7 +114,7 @@ pub(super) fn copies(ring: &[u8]) -> Vec<Option<Copy>> {
             break;
         }
         if found.len() == before {
-            found.push(None);
+            found.push(Found::Nothing);
         }
     }
     found
@@ -117,31 +139,44 @@ struct Open {
     is_kept: bool,
 }
 
-fn take_apart(bytes: &[u8], found: &mut Vec<Option<Copy>>) {
+fn take_apart(bytes: &[u8], found: &mut Vec<Found>) {
     let mut rest = bytes;
     let mut open: Option<Open> = None;
     while !rest.is_empty() {
         let Some((tag, body)) = packets::next(&mut rest) else {
-            found.extend(open.take().map(|open| open.copy));
+            found.extend(open.take().map(|open| Found::of(open.copy)));
             // What follows cannot be found any more.
-            found.push(None);
+            found.push(Found::Nothing);
             return;
         };
         match (Tag::of(tag), &mut open) {
             (Tag::Primary, _) => {
-                found.extend(open.take().map(|open| open.copy));
+                found.extend(open.take().map(|open| Found::of(open.copy)));
                 open = Some(Open::new(tag, body));
             }
             (_, Some(open)) => open.add(tag, body),
             (Tag::Ignored, None) => {}
+            (Tag::Signature, None) => found.push(revocation(body)),
             // Something without a key before it.
-            (_, None) => found.push(None),
+            (_, None) => found.push(Found::Nothing),
         }
         if found.len() > MOST_CERTIFICATES {
             return;
         }
     }
-    found.extend(open.map(|open| open.copy));
+    found.extend(open.map(|open| Found::of(open.copy)));
+}
+
+/// A signature without a key before it, if it is a revocation.
+fn revocation(body: &[u8]) -> Found {
+    let is_one = matches!(
+        packets::kind_of_signature(body),
+        Some(REVOCATION | SUBKEY_REVOCATION)
+    );
+    packets::signatures_in(body)
+        .filter(|_| is_one)
+        .and_then(|_| packets::with_header(packets::SIGNATURE, body))
+        .map_or(Found::Nothing, Found::Revocation)
 }
 
 /// What a packet is in a certificate.
@@ -179,6 +214,7 @@ impl Open {
                 handles: vec![primary.key_handle()],
                 components: vec![Component {
                     kind: Kind::Primary,
+                    fingerprint: None,
                     packet,
                     signatures: Vec::new(),
                 }],
@@ -231,9 +267,6 @@ impl Open {
 impl Copy {
     /// Where a signature belongs. Revocations are often appended to the end of a file, and must not be lost there.
     fn holder(&mut self, kind: Option<u8>, last_is_kept: bool) -> Option<&mut Component> {
-        const DIRECT: u8 = 0x1f;
-        const REVOCATION: u8 = 0x20;
-        const SUBKEY_REVOCATION: u8 = 0x28;
         match kind? {
             DIRECT | REVOCATION => self.components.first_mut(),
             _ if last_is_kept => self.components.last_mut(),
@@ -244,20 +277,21 @@ impl Copy {
 
     /// A component that may matter. The name of a subkey is kept even if the subkey is not.
     fn component(&mut self, kind: Tag, tag: u8, body: &[u8]) -> Option<Component> {
-        let (kind, packet) = match kind {
+        let (kind, fingerprint, packet) = match kind {
             Tag::UserId if body.len() <= LONGEST_USER_ID => {
-                (Kind::UserId, packets::with_header(tag, body)?)
+                (Kind::UserId, None, packets::with_header(tag, body)?)
             }
             Tag::Subkey => {
                 let (key, packet) = read_key(tag, body)?;
                 self.handles.push(key.key_handle());
                 measure::cost(&key)?;
-                (Kind::Subkey, packet)
+                (Kind::Subkey, Some(key.fingerprint()), packet)
             }
             _ => return None,
         };
         Some(Component {
             kind,
+            fingerprint,
             packet,
             signatures: Vec::new(),
         })
