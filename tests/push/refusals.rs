@@ -113,7 +113,7 @@ fn the_document_is_not_believed_before_it_is_verified() {
 #[test]
 fn a_revocation_in_a_block_of_its_own_counts() {
     let signer = Signer::revoked();
-    let [key, revocation] = signer.revocation_apart();
+    let [key, revocation] = Signer::revocation_apart(&signer.public_armored());
     for (keys, code) in [
         (key.clone(), 0),
         (format!("{key}{revocation}"), 3),
@@ -165,4 +165,26 @@ fn a_subkey_that_signs_no_more_is_believed_in_no_copy_of_its_key() {
         let pinned = ["--key", key, "--require-pinned"];
         author.tfoci(&[&from[..], &pinned].concat()).exits(code);
     }
+}
+
+/// What two copies of a key have in common counts once, so that the rest of the second one is not too much.
+#[test]
+fn a_revocation_behind_many_certifications_counts() {
+    let signer = Signer::revoked();
+    let revoked = Signer::stranger().certified(&signer.public_armored(), 300);
+    let [good, _revocation] = Signer::revocation_apart(&revoked);
+    let author = Author::new();
+    let release = two_platforms().signed_by(signer);
+    release.write(&author.scene.path("dist"));
+    author.scene.write("good.asc", &good);
+    author.scene.write("both.asc", format!("{good}{revoked}"));
+    author
+        .push_unsigned(&["--key", "good.asc", "--dry-run"])
+        .succeeds();
+    let run = author.push_unsigned(&["--key", "both.asc"]).exits(3);
+    assert!(
+        run.stderr.contains(" is by a revoked key for "),
+        "{}",
+        run.stderr
+    );
 }

@@ -122,9 +122,9 @@ impl Signer {
         String::from_utf8(self.cert.armored().to_vec().unwrap()).unwrap()
     }
 
-    /// The public key without its revocation, and the revocation in a block of its own, as programs make it along with the key.
-    pub fn revocation_apart(&self) -> [String; 2] {
-        let packets = self.cert.clone().strip_secret_key_material().into_packets();
+    /// A public key without its revocation, and the revocation in a block of its own, as programs make it along with the key.
+    pub fn revocation_apart(key: &str) -> [String; 2] {
+        let packets = Cert::from_bytes(key.as_bytes()).unwrap().into_packets();
         let (revocations, key): (Vec<Packet>, Vec<Packet>) = packets.partition(|packet| {
             matches!(packet, Packet::Signature(one) if one.typ() == SignatureType::KeyRevocation)
         });
@@ -135,6 +135,27 @@ impl Signer {
             }
             String::from_utf8(block.finalize().unwrap()).unwrap()
         })
+    }
+
+    /// The public key with as many certifications by this one, which differ in nothing but their dates.
+    pub fn certified(&self, key: &str, times: u64) -> String {
+        let cert = Cert::from_bytes(key.as_bytes()).unwrap();
+        let certifier = self.cert.primary_key().key().clone();
+        let mut certifier = certifier
+            .parts_into_secret()
+            .unwrap()
+            .into_keypair()
+            .unwrap();
+        let user_id = cert.userids().next().unwrap().userid().clone();
+        let certifications = (0..times).map(|second| {
+            let time = long_ago() + Duration::from_secs(second);
+            let told = SignatureBuilder::new(SignatureType::GenericCertification);
+            let told = told.set_signature_creation_time(time).unwrap();
+            Packet::from(user_id.bind(&mut certifier, &cert, told).unwrap())
+        });
+        let packets: Vec<Packet> = certifications.collect();
+        let (cert, _changed) = cert.insert_packets(packets).unwrap();
+        String::from_utf8(cert.armored().to_vec().unwrap()).unwrap()
     }
 
     /// A binary detached signature.

@@ -27,6 +27,9 @@ use super::ring::{self, Component, Copy, Found, Kind};
 /// The most bytes of one key ring. The largest real key file has 16 KiB; certificates with many foreign signatures have more.
 const LONGEST_RING: usize = 4 << 20;
 
+/// The most names of its key that are read of a signature. Honest ones have two: a fingerprint and a key id.
+pub(super) const MOST_NAMES: usize = 16;
+
 /// A certificate that was offered, with all that any of the rings knows of it: another copy may bring its renewal, or its revocation.
 pub(super) struct Offered {
     pub fingerprint: Fingerprint,
@@ -105,10 +108,11 @@ impl Offered {
         }))
     }
 
-    /// Takes in another copy, as long as all of them together are no larger than an honest certificate.
-    fn merge(&mut self, copy: Copy, anchor: Anchor) -> bool {
+    /// Takes in what another copy adds, as long as all of them together are no larger than an honest certificate.
+    fn merge(&mut self, mut copy: Copy, anchor: Anchor) -> bool {
         self.anchor = stronger(self.anchor, anchor);
-        if self.copies.contains(&copy) {
+        copy.forget(&self.copies);
+        if copy.components.is_empty() {
             return true;
         }
         let components = |copy: &Copy| copy.components.len();
@@ -125,20 +129,17 @@ impl Offered {
 
     /// Takes in a revocation that stands apart from the certificate, if it names this one. Whether the owner made it is found out later.
     fn revoke(&mut self, packet: &[u8], names: &[KeyHandle]) -> bool {
-        let signatures: usize = self.copies.iter().map(Copy::signatures).sum();
-        let Some(copy) = self.copies.first_mut() else {
+        let owner = self.copies.first().and_then(|copy| copy.handles.first());
+        if !owner.is_some_and(|owner| names.iter().any(|name| name.aliases(owner))) {
             return false;
-        };
-        let owner = copy.handles.first();
-        let is_named = owner.is_some_and(|owner| names.iter().any(|name| name.aliases(owner)));
-        let Some(primary) = copy.components.first_mut() else {
-            return false;
-        };
-        let fits = is_named && signatures < ring::MOST_SIGNATURES;
-        if fits {
-            primary.signatures.push(packet.to_owned());
         }
-        fits
+        let signatures: usize = self.copies.iter().map(Copy::signatures).sum();
+        let primary = self.copies.first_mut();
+        let primary = primary.and_then(|copy| copy.components.first_mut());
+        let primary = primary.filter(|_| signatures < ring::MOST_SIGNATURES);
+        primary
+            .map(|primary| primary.signatures.push(packet.to_owned()))
+            .is_some()
     }
 }
 
@@ -342,10 +343,11 @@ impl Certificates {
     /// Hands each revocation to the certificate that it names.
     fn revoke(&mut self) {
         for packet in std::mem::take(&mut self.revocations) {
-            let names = match Packet::from_bytes(&packet) {
+            let mut names = match Packet::from_bytes(&packet) {
                 Ok(Packet::Signature(signature)) => signature.get_issuers(),
                 _ => Vec::new(),
             };
+            names.truncate(MOST_NAMES);
             let mut taken = false;
             for certificate in self.all.values_mut() {
                 taken |= certificate.revoke(&packet, &names);

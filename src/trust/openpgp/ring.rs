@@ -3,6 +3,7 @@
 //! Real key files have carriage returns, lack the last newline, carry a no-break space where an empty line belongs or text after the
 //! end, and hold several keys or several blocks. A key that cannot be read is passed over: the signature may be by another.
 
+use std::collections::HashSet;
 use std::io::Read as _;
 
 use sequoia_openpgp as openpgp;
@@ -91,6 +92,29 @@ impl Copy {
             signatures.chain([&one.packet]).map(Vec::len)
         });
         u64::try_from(packets.sum::<usize>()).map_or(u64::MAX, |bytes| bytes * A_BYTE_READ)
+    }
+
+    /// Forgets what other copies say too: the copies of a key have most of their signatures in common.
+    pub fn forget(&mut self, others: &[Self]) {
+        let others = others.iter().flat_map(|other| &other.components);
+        let (mut components, mut signatures) = (HashSet::new(), HashSet::new());
+        for Component {
+            packet,
+            signatures: its,
+            ..
+        } in others
+        {
+            components.insert(packet.as_slice());
+            signatures.extend(its.iter().map(|one| (packet.as_slice(), one.as_slice())));
+        }
+        for component in &mut self.components {
+            let packet = component.packet.as_slice();
+            let is_new = |one: &Vec<u8>| !signatures.contains(&(packet, one.as_slice()));
+            component.signatures.retain(is_new);
+        }
+        self.components.retain(|component| {
+            !component.signatures.is_empty() || !components.contains(component.packet.as_slice())
+        });
     }
 
     /// How many signatures it has, without embedded ones.

@@ -17,7 +17,7 @@ use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Expired, Fingerprint, Weak};
 use crate::trust::{Error, Reason, Refusal};
 
-use super::certificates::{Certificate, Certificates, Offered};
+use super::certificates::{Certificate, Certificates, MOST_NAMES, Offered};
 use super::key::{self, Candidate};
 use super::measure;
 use super::packets::{self, SignaturePacket};
@@ -30,8 +30,6 @@ const LONGEST: usize = 64 << 10;
 const MOST_SIGNATURES: usize = 16;
 /// The most certificates that are tried for a release, of those that its signatures name.
 const MOST_CERTIFICATES: usize = 16;
-/// The most names of its key that are read of a signature. Honest ones have two: a fingerprint and a key id.
-const MOST_NAMES: usize = 16;
 
 /// Looks for a good signature. `None` if there is no key at all to check one with.
 ///
