@@ -157,8 +157,9 @@ fn folded(path: &str) -> String {
 }
 
 fn without_case(path: &str) -> String {
-    // Some letters have one capital together, such as `s` and the long `ſ`.
+    // Some letters have one capital together, such as `s` and the long `ſ`; `ẞ` and `SS` are both capitals of `ß`.
     path.chars()
+        .flat_map(char::to_lowercase)
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .collect()
@@ -309,6 +310,11 @@ mod tests {
         ));
         assert!(matches!(pair("ÄB", "äB"), Err(Error::Case { .. })));
         assert!(matches!(pair("\u{17f}", "S"), Err(Error::Case { .. })));
+        assert!(matches!(
+            pair("\u{1e9e}", "\u{df}"),
+            Err(Error::Case { .. })
+        ));
+        assert!(matches!(pair("\u{1e9e}", "ss"), Err(Error::Case { .. })));
         for (one, other) in [
             ("\u{e9}", "e\u{301}"),
             ("\u{e9}/a", "E\u{301}/b"),
