@@ -55,21 +55,24 @@ pub fn userinfo(text: &str) -> Option<&str> {
     if let Some((_, user)) = before.split_once("://") {
         return user.contains(':').then_some(user);
     }
+    let before = before.strip_prefix("network-mirror:").unwrap_or(before);
+    let before = before.strip_prefix("//").unwrap_or(before);
     let (name, password) = before.split_once(':')?;
     let is_odd = |c: char| c.is_whitespace() || "/\\<>\"'".contains(c);
-    let prefixes = [
-        "oci-layout",
-        "bundle",
-        "filesystem-mirror",
-        "network-mirror",
-    ];
+    let directories = ["oci-layout", "bundle", "filesystem-mirror"];
     let mut parts = password.split('/');
     let has_port = parts
         .next()
         .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
     let is_port = has_port && (parts.count() == 2 || after.starts_with("sha"));
-    (!name.is_empty() && !name.contains(is_odd) && !prefixes.contains(&name) && !is_port)
-        .then_some(before)
+    (!name.contains(is_odd) && !directories.contains(&name) && !is_port).then_some(before)
+}
+
+/// What follows `?` or `#` in a URL: some people are given tokens and signatures there.
+pub fn query(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("://")?;
+    let (_, query) = rest.split_once(['?', '#'])?;
+    Some(query).filter(|query| !query.is_empty())
 }
 
 fn before_query(text: &str) -> String {
@@ -100,6 +103,9 @@ mod tests {
             ("oci-layout:https://me:h@h", Some("me:h")),
             ("me:hun/t@er2@h.example/x", Some("me:hun/t@er2")),
             ("me:123@h.example/x", Some("me:123")),
+            ("network-mirror:me:h@h", Some("me:h")),
+            ("//me:h@h.example/x", Some("me:h")),
+            (":h@h.example/x", Some(":h")),
             ("h.example:8443/acme/demo@1.0.0", None),
             ("h.example:8443/demo@sha256:00", None),
             ("acme/demo@1.0.0", None),

@@ -1,4 +1,4 @@
-//! Redaction: a password that somebody wrote into an argument is not repeated.
+//! Redaction: a password or the query of a URL that somebody wrote into an argument is not repeated.
 //!
 //! No argument takes a password, and every message about an argument repeats it. Parsers refuse such an address without showing it;
 //! this is for every other way.
@@ -6,34 +6,52 @@
 use std::ffi::OsString;
 
 use tfoci::error::printable;
-use tfoci::shown::{Shown, userinfo};
+use tfoci::shown::{Shown, query, userinfo};
 
 /// Text that must not be printed, with what is printed in its place. The longest comes first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redaction(Vec<(String, String)>);
 
 impl Redaction {
-    /// Of everything that these arguments, and the variables that stand for arguments, hold before an `@`.
+    /// Of everything that these arguments, and the variables that stand for arguments, hold before an `@`, or in the query of a URL.
     pub(super) fn of(arguments: &[OsString]) -> Self {
         let variables =
             std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TFOCI_"));
         let variables = variables.map(|(_, value)| value);
-        let mut found = Vec::new();
+        let mut found = Self::default();
         for argument in arguments.iter().cloned().chain(variables) {
             let argument = argument.to_string_lossy();
             let text = value(&argument);
-            let Some(user) = userinfo(text) else { continue };
-            let whole = Shown::from(text).to_string();
-            found.push((printable(text), whole.clone()));
-            found.push((text.to_owned(), whole));
-            let password = user.split_once(':').map(|(_, password)| password);
-            let parts = [Some(user), password].into_iter().flatten();
-            found.extend(parts.map(|part| (part.to_owned(), "…".to_owned())));
+            let (user, query) = (userinfo(text), query(text));
+            if user.is_some() || query.is_some() {
+                found.hide(text, &Shown::from(text).to_string());
+            }
+            for user in user.into_iter().flat_map(before_each_at) {
+                found.hide(user, "…");
+                let password = user.split_once(':').map(|(_, password)| password);
+                found.hide(password.unwrap_or_default(), "…");
+            }
+            found.hide(query.unwrap_or_default(), "…");
         }
-        found.retain(|(secret, _)| secret.len() > 2);
+        let Self(found) = &mut found;
         found.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
         found.dedup();
-        Self(found)
+        Self(std::mem::take(found))
+    }
+
+    /// Hides a text, as it is and in every way in which it is printed.
+    fn hide(&mut self, secret: &str, shown: &str) {
+        const SHORTEST: usize = 3;
+        if secret.len() < SHORTEST {
+            return;
+        }
+        let printed = printable(secret);
+        for text in [secret, &printed] {
+            let quoted = serde_json::Value::from(text).to_string();
+            let in_json = quoted.get(1..quoted.len() - 1).unwrap_or(text);
+            let ways = [text.to_owned(), in_json.to_owned()];
+            self.0.extend(ways.map(|way| (way, shown.to_owned())));
+        }
     }
 
     /// The text without them.
@@ -46,6 +64,12 @@ impl Redaction {
         }
         text
     }
+}
+
+/// What comes before each `@`, and all of it: an address with a version is split at any of them.
+fn before_each_at(user: &str) -> impl Iterator<Item = &str> {
+    let parts = user.match_indices('@').filter_map(|(at, _)| user.get(..at));
+    parts.chain([user])
 }
 
 /// What an argument gives, be it `VALUE`, `--name=VALUE` or `-nVALUE`.
@@ -87,10 +111,27 @@ mod tests {
             ("acme/demo@~> 1.0", "got 'acme/demo@~> 1.0'"),
             ("oci-layout:/home/me@work", "got 'oci-layout:/home/me@work'"),
             ("./a:b@c", "got './a:b@c'"),
+            (
+                "network-mirror:https://h.example/x?sig=hunter2",
+                "got 'network-mirror:https://h.example/x'",
+            ),
+            (
+                "--from=https://h.example/x#hunter2",
+                "got '--from=https://h.example/x'",
+            ),
         ] {
             assert_eq!(redacted(argument), expected);
         }
         let redaction = Redaction::of(&["https://me:hunter2@h.example".into()]);
         assert_eq!(redaction.apply("me:hunter2, hunter2"), "…, …");
+        let redaction = Redaction::of(&["me:hun\"t\u{200b}er2@h.example/x@1.0.0".into()]);
+        for printed in [
+            "`me:hun\"t\u{200b}er2`",
+            "`me:hun\"t\u{fffd}er2`",
+            "`me:hun\\\"t\u{200b}er2`",
+            "`me:hun\\\"t\u{fffd}er2`",
+        ] {
+            assert_eq!(redaction.apply(printed), "`…`");
+        }
     }
 }

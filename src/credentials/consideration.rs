@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::Error;
-use crate::error::{printable, printable_path};
+use crate::error::printable_path;
+use crate::shown::Shown;
 
 /// One place that was looked at. It holds no secrets.
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ impl fmt::Display for State {
                     f.write_str(" and a helper for the rest")?;
                 }
                 for key in passed_over {
-                    write!(f, ", `{}` is no registry", printable(key))?;
+                    write!(f, ", `{}` is no registry", Shown::from(key.as_str()))?;
                 }
                 Ok(())
             }

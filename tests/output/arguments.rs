@@ -102,6 +102,11 @@ fn passwords_in_addresses_are_not_repeated() {
             "https://me:%68unter2hunter2@h.example/${type}",
             "…@h.example/",
         ),
+        ("//me:hunter2@h.example/x", "…@h.example/x"),
+        (":hunter2@h.example/x", "…@h.example/x"),
+        ("network-mirror:me:hunter2@h.example/x", "…@h.example/x"),
+        ("me:hunter2\"\\\u{200b}@h.example/x", "…@h.example/x"),
+        ("me:hunter2@h.example/x@1.0.0", "…@"),
     ] {
         let option = format!("--to={address}");
         let hosts = format!("--plain-http={address}");
@@ -209,6 +214,53 @@ error: `…@h.example/x` has the name and password of a user
 hint: `tfoci login REGISTRY` keeps them where no message shows them
 ",
     );
+}
+
+#[test]
+fn queries_in_addresses_are_not_repeated() {
+    let scene = Scene::new();
+    for address in [
+        "https://h.example/x?sig=hunter2",
+        "network-mirror:https://h.example/x?a=b&sig=hunter2",
+        "network-mirror:https://h.example/#hunter2",
+    ] {
+        for arguments in [
+            &["versions", "acme/demo", "--from", address][..],
+            &[
+                "mirror",
+                "acme/demo",
+                "--from",
+                address,
+                "--to",
+                "oci-layout:x",
+            ],
+            &["mirror", "acme/demo", "--to", address],
+            &["login", address, "--username", "x", "--password-stdin"],
+            &[address],
+        ] {
+            for form in [&["-vv"][..], &["--format", "json"]] {
+                let run = scene.tfoci(arguments.iter().chain(form));
+                let run = run.hides("hunter2");
+                assert!(run.stderr.contains("h.example"), "{}", run.stderr);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_registry_in_a_file_of_credentials_may_have_a_password_too() {
+    let scene = Scene::new();
+    let file = r#"{"auths": {"me:hunter2@h.example": {"auth": "YTpi"}}}"#;
+    scene.write("auth.json", file);
+    let run = scene.tfoci(["logout", "h.example", "--authfile", "auth.json", "-vv"]);
+    run.hides("hunter2");
+    let arguments = ["versions", "acme/demo", "--from", "127.0.0.1:1/{type}"];
+    let network = ["--plain-http", "127.0.0.1", "--timeout", "1", "-vv"];
+    let file = ["--authfile", "auth.json"];
+    let run = scene.tfoci(arguments.iter().chain(&network).chain(&file));
+    let run = run.hides("hunter2");
+    let said = "`…@h.example` is no registry";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
 }
 
 #[test]
