@@ -36,6 +36,18 @@ impl Directory {
         })
     }
 
+    /// Opens a directory that nobody but us should have made: a link in its place is not followed.
+    ///
+    /// # Errors
+    /// What the system says; that it is a link.
+    pub fn open_itself(path: &Path) -> io::Result<Self> {
+        let directory = Self::open(super::staged::directory_of(path))?;
+        let name = path.file_name().and_then(|name| name.to_str());
+        let mut itself = directory.enter(name.ok_or(io::ErrorKind::InvalidInput)?)?;
+        itself.path = path.to_owned();
+        Ok(itself)
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -34,13 +34,16 @@ pub fn unpack<R: Read + Seek>(
     into: &Path,
 ) -> Result<Hashes, Error> {
     let executable = archive.executable(type_name)?.name().to_owned();
-    let mut existing = fs::read_dir(into).map_err(|e| Error::local("read", into, e))?;
+    let path = into;
+    // Somebody who may write beside it may have put a link in its place.
+    let failed = |error| Error::local("read", path, error);
+    let into = Directory::open_itself(path).map_err(failed)?;
+    let mut existing = fs::read_dir(path).map_err(failed)?;
     if existing.next().is_some() {
         return Err(Error::NotEmpty {
-            path: into.to_owned(),
+            path: path.to_owned(),
         });
     }
-    let into = Directory::open(into).map_err(|e| Error::local("read", into, e))?;
     archive.read(|entry, content| match entry.kind() {
         Kind::Directory => directories(&into, entry.name()).map(drop),
         Kind::File => {
@@ -210,6 +213,21 @@ mod tests {
         assert_ne!(hashes.zip, hashes.directory);
         let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
         assert_eq!(archive.hashes().unwrap(), hashes);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_directory_is_not_followed() {
+        let scene = tempfile::tempdir().unwrap();
+        let (elsewhere, link) = (scene.path().join("elsewhere"), scene.path().join("link"));
+        fs::create_dir(&elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let bytes = zip([executable()]);
+        let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
+        let error = unpack(&mut archive, "demo", &link).unwrap_err();
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(source, crate::disk::directory::link().to_string());
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
 
     #[cfg(unix)]
