@@ -10,9 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What a release may cost: about a second. The costliest of 101 real keys takes a thousandth of it.
 const RELEASE: u64 = 2_000_000_000;
 
+/// What an honest release costs at the most, in some ten milliseconds.
+const HONEST: u64 = RELEASE / 50;
+
 /// The work that is left for one proof. A unit is about the product of two machine words, or half a nanosecond.
 #[derive(Clone, Debug)]
 pub struct Budget {
+    limit: u64,
     left: Arc<AtomicU64>,
 }
 
@@ -20,16 +24,26 @@ pub struct Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spent;
 
-/// Enough for every honest release.
+/// Enough for every honest release, several times over.
 impl Default for Budget {
     fn default() -> Self {
-        Self {
-            left: Arc::new(AtomicU64::new(RELEASE)),
-        }
+        Self::of(RELEASE)
     }
 }
 
 impl Budget {
+    /// Enough for honest releases only: what costs more has to be done where it holds nobody up.
+    pub fn honest() -> Self {
+        Self::of(HONEST)
+    }
+
+    fn of(limit: u64) -> Self {
+        Self {
+            limit,
+            left: Arc::new(AtomicU64::new(limit)),
+        }
+    }
+
     /// Takes away what is left: the proof ends before its next piece of work.
     pub fn end(&self) {
         self.left.store(0, Ordering::Relaxed);
@@ -37,7 +51,7 @@ impl Budget {
 
     /// How much work was done.
     pub fn spent(&self) -> u64 {
-        RELEASE - self.left.load(Ordering::Relaxed)
+        self.limit - self.left.load(Ordering::Relaxed)
     }
 
     /// Pays for a piece of work before it is done. What cannot be paid for ends the proof.
