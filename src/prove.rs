@@ -86,10 +86,9 @@ impl Drop for EndOnDrop {
 }
 
 /// A release without the places of its packages, and those with their sizes.
-fn apart<L>(release: Release<L>) -> (Release<()>, Vec<(L, u64)>) {
-    let (packages, locations) = release
-        .packages
-        .into_iter()
+fn apart<L>(mut release: Release<L>) -> (Release<()>, Vec<(L, u64)>) {
+    let packages = std::mem::take(&mut release.packages).into_iter();
+    let (packages, locations) = packages
         .map(|package| {
             let there = (package.location, package.expected.size);
             let package = Package {
@@ -101,15 +100,5 @@ fn apart<L>(release: Release<L>) -> (Release<()>, Vec<(L, u64)>) {
             (package, there)
         })
         .unzip();
-    let release = Release {
-        packages,
-        provider: release.provider,
-        version: release.version,
-        protocols: release.protocols,
-        checksums: release.checksums,
-        signatures: release.signatures,
-        keys: release.keys,
-        notes: release.notes,
-    };
-    (release, locations)
+    (release.with_packages(packages), locations)
 }

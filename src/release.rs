@@ -47,6 +47,20 @@ impl<L> Release<L> {
             notes: Vec::new(),
         }
     }
+
+    /// The same release with other packages, or with the same ones in other places.
+    pub fn with_packages<M>(self, packages: Vec<Package<M>>) -> Release<M> {
+        Release {
+            packages,
+            provider: self.provider,
+            version: self.version,
+            protocols: self.protocols,
+            checksums: self.checksums,
+            signatures: self.signatures,
+            keys: self.keys,
+            notes: self.notes,
+        }
+    }
 }
 
 /// A file that came along with a release.

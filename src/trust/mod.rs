@@ -298,8 +298,9 @@ impl<L> Verified<Release<L>> {
     /// digests. Packages beyond the last of these are left out.
     #[must_use]
     pub fn located<M>(self, found: impl IntoIterator<Item = (M, u64)>) -> Verified<Release<M>> {
-        let Self(release, proof) = self;
-        let packages = release.packages.into_iter().zip(found);
+        let Self(mut release, proof) = self;
+        let packages = std::mem::take(&mut release.packages).into_iter();
+        let packages = packages.zip(found);
         let packages = packages.map(|(package, (location, size))| Package {
             platform: package.platform,
             file_name: package.file_name,
@@ -309,16 +310,7 @@ impl<L> Verified<Release<L>> {
             },
             location,
         });
-        let release = Release {
-            packages: packages.collect(),
-            provider: release.provider,
-            version: release.version,
-            protocols: release.protocols,
-            checksums: release.checksums,
-            signatures: release.signatures,
-            keys: release.keys,
-            notes: release.notes,
-        };
+        let release = release.with_packages(packages.collect());
         Verified(release, proof)
     }
 
