@@ -361,7 +361,7 @@ fn in_store(error: &store::Error) -> Option<String> {
         }
         store::Error::RefusedElsewhere { registry, .. } => {
             return Some(format!(
-                "no login helps: the credentials for {registry} go to no other host. Whoever runs the registry has to say why that host refuses"
+                "no login helps: the credentials for {registry} go to no other host. Ask the registry's operator why that host refuses"
             ));
         }
         store::Error::IsRepository { .. } => {

@@ -65,7 +65,7 @@ fn assert_untouched(registry: &Registry) {
     registry.assert_no_leaks();
 }
 
-const HINT: &str = "hint: no login helps: the credentials for [REGISTRY] go to no other host. Whoever runs the registry has to say why that host refuses";
+const HINT: &str = "hint: no login helps: the credentials for [REGISTRY] go to no other host. Ask the registry's operator why that host refuses";
 
 #[tokio::test]
 async fn a_host_that_is_redirected_to_cannot_ask_for_the_password() {
