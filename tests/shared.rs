@@ -256,7 +256,7 @@ fn pipes_are_not_waited_for_without_end() {
         let run = author.push_unsigned(arguments).exits(exit);
         assert!(
             run.stderr
-                .contains("error: cannot read pipe\n  nobody writes to it\n"),
+                .contains("error: cannot read pipe\n  no program writes to it\n"),
             "{}",
             run.stderr
         );

@@ -33,7 +33,7 @@ impl Read for Patient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let (limit, what) = match self.file.read(buffer) {
-                Ok(0) if self.may_begin => (UNTIL_A_WRITER, "nobody writes to it"),
+                Ok(0) if self.may_begin => (UNTIL_A_WRITER, "no program writes to it"),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.may_begin = false;
                     (UNTIL_THE_END, "it does not come to an end")

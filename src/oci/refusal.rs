@@ -123,7 +123,7 @@ pub enum Refusal {
         source: json::Error,
     },
     /// An object in it has a member twice: Go decodes the second into the first, other readers take one of the two.
-    #[error("the {what} has a member twice, which its readers do not read alike\n  expected one `{}` in {place}\n  received `{}` and `{}`", printable(.first), printable(.first), printable(.second))]
+    #[error("the {what} repeats a member\n  expected one `{}` in {place}\n  received `{}` and `{}`", printable(.first), printable(.first), printable(.second))]
     Repeated {
         /// Which document.
         what: Part,

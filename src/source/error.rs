@@ -118,7 +118,7 @@ pub enum Error {
         source: json::Error,
     },
     /// A document in which an object has a member twice, so that its readers do not read it alike.
-    #[error("the {what} has a member twice, which its readers do not read alike\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
+    #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
     Repeated {
         /// What was asked for.
         what: Document,

@@ -67,7 +67,7 @@ pub enum Error {
         source: json::Error,
     },
     /// The `index.json` of a layout has a member twice, so that its readers do not read it alike.
-    #[error("{} has a member twice, which its readers do not read alike\n{}", printable_path(.path), .repeated.facts("layout's index"))]
+    #[error("{} repeats a member\n{}", printable_path(.path), .repeated.facts("layout's index"))]
     LayoutRepeated {
         /// The file.
         path: PathBuf,
@@ -191,7 +191,7 @@ pub enum Error {
         source: json::Error,
     },
     /// A registry's document has a member twice, so that its readers do not read it alike.
-    #[error("the {what} has a member twice, which its readers do not read alike\n{}\n  from {url}", .repeated.facts(.what))]
+    #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(.what))]
     Repeated {
         /// What it should be.
         what: &'static str,

@@ -22,7 +22,7 @@ fn instead(from: &'static str, to: &'static str) -> Fault {
 fn says(document: &str, facts: &str, about: &str, path: &str) -> String {
     format!(
         "
-error: the {document} has a member twice, which its readers do not read alike for [ORIGIN]/acme/demo{about} in [ORIGIN]
+error: the {document} repeats a member for [ORIGIN]/acme/demo{about} in [ORIGIN]
 {facts}
   from https://[ORIGIN]/{path}
 
@@ -189,7 +189,7 @@ fn a_member_twice_is_refused_in_every_answer_of_a_network_mirror() {
             .mirror(&format!("example.com/acme/demo --from network-mirror:{url} --allow-unsigned example.com/acme/*"))
             .ends(3);
         assert!(
-            told.contains(" has a member twice, ") && told.contains(fact) && told.contains(HINT),
+            told.contains(" repeats a member for ") && told.contains(fact) && told.contains(HINT),
             "{told}"
         );
         assert!(stage.installs().is_empty());
@@ -232,7 +232,7 @@ fn a_mirror_merges_into_no_index_with_a_member_twice() {
     for more in ["", "--recheck"] {
         let told = stage.demo(more).ends(3);
         assert!(
-            told.contains("error: the index has a member twice, which its readers do not read alike for [ORIGIN]/acme/demo 1.0.0")
+            told.contains("error: the index repeats a member for [ORIGIN]/acme/demo 1.0.0")
                 && told.contains("\n  expected one `platform` in entry 1 of the index\n  received `platform` and `Platform`\n"),
             "{told}"
         );
