@@ -3,7 +3,7 @@
 //! | source | where |
 //! | --- | --- |
 //! | [`folder`] | the folder that a provider's release process leaves behind |
-//! | [`registry`] | the origin: the provider registry that publishes it |
+//! | [`origin`] | the origin: the provider registry that publishes it |
 //! | [`network_mirror`] | a copy of packages behind a URL |
 //! | [`filesystem_mirror`] | a copy of packages in a directory |
 //!
@@ -32,8 +32,8 @@ pub mod folder;
 mod identity;
 mod lead;
 pub mod network_mirror;
+pub mod origin;
 mod place;
-pub mod registry;
 mod renewal;
 pub mod tree;
 mod wire;

@@ -20,7 +20,7 @@ use tfoci::publish::{self, Demands, Existing};
 use tfoci::source::SourceAddr;
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
-use tfoci::source::registry::Origin;
+use tfoci::source::origin::Origin;
 
 use locks::Locks;
 use pins::Pins;
