@@ -25,6 +25,8 @@
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
 //! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
+//!
+//! The module [`clients`] is documentation: what unmodified clients do, which decides many details of this code.
 
 // Apart from each other, so that they keep this order.
 
@@ -95,3 +97,6 @@ pub mod examine;
 pub mod install;
 
 pub mod copy;
+
+#[doc = include_str!("clients.md")]
+pub mod clients {}
