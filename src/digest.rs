@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256, Sha512};
 /// A registered digest algorithm of the OCI image specification.
 ///
 /// Packages and everything that tfoci writes use SHA-256; SHA-512 is read where clients read it, on platform
-/// manifests (contract 11).
+/// manifests ([clients: platform selection](crate::clients#platform-selection)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Algorithm {
     /// `sha256`

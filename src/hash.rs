@@ -6,7 +6,7 @@
 //! | `h1:` | Go's "dirhash": SHA-256 over the sorted list of the files' SHA-256 and names, in base64 | the zip's or the unpacked directory's contents |
 //!
 //! One package can have **two** `h1` values: directory entries and odd names count in the zip and not in the unpacked
-//! directory (contract 4.1). Clients see whichever form they install from.
+//! directory ([clients: package hashes](crate::clients#package-hashes)). Clients see whichever form they install from.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +43,7 @@ impl PackageHash {
     }
 
     /// Reads what a stranger lists: a value that no package of its scheme has is one that does not match, as clients have it
-    /// (contract 4.1).
+    /// ([clients: package hashes](crate::clients#package-hashes)).
     ///
     /// # Errors
     /// Text without a scheme.
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vectors_of_contract_4_1() {
+    fn h1_of_the_vectors_of_clients() {
         assert_eq!(h1(&[]), "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
         let executable = ("terraform-provider-demo_v1.0.0", "hello\n");
         let license = ("LICENSE", "demo license\n");

@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 /// An operating system and an architecture in Go's spelling, such as `linux_amd64`.
 ///
 /// There is no variant: clients compare `os` and `architecture` byte for byte and ignore everything else
-/// (contract 0 and 1.4). Both spellings that the field uses are read, `linux_amd64` and OCI's `linux/amd64`;
-/// the first is printed.
+/// ([clients: platform selection](crate::clients#platform-selection)). Both spellings that the field uses are read,
+/// `linux_amd64` and OCI's `linux/amd64`; the first is printed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Platform {
     os: String,

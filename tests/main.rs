@@ -91,7 +91,7 @@ mod registry_double;
 /// What the README shows, and that it is true.
 mod readme;
 
-/// References to the documentation of clients lead somewhere.
+/// References to documents lead somewhere.
 mod references;
 
 /// From an address to a repository.

@@ -1,4 +1,4 @@
-//! References to `src/clients.md` name headings that exist.
+//! References to `src/clients.md` name headings that exist, and nothing refers to papers that readers do not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -35,12 +35,50 @@ fn links_inside_clients_lead_to_headings() {
 }
 
 #[test]
+fn nothing_refers_to_numbered_papers() {
+    let own = Path::new("tests/references.rs");
+    let mut found = Vec::new();
+    for path in files().filter(|path| path != own) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            if is_numbered(line) {
+                found.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_planted_reference_to_a_numbered_paper_is_found() {
+    assert!(is_numbered("/// Versions (contract)."));
+    assert!(is_numbered("/// Contract 1.3, check by check."));
+    assert!(is_numbered("/// The limits of ruling 36."));
+    assert!(!is_numbered(
+        "/// Every store keeps the contract of the trait."
+    ));
+    assert!(!is_numbered("/// The contract ends here."));
+}
+
+#[test]
 fn a_planted_reference_without_a_heading_is_found() {
     let anchors = anchors("# Lock files\n## The command `providers mirror`\ntext\n");
     let names: Vec<&str> = anchors.iter().map(String::as_str).collect();
     assert_eq!(names, ["lock-files", "the-command-providers-mirror"]);
     let line = format!("/// ([a](crate::{REFERENCE}lock-files), [b](crate::{REFERENCE}x_1)).");
     assert_eq!(referenced(&line), ["lock-files", "x_1"]);
+}
+
+/// Whether a line refers to a paper by its number, or to one in parentheses.
+fn is_numbered(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let has_number = |word: &str| {
+        line.match_indices(word).any(|(place, _)| {
+            let rest = &line[place + word.len()..];
+            rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
+        })
+    };
+    line.contains("(contract") || has_number("contract") || has_number("ruling")
 }
 
 /// The anchors that rustdoc gives to the headings of a document.

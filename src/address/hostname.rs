@@ -1,6 +1,7 @@
 //! Host names of provider registries, in their two forms.
 //!
-//! People, lock files and clients' directories use Unicode; comparison, URLs and OCI names use punycode (contract 0).
+//! People, lock files and clients' directories use Unicode; comparison, URLs and OCI names use punycode
+//! ([clients: host names](crate::clients#host-names)).
 //! The punycode form is the one that is kept. Only Unicode may be typed: a name that looks like `xn--80ak6aa92e.com` is
 //! read by nobody, so clients refuse it and so do we.
 
@@ -11,7 +12,7 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46, verify_dns_length};
 
 use crate::error::{Category, printable};
 
-/// The host that clients assume for an address of two parts (contract 0).
+/// The host that OpenTofu assumes for [an address of two parts](crate::clients#addresses).
 pub const DEFAULT_HOST: &str = "registry.opentofu.org";
 
 /// The host that Terraform assumes.
@@ -186,7 +187,7 @@ impl Error {
     }
 }
 
-/// Why a text is not a host name (contract 0).
+/// Why a text is not a [host name](crate::clients#host-names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     /// There is nothing, or nothing before the port.

@@ -1,8 +1,8 @@
 //! Provider addresses: `HOSTNAME/NAMESPACE/TYPE`.
 //!
 //! The same name on two hosts is two providers, so an address always has its host. People may leave out the default
-//! host where a caller says which one that is; documents may not. Every part has one normal form (contract 0), hence
-//! equal addresses are the same provider.
+//! host where a caller says which one that is; documents may not. Every part has
+//! [one normal form](crate::clients#addresses), hence equal addresses are the same provider.
 
 use std::fmt;
 use std::str::FromStr;
@@ -152,7 +152,8 @@ impl ProviderAddr {
     ///
     /// # Errors
     /// A namespace or type that is not ASCII: legal for clients, but no OCI repository can have it in its name
-    /// (contract 2.3), so stores refuse it before anything is written.
+    /// ([clients: repository addresses](crate::clients#repository-addresses)), so stores refuse it before anything is
+    /// written.
     pub fn oci_safe(&self) -> Result<(), Error> {
         // Any ASCII name in normal form is a legal path component, and so is a host with its port after `_`.
         if self.namespace.is_ascii() && self.type_name.is_ascii() {

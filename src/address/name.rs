@@ -1,6 +1,7 @@
 //! Namespaces and types: the two names in a provider address.
 //!
-//! Clients fold them as they fold one label of a host name, but keep them in Unicode (contract 0).
+//! Clients fold them as they fold one label of a host name, but keep them in Unicode
+//! ([clients: namespaces and types](crate::clients#namespaces-and-types)).
 
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
 
@@ -38,7 +39,7 @@ fn check(name: &str) -> Result<(), Mistake> {
     }
 }
 
-/// Why a text is neither a namespace nor a type (contract 0).
+/// Why a text is neither [a namespace nor a type](crate::clients#namespaces-and-types).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     /// There is nothing, or nothing that can be seen.

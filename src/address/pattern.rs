@@ -8,7 +8,8 @@ use crate::error::{Category, printable};
 
 const WILDCARD: &str = "*";
 
-/// An address in which `*` may stand for whole segments, from the right (contract 2.4).
+/// An address in which `*` may stand for whole segments, from the right
+/// ([clients: patterns](crate::clients#patterns)).
 ///
 /// Nothing says that a matching provider exists: patterns for built-in or legacy providers are sound and match nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

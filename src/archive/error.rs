@@ -38,7 +38,7 @@ pub enum Error {
     /// It has no entry.
     #[error("the zip is empty\n  expected at least one entry\n  received none")]
     Empty,
-    /// No entry can be the provider's executable (contract 4.5).
+    /// No entry can be the provider's executable ([clients: extraction](crate::clients#extraction)).
     #[error("the zip holds no executable\n  expected a file `{}` at its top level", printable(.expected))]
     NoExecutable {
         /// The name that it must have, or begin with.

@@ -15,7 +15,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// The limits of ruling 36: 10,000 entries, 8 GiB, 200 times the zip's size.
+    /// 10,000 entries, 8 GiB, 200 times the zip's size: far more than any published package has.
     fn default() -> Self {
         Self {
             entries: 10_000,

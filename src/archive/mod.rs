@@ -15,8 +15,9 @@
 //! | [`Content`] | inflating with size and checksum |
 //! | [`Frame`] | whether a zip that only passes has an end that fits it |
 //!
-//! Clients are more lenient (contract 4.5): they write links as text and take the last of two entries with one name. That is
-//! not followed: it would give packages that clients on different systems see differently.
+//! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and take the
+//! last of two entries with one name. That is not followed: it would give packages that clients on different systems
+//! see differently.
 
 mod content;
 mod directory;
@@ -49,7 +50,8 @@ pub use name::Fault;
 
 use crate::hash::{Contents, PackageHash};
 
-/// The hashes of a package's contents in the two forms that clients see (contract 4.1).
+/// The hashes of a package's contents in the two forms that clients see
+/// ([clients: package hashes](crate::clients#package-hashes)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hashes {
     /// `h1` of the zip: every entry counts.
@@ -91,13 +93,14 @@ impl<R: Read + Seek> Archive<R> {
         &self.entries
     }
 
-    /// Whether directories have entries of their own. Then the two `h1` of the package differ, and clients stumble (contract 4.5, 11).
+    /// Whether directories have entries of their own. Then the two `h1` of the package differ, and
+    /// clients stumble ([clients: package hashes](crate::clients#package-hashes)).
     pub fn has_directory_entries(&self) -> bool {
         self.entries.iter().any(|e| e.kind() == Kind::Directory)
     }
 
     /// The file that a client will run: at the top level, named `terraform-provider-TYPE` and nothing more, or more that begins with
-    /// `_` or `.`. The first in lexical order wins (contract 4.5).
+    /// `_` or `.`. The first in lexical order wins ([clients: extraction](crate::clients#extraction)).
     ///
     /// # Errors
     /// [`Error::NoExecutable`].
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vectors_of_contract_4_1() {
+    fn h1_of_the_vectors_of_clients() {
         let page = file("docs/x.md", "x\n");
         let two = zip([executable(), license()]);
         assert_eq!(hashes(&two), (TWO.to_owned(), TWO.to_owned()));

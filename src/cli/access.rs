@@ -60,7 +60,7 @@ impl Access {
 }
 
 /// How patient clients are told to be with provider registries. What is no number above zero counts as unset, as for them
-/// (contract 3.6).
+/// ([clients: retries](tfoci::clients#retries)).
 pub(super) fn patience() -> Patience {
     let number = |name| {
         let text = variable(name)?.into_string().ok()?;

@@ -12,7 +12,8 @@ impl HelperName {
     /// Reads a name.
     ///
     /// # Errors
-    /// Nothing, or a path: a helper is found among the programs, never elsewhere (contract 3.1).
+    /// Nothing, or a path: a helper is found among the programs, never elsewhere
+    /// ([clients: credential blocks](crate::clients#credential-blocks)).
     pub fn parse(text: &str) -> Result<Self, Error> {
         let odd = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
         if text.is_empty() || text.contains(odd) {

@@ -6,7 +6,8 @@ use url::Url;
 
 use super::Error;
 
-/// `DOMAIN` or `DOMAIN/PATH`. The path covers whole segments: `example.com/foo` is not about `foobar` (contract 3.3).
+/// `DOMAIN` or `DOMAIN/PATH`. The path covers whole segments: `example.com/foo` is not about `foobar`
+/// ([clients: credential selection](crate::clients#credential-selection)).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepositoryPrefix {
     domain: String,
@@ -14,7 +15,8 @@ pub struct RepositoryPrefix {
 }
 
 impl RepositoryPrefix {
-    /// Reads a prefix in the grammar of repository addresses (contract 2.3), in which the path may be absent.
+    /// Reads a prefix in the grammar of [repository addresses](crate::clients#repository-addresses), in which the path
+    /// may be absent.
     ///
     /// # Errors
     /// Whatever the grammar forbids: schemes, tags, capital letters in the path.

@@ -1,8 +1,9 @@
 //! Version constraints, in the syntax of `required_providers`.
 //!
-//! A constraint is a list of comparisons that must all hold: `>= 1.2.0, != 1.3.1, < 2.0.0`. Lock files hold one canonical
-//! text for it and clients refuse any other there (contract 4.4), so [`VersionConstraints`] keeps what that text says and no more:
-//! a sorted set.
+//! A constraint is a list of comparisons that must all hold: `>= 1.2.0, != 1.3.1, < 2.0.0`. Lock files hold one
+//! canonical text for it and clients refuse any other there
+//! ([clients: version constraints](crate::clients#version-constraints)), so [`VersionConstraints`] keeps what that text
+//! says and no more: a sorted set.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +18,8 @@ mod parse;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VersionConstraints(BTreeSet<Comparison>);
 
-/// One operator with its version. The order of the fields and operators is the canonical one (contract 4.4).
+/// One operator with its version. The order of the fields and operators is
+/// [the canonical one](crate::clients#version-constraints).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Comparison {
     boundary: Version,
@@ -79,7 +81,8 @@ impl VersionConstraints {
 
     /// Whether a version is acceptable.
     ///
-    /// A pre-release is only where a comparison names exactly it, and `0.0.0` never is (contract 0.1).
+    /// A pre-release is only where a comparison names exactly it, and `0.0.0` never is
+    /// ([clients: version constraints](crate::clients#version-constraints)).
     pub fn admits(&self, version: &Version) -> bool {
         let names_it = |c: &Comparison| c.operator == Operator::Exactly && c.boundary == *version;
         self.spans(version) && (!version.is_prerelease() || self.0.iter().any(names_it))

@@ -111,7 +111,7 @@ impl Error {
     }
 }
 
-/// Why a text is not a version constraint (contract 0.1).
+/// Why a text is not a [version constraint](crate::clients#version-constraints).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     /// Two commas in a row, or one at the beginning.

@@ -14,7 +14,7 @@ pub struct Consideration {
     pub path: PathBuf,
     /// What is there.
     pub state: State,
-    /// Whether clients look there too: what only tfoci finds, they do not have (contract 3.2).
+    /// Whether [clients look there](crate::clients#credential-files) too: what only tfoci finds, they do not have.
     pub clients: bool,
     /// Whether it gave a credential.
     pub used: bool,

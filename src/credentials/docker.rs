@@ -1,4 +1,5 @@
-//! The files of docker and podman: `auths`, `credHelpers`, `credsStore` (contract 3.2).
+//! The files of docker and podman: `auths`, `credHelpers`, `credsStore`
+//! ([clients: credential files](crate::clients#credential-files)).
 //!
 //! An entry that cannot be used spoils itself and nothing else.
 

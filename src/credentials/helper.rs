@@ -18,7 +18,7 @@ use crate::config::{HelperName, Hidden};
 
 /// How long a helper may take. Somebody may have to unlock a key ring.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// What helpers print when they know nothing (contract 3.4).
+/// What helpers print when they know nothing ([clients: credential helpers](crate::clients#credential-helpers)).
 const NOT_FOUND: &str = "credentials not found in native keychain";
 /// The name that says that the secret is an identity token.
 const TOKEN: &str = "<token>";
@@ -154,8 +154,8 @@ fn succeeded(helper: &HelperName, action: Action, status: ExitStatus) -> Result<
     program::succeeded(&helper.program(), action, status)
 }
 
-/// What a registry may be called by those who kept its credentials: clients ask with a scheme (contract 3.4), docker and
-/// others keep without.
+/// What a registry may be called by those who kept its credentials:
+/// [clients ask with a scheme](crate::clients#credential-helpers), docker and others keep without.
 fn servers(domain: &str) -> Vec<String> {
     let mut servers = vec![format!("https://{domain}"), domain.to_owned()];
     if hub::key(domain) != domain {

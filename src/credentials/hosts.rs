@@ -1,4 +1,5 @@
-//! What the user told clients about the hosts that providers come from (contract 5.1, 5.2).
+//! What the user told clients about the hosts that providers come from
+//! ([clients: host blocks](crate::clients#host-blocks), [registry tokens](crate::clients#registry-tokens)).
 //!
 //! A **token** is looked for in the clients' order: in the environment; in `credentials.tfrc.json`, which `login` of the
 //! clients writes; in `credentials` blocks of the CLI configuration; with the token helper. A source that cannot be used hides no

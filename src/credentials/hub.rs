@@ -1,7 +1,8 @@
 //! Docker Hub, which has four names.
 //!
 //! Its files call it `https://index.docker.io/v1/`, references `docker.io`, and its API is elsewhere. To clients these are
-//! strangers, and they send it no credentials (contract 2.3, 3.3); to us they are one place.
+//! strangers, and they send it no credentials
+//! ([clients: repository addresses](crate::clients#repository-addresses)); to us they are one place.
 
 use crate::config::RepositoryPrefix;
 

@@ -60,7 +60,8 @@ impl From<cli::Means> for Means {
     fn from(means: cli::Means) -> Self {
         match means {
             cli::Means::Password { username, password } => Self::Password { username, password },
-            // As clients do: the refresh token counts only where there is no access token (contract 3.5).
+            // As clients do: the refresh token counts only where there is no access token
+            // (`crate::clients#authentication-flow`).
             cli::Means::Tokens { access, refresh } if access.reveal().is_empty() => {
                 Self::Identity(refresh)
             }

@@ -1,10 +1,10 @@
 //! Credentials for registries: where they are found, which of them counts, and where they are kept.
 //!
-//! Sources are read once, in the order of contract 3.2: `--authfile` before all, `oci_credentials` of the CLI
-//! configuration, its helper, then the files of docker and podman. Whatever matches a repository more closely wins, and of
-//! equals the first ([`Credentials::find`]). A source that cannot be read hides no other: it is
-//! [considered](Credentials::considered) broken, and passed over. Clients are stricter: one bad file of the default places
-//! hides all of them from them.
+//! Sources are read once, in [the order of clients](crate::clients#credential-files): `--authfile` before all,
+//! `oci_credentials` of the CLI configuration, its helper, then the files of docker and podman. Whatever matches a
+//! repository more closely wins, and of equals the first ([`Credentials::find`]). A source that cannot be read hides no
+//! other: it is [considered](Credentials::considered) broken, and passed over. Clients are stricter: one bad file of
+//! the default places hides all of them from them.
 //!
 //! [`Hosts`] is the same for those whom providers come from: tokens for provider registries and network mirrors, and the
 //! logins of `.netrc` for packages.
@@ -158,7 +158,8 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// How closely it matches, if it does: a domain and segments before a domain before everything (contract 3.3).
+    /// How closely it matches, if it does: a domain and segments before a domain before everything
+    /// ([clients: credential selection](crate::clients#credential-selection)).
     fn closeness(&self, domain: &str, repository: &str) -> Option<usize> {
         match &self.prefix {
             None => Some(0),

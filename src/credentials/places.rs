@@ -119,7 +119,8 @@ impl Places {
         named.or_else(|| below(environment.home.as_ref(), name))
     }
 
-    /// The files of docker and podman in order (contract 3.2), behind those that only their own tools are told of.
+    /// The files of docker and podman in [the order of clients](crate::clients#credential-files), behind those that only
+    /// their own tools are told of.
     pub(super) fn files(&self) -> Vec<Place> {
         let environment = &self.environment;
         let ours = [

@@ -1,4 +1,5 @@
-//! Tokens in the environment: `TF_TOKEN_registry_example_com` (contract 5.2).
+//! Tokens in the environment: `TF_TOKEN_registry_example_com`
+//! ([clients: registry tokens](crate::clients#registry-tokens)).
 //!
 //! No variable of a shell can have dots and dashes in its name, so they are written `_` and `__`. A host may be written in
 //! Unicode or punycode, and its port behind a colon, which programs can set but shells cannot.

@@ -13,7 +13,7 @@ use crate::hash::{self, Contents, PackageHash};
 /// Larger buffers gain nothing.
 const BUFFER: usize = 64 << 10;
 
-/// The `h1` of the files below a directory (contract 4.1).
+/// The `h1` of the files below a directory ([clients: package hashes](crate::clients#package-hashes)).
 ///
 /// A symbolic link at the top is followed. Every file below counts; links to files count with the content of their target, by their own name.
 /// Modes, times and empty directories do not count.
@@ -209,7 +209,7 @@ mod tests {
     const DEMO: &str = "h1:fiPMXADwgsEsEA6knh+GTDhklBhZ4OjtQ6uyqCOCshU=";
 
     #[test]
-    fn the_vectors_of_contract_4_1() {
+    fn h1_of_the_vectors_of_clients() {
         assert_eq!(h1(demo().path()).unwrap(), DEMO);
         assert_eq!(
             h1(directory(&[]).path()).unwrap(),

@@ -23,7 +23,7 @@ const OWNER: u32 = 0o600;
 /// Unpacks a package and gives both `h1`, hashed while the files are written.
 ///
 /// `into` is an empty directory that nobody looks at yet: on an error, files are left in it that did not verify. `type_name` tells which
-/// file is the executable (contract 4.5).
+/// file is the executable ([clients: extraction](crate::clients#extraction)).
 ///
 /// # Errors
 /// The package holds no executable or its contents are not what it announces; the directory is not empty, or cannot be

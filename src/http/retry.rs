@@ -63,7 +63,7 @@ impl Http {
 
 /// How long the server wants to be left alone; `None` if it does not.
 pub fn wish(answer: &Answer) -> Option<Duration> {
-    // What a server cannot do at all it will not do later (contract 3.6).
+    // What a server cannot do at all it will not do later (`crate::clients#retries`).
     let is_failing = matches!(answer.status().as_u16(), 408 | 500 | 502..=599);
     if !is_failing && !is_throttled(answer) {
         return None;

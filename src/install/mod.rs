@@ -5,9 +5,11 @@
 //! | packed | `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip` |
 //! | unpacked | `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/` with the zip's contents |
 //!
-//! The host is spelled in Unicode, with its port, as clients look for it (contract 7). A package streams into a hidden file, where its
-//! digest is checked while it passes; only then is it opened, unpacked into a hidden directory, and renamed into its place.
-//! What is there already stays if it is the same and nobody else may change it, and is never replaced by something else.
+//! The host is spelled in Unicode, with its port, as clients look for it
+//! ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). A package streams into a hidden file, where its
+//! digest is checked while it passes; only then is it opened, unpacked into a hidden directory, and renamed into its
+//! place. What is there already stays if it is the same and nobody else may change it, and is never replaced by
+//! something else.
 //!
 //! # Why never both forms
 //! Clients that find one package packed and unpacked choose by an accident of sorting.

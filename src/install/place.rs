@@ -207,7 +207,8 @@ impl Place {
         Ok((Transfer::Copied, hashes))
     }
 
-    /// Whether something is there; an empty directory is nothing, to clients too (contract 4.5).
+    /// Whether something is there; an empty directory is nothing, to clients too
+    /// ([clients: plugin folders](crate::clients#plugin-folders)).
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
         match self.spot().find(&self.into)? {
             None => Ok(false),
@@ -221,7 +222,7 @@ impl Place {
         self.compare(hashes(zip.reader(0), &self.type_name, file)?)
     }
 
-    /// What clients make of a zip whose two `h1` differ (contract 11).
+    /// What clients make of a zip whose [two `h1` differ](crate::clients#package-hashes).
     pub(super) fn about_two_h1(&self) -> &'static str {
         match self.form {
             Form::Packed => {

@@ -1,7 +1,8 @@
 //! JSON objects as clients read them, with every byte of what they do not understand kept.
 //!
 //! Clients are written in Go. Its decoder matches the names of members in any letter case, ignores unknown members, and refuses
-//! a document in which a member that it knows has another type (contract 1.6). This reader does the same, for every JSON
+//! a document in which a member that it knows has another type ([clients: JSON](crate::clients#json)).
+//! This reader does the same, for every JSON
 //! document that a stranger wrote: OCI documents, and the answers of provider registries, network mirrors and OCI registries.
 //!
 //! # One document, one meaning

@@ -22,7 +22,7 @@ fn of(provider: &Option<ProviderAddr>) -> String {
     provider.as_ref().map(of).unwrap_or_default()
 }
 
-/// What is wrong with a lock file (contract 4.4).
+/// What is wrong with a lock file ([clients: lock file reading](crate::clients#lock-file-reading)).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     /// More than any lock file has.

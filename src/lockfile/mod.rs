@@ -15,7 +15,8 @@
 //! ```
 //!
 //! Clients own the file: they refuse what they would not write themselves, and rewrite all of it in one canonical form. So
-//! reading is as strict as theirs, and what is printed here is byte for byte what they print (contract 4.4).
+//! reading is as strict as theirs, and what is printed here is byte for byte what they print
+//! ([clients: lock file format](crate::clients#lock-file-format)).
 
 mod error;
 mod parse;

@@ -13,7 +13,7 @@ impl LockFile {
     /// Reads a lock file.
     ///
     /// # Errors
-    /// What clients refuse (contract 4.4), and more than [`LARGEST`] bytes or [`MOST`] of anything.
+    /// What [clients refuse](crate::clients#lock-file-reading), and more than [`LARGEST`] bytes or [`MOST`] of anything.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let limit = |what, limit| refuse(1, Mistake::Many { what, limit });
         if bytes.len() > LARGEST {

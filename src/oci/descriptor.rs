@@ -96,7 +96,8 @@ impl Descriptor {
 }
 
 impl Target {
-    /// Whether a client that wants `platform` takes this entry (contract 1.4).
+    /// Whether a client that wants `platform` takes this entry
+    /// ([clients: platform selection](crate::clients#platform-selection)).
     pub fn is(&self, platform: &Platform) -> bool {
         self.os_version.is_none()
             && self.os == platform.os()

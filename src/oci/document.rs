@@ -71,7 +71,8 @@ impl Document {
         Ok(document)
     }
 
-    /// Decodes what a store returned, and holds it to the two types that it must repeat (contract 1.3 and 1.5).
+    /// Decodes what a store returned, and holds it to the two types that it must repeat
+    /// ([clients: index](crate::clients#index), [platform manifest](crate::clients#platform-manifest)).
     pub(super) fn read(
         raw: &RawManifest,
         kind: Kind,

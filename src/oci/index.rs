@@ -53,7 +53,7 @@ impl Index {
         index
     }
 
-    /// Reads what a version's tag leads to, as clients do (contract 1.3).
+    /// Reads what a version's tag leads to, as [clients do](crate::clients#index).
     ///
     /// # Errors
     /// The reason for which a client refuses the version on every platform.
@@ -108,7 +108,8 @@ impl Index {
         ProviderAddr::from_ascii(self.annotations.get(TITLE)?).ok()
     }
 
-    /// The entry that a client on `platform` installs from (contract 1.4). Every entry is visited: one bad entry spoils
+    /// The entry that a client on `platform` installs from
+    /// ([clients: platform selection](crate::clients#platform-selection)). Every entry is visited: one bad entry spoils
     /// the version for every platform.
     ///
     /// # Errors
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn selection_follows_contract_1_4() {
+    fn a_platform_is_selected_as_clients_do() {
         let entry = |platform: &str| {
             format!(
                 r#"{{"mediaType":"{MANIFEST}","artifactType":"{PROVIDER_TARGET}","digest":"d","size":1{platform}}}"#

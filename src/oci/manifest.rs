@@ -66,7 +66,8 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
     )
 }
 
-/// Reads what an index entry for `platform` points at, as clients do (contract 1.5). The config is never looked at.
+/// Reads what an index entry for `platform` points at, as [clients do](crate::clients#platform-manifest). The config is
+/// never looked at.
 ///
 /// # Errors
 /// The reason for which a client refuses the manifest.

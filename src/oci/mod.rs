@@ -26,7 +26,7 @@
 //! Clients ignore tags that are no versions; registries without the referrers API keep them; and garbage collectors, which eat
 //! untagged manifests, leave them alone. A `subject` would make some registries refuse the push.
 //!
-//! Reading follows what the client does (contract 1.3 to 1.6), which is more liberal than what is written here:
+//! Reading follows [what the client does](crate::clients#oci-artifacts), which is more liberal than what is written here:
 //! [`Refusal`] has one variant for each reason that a client has to refuse an artifact.
 
 pub mod descriptor;
@@ -82,12 +82,15 @@ pub const PACKAGE: &str = "org.tfoci.package";
 /// The annotation of evidence with the plugin protocol versions.
 pub const PROTOCOLS: &str = "org.tfoci.protocols";
 
-/// The largest manifest that is written: registries refuse more (contract 11).
+/// The largest manifest that is written: registries refuse more
+/// ([clients: manifest limits](crate::clients#manifest-limits)).
 pub const LARGEST_WRITTEN: usize = 4 << 20;
-/// The largest manifest that is read: clients compare whole MiB, so they take one byte less than 5 MiB (contract 1.6).
+/// The largest manifest that is read: clients compare whole MiB, so they take one byte less than 5 MiB
+/// ([clients: manifest limits](crate::clients#manifest-limits)).
 pub const LARGEST_READ: u64 = (5 << 20) - 1;
 
-/// The most descriptors that one document can list: entries of an index, layers of a manifest (ruling 47).
+/// The most descriptors that one document can list: entries of an index, layers of a manifest. Real documents have
+/// some dozens; the limit bounds the memory that a hostile one can take.
 pub const MOST_ENTRIES: usize = 1_000;
 /// The most platforms that a version can have.
 pub const MOST_PLATFORMS: usize = 200;

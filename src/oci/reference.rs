@@ -1,8 +1,8 @@
 //! Names in a store: repositories and tags, and how versions become tags and back.
 //!
 //! One repository holds one provider, one tag one version. A tag is the canonical version with `_` for `+`, which OCI
-//! tags cannot hold; semver has no `_`, so the way back is unambiguous (contract 1.2). What tfoci keeps beside a version is
-//! tagged `evidence-VERSION`, which no client takes for a version.
+//! tags cannot hold; semver has no `_`, so the way back is unambiguous ([clients: tags](crate::clients#tags)). What
+//! tfoci keeps beside a version is tagged `evidence-VERSION`, which no client takes for a version.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl Repository {
     /// `REGISTRY/NAME`: a repository in a registry.
     ///
     /// # Errors
-    /// Text outside the grammar of contract 2.3.
+    /// Text outside the grammar of [repository addresses](crate::clients#repository-addresses).
     pub fn in_registry(text: &str) -> Result<Self, repository_name::Error> {
         repository_name::check(text).map(|()| Self(text.to_owned()))
     }

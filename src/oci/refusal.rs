@@ -68,7 +68,8 @@ impl fmt::Display for Part {
     }
 }
 
-/// One reason, and only one, why what a tag leads to is not a provider that clients install (contract 1.3 to 1.6).
+/// One reason, and only one, why what a tag leads to is not a provider that clients install
+/// ([clients: OCI artifacts](crate::clients#oci-artifacts)).
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The tag leads to a platform manifest instead of an index.

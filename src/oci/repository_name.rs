@@ -1,4 +1,5 @@
-//! The grammar of `REGISTRY/NAME`, a repository in a registry (contract 2.3).
+//! The grammar of `REGISTRY/NAME`, a repository in a registry
+//! ([clients: repository addresses](crate::clients#repository-addresses)).
 //!
 //! Split at the first slash. REGISTRY is a host or an address with an optional port; NAME is components joined by `/`, each
 //! of lower case letters and digits with single separators between them. Neither a scheme before nor a tag behind.

@@ -13,7 +13,7 @@ pub const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The content of the file `oci-layout`.
 pub const LAYOUT: &[u8] = b"{\"imageLayoutVersion\":\"1.0.0\"}";
 
-/// The most descriptors that an `index.json` can list: one for each tag of a provider (ruling 47).
+/// The most descriptors that an `index.json` can list: one for each tag of a provider. Real providers have some hundreds.
 pub const MOST_TAGS: usize = 20_000;
 
 /// Whether this content of a file `oci-layout` marks a layout that can be read.

@@ -1,4 +1,5 @@
-//! Service discovery: where a host keeps its provider registry (contract 5.1).
+//! Service discovery: where a host keeps its provider registry
+//! ([clients: service discovery](crate::clients#service-discovery)).
 
 use reqwest::Method;
 use reqwest::StatusCode;

@@ -223,13 +223,13 @@ pub enum Error {
 /// What a source is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// What services a host has (contract 5.1).
+    /// What services a host has ([clients: service discovery](crate::clients#service-discovery)).
     Discovery,
-    /// The versions of a provider (contract 5.3).
+    /// The versions of a provider ([clients: version lists](crate::clients#version-lists)).
     Versions,
-    /// Where a package is, and what proves it (contract 5.4).
+    /// Where a package is, and what proves it ([clients: package metadata](crate::clients#package-metadata)).
     Download(Platform),
-    /// The packages of a version in a mirror (contract 6.2).
+    /// The packages of a version in a mirror ([clients: network mirror answers](crate::clients#network-mirror-answers)).
     Archives,
     /// The checksum document.
     Checksums,

@@ -80,7 +80,8 @@ impl Access {
         identity
     }
 
-    /// Who we are where a package is: packages want names and passwords, and no tokens (contract 5.2, 5.6).
+    /// Who we are where a package is: packages want names and passwords, and no tokens
+    /// ([clients: registry tokens](crate::clients#registry-tokens)).
     pub(super) fn identity_at(&self, url: &Url) -> Identity {
         let host = http::authority(url).unwrap_or_default();
         let identity = Identity::of_login(&host, self.hosts.login(url));
@@ -187,7 +188,8 @@ pub(super) async fn successful(
     })
 }
 
-/// Reads an answer of at most `limit` bytes as a JSON object. What follows it is passed over, as clients have it (contract 6.2).
+/// Reads an answer of at most `limit` bytes as a JSON object. What follows it is passed over, as by
+/// clients ([clients: JSON](crate::clients#json)).
 pub(super) async fn json<T>(
     what: &Document,
     answer: Answer,

@@ -1,4 +1,5 @@
-//! Filesystem mirrors: other people's copies of packages, in a directory (contract 7).
+//! Filesystem mirrors: other people's copies of packages, in a directory
+//! ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)).
 //!
 //! ```text
 //! HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip    packed

@@ -1,4 +1,5 @@
-//! Network mirrors: other people's copies of packages, over the protocol that clients speak (contract 6).
+//! Network mirrors: other people's copies of packages, over the protocol that clients speak
+//! ([clients: network mirrors](crate::clients#network-mirrors)).
 //!
 //! A mirror has no signatures, so what comes from it is `unverified`, unless a lock file vouches for it. The hashes that it lists only
 //! hold it to its own word: a package must match one of them. Where there is one `zh` it must match that one: it names the author's
@@ -29,7 +30,8 @@ use crate::trust::Verified;
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
-/// How many redirects lead to a document at most: what no client can reach is nobody's mirror (contract 6.1).
+/// How many redirects lead to a document at most: what no client can reach is nobody's mirror
+/// ([clients: network mirror requests](crate::clients#network-mirror-requests)).
 const MOST_REDIRECTS: usize = 5;
 
 /// A network mirror.
@@ -88,14 +90,15 @@ impl NetworkMirror {
     }
 
     /// Asks for one of the mirror's documents about a provider: where clients ask, and if nothing is there where their own
-    /// `providers mirror` writes it, which spells hosts in Unicode (contract 6.3).
+    /// `providers mirror` writes it, which spells hosts in Unicode
+    /// ([clients: the command `providers mirror`](crate::clients#the-command-providers-mirror)).
     async fn ask(&self, provider: &ProviderAddr, file: &str) -> Result<Answer, Error> {
         let (host, shown) = (
             provider.hostname().as_ascii(),
             provider.hostname().to_unicode(),
         );
         if host.contains(':') {
-            // Clients take such a path for a URL, so no mirror has it (contract 6.1).
+            // Clients take such a path for a URL, so no mirror has it (`crate::clients#network-mirror-requests`).
             return Err(Error::MirrorPort);
         }
         let answer = self.ask_below(host, provider, file).await?;

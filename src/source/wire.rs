@@ -1,4 +1,5 @@
-//! What provider registries and mirrors answer, as JSON (contract 5 and 6).
+//! What provider registries and mirrors answer, as JSON ([clients: registry protocol](crate::clients#registry-protocol),
+//! [network mirrors](crate::clients#network-mirrors)).
 //!
 //! Unknown members are passed over, and `null` is as good as nothing, as clients have it. A member that clients read is there once.
 
@@ -21,8 +22,8 @@ const MOST_KEYS: usize = 256;
 /// The most hashes of one package, warnings of a list, and protocols of a version.
 const MOST_NOTES: usize = 100;
 
-/// A service discovery document (contract 5.1): what kinds of services a host has, and where. What is no text is kept as it is
-/// written.
+/// A [service discovery](crate::clients#service-discovery) document: what kinds of services a host has, and where. What
+/// is no text is kept as it is written.
 pub(super) type Services = BTreeMap<String, Result<String, String>>;
 
 /// Reads a service discovery document. The names of services are data: they are what they are, in every letter case.
@@ -38,7 +39,7 @@ pub(super) fn services(object: Object<'_>) -> Result<Services, json::Error> {
     Ok(all)
 }
 
-/// `GET NAMESPACE/TYPE/versions` (contract 5.3).
+/// `GET NAMESPACE/TYPE/versions` ([clients: version lists](crate::clients#version-lists)).
 #[derive(Debug)]
 pub(super) struct VersionList {
     pub(super) versions: Vec<ListedVersion>,
@@ -117,7 +118,7 @@ fn platform(entry: &RawValue) -> Result<Option<Platform>, json::Error> {
     Ok(Platform::new(&os, &arch).ok())
 }
 
-/// `GET NAMESPACE/TYPE/VERSION/download/OS/ARCH` (contract 5.4).
+/// `GET NAMESPACE/TYPE/VERSION/download/OS/ARCH` ([clients: package metadata](crate::clients#package-metadata)).
 #[derive(Debug)]
 pub(super) struct Download {
     pub(super) protocols: Vec<String>,
@@ -179,13 +180,14 @@ impl ListedPackage {
     }
 }
 
-/// `index.json` of a network mirror (contract 6.2): the names of its versions. What a version has is not looked at.
+/// `index.json` of a [network mirror](crate::clients#network-mirror-answers): the names of its versions. What a version
+/// has is not looked at.
 pub(super) fn mirrored(mut object: Object<'_>) -> Result<Vec<String>, json::Error> {
     let versions = object.map("versions", MOST_VERSIONS, |_| Ok(()))?;
     Ok(versions.into_keys().collect())
 }
 
-/// `VERSION.json` of a network mirror (contract 6.2): its packages by platform.
+/// `VERSION.json` of a [network mirror](crate::clients#network-mirror-answers): its packages by platform.
 pub(super) fn archives(
     mut object: Object<'_>,
 ) -> Result<BTreeMap<String, Option<Archive>>, json::Error> {

@@ -81,7 +81,8 @@ impl Endpoint {
         Ok(Store::Layout(Layout::new(directory.clone(), &self.text)))
     }
 
-    /// Checks what can be known before a provider is looked at: a template must tell these providers apart (contract 2.2),
+    /// Checks what can be known before a provider is looked at: a template must tell these providers apart
+    /// ([clients: template checks](crate::clients#template-checks)),
     /// and give names that its registry takes.
     ///
     /// # Errors

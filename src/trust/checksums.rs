@@ -1,8 +1,9 @@
 //! The checksum document (`SHA256SUMS`): one SHA-256 and one file name a line.
 //!
-//! Clients read it leniently, and everything that this module accepts is what they find too (contract 5.4): lines end at `\n`, fields
-//! are what white space separates, and the second field must equal the name exactly. So `HASH *NAME` has no line for `NAME`,
-//! carriage returns do no harm, and the hex digits may be of either case.
+//! Clients read it leniently, and everything that this module accepts is what they find too
+//! ([clients: checksum documents](crate::clients#checksum-documents)): lines end at `\n`, fields are what white space
+//! separates, and the second field must equal the name exactly. So `HASH *NAME` has no line for `NAME`, carriage
+//! returns do no harm, and the hex digits may be of either case.
 //!
 //! A digest proves something only under the name that says what it is the digest of, see [`Checksums::covers`].
 

@@ -11,8 +11,9 @@
 //! | `checksum` | the lines of a document that nobody vouches for: there is no usable key or no signature |
 //! | `unverified` | nothing: there is no document |
 //!
-//! The result equals what unmodified clients accept (contract 5.4), but for four deliberate differences: SHA-1 over the document and
-//! origins without keys need a switch, keys that cannot be read are passed over, and revoked keys are refused whenever they were revoked.
+//! The result equals what [unmodified clients accept](crate::clients#signatures), but for four deliberate differences:
+//! SHA-1 over the document and origins without keys need a switch, keys that cannot be read are passed over, and
+//! revoked keys are refused whenever they were revoked.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;

@@ -28,7 +28,7 @@ pub enum Reason {
     /// It is not made of OpenPGP signature packets, or of none that can be read.
     #[error("is no OpenPGP signature that can be read")]
     Malformed,
-    /// It is text. Clients accept only binary signatures (contract 5.4), so a copy of it would not install.
+    /// It is text. Clients accept only [binary signatures](crate::clients#signatures), so a copy of it would not install.
     #[error("is armoured\n  expected binary, the only form that clients accept\n  received text")]
     Armoured,
     /// Its version, type or hash algorithm is one that clients do not accept either.

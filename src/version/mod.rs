@@ -1,9 +1,9 @@
 //! Versions of providers.
 //!
 //! Clients read more than semantic versioning allows: one or two numbers are enough, zeros may lead, a dot or dash may
-//! dangle at the end (contract 0.1). Everything that clients take is read here and printed in the one canonical form
-//! `MAJOR.MINOR.PATCH[-PRE][+META]`. Some origins know a version only as they wrote it, so [`SpelledVersion`] keeps
-//! both.
+//! dangle at the end ([clients: versions](crate::clients#versions)). Everything that clients take is read here and
+//! printed in the one canonical form `MAJOR.MINOR.PATCH[-PRE][+META]`. Some origins know a version only as they wrote
+//! it, so [`SpelledVersion`] keeps both.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -70,7 +70,7 @@ impl Version {
         !self.pre.is_empty()
     }
 
-    /// Whether it is `0.0.0`, which clients use for "no version" and never install (contract 0.1).
+    /// Whether it is `0.0.0`, which clients use for "no version" and [never install](crate::clients#versions).
     pub fn is_unspecified(&self) -> bool {
         *self == Self::new(0, 0, 0)
     }

@@ -81,7 +81,7 @@ impl Error {
     }
 }
 
-/// Why a text is not a version (contract 0.1).
+/// Why a text is not a [version](crate::clients#versions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     /// There is nothing, or only white space.

@@ -16,7 +16,7 @@ const PLATFORMS: [&str; 4] = [
     "linux_arm64",
     "windows_amd64",
 ];
-/// What is measured, and the most that it may be, in KiB: any journey has 28 MiB (DESIGN 7). The executable takes 25 of them for itself
+/// What is measured, and the most that it may be, in KiB: any journey has 28 MiB. The executable takes 25 of them for itself
 /// in a development build, and less than 12 in a release: there only what was allocated counts.
 const LIMIT: (&str, u64) = match cfg!(debug_assertions) {
     true => ("RssAnon:", 16 << 10),

@@ -97,7 +97,7 @@ async fn the_network_mirror_has_the_same_zips() {
 }
 
 #[tokio::test]
-async fn the_h1_of_a_zip_is_the_one_of_the_contract() {
+async fn the_h1_of_a_zip_is_the_one_of_clients() {
     let release = ReleaseFolder::new("demo", "1.0.0").package(
         LINUX,
         &[

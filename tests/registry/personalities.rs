@@ -254,7 +254,7 @@ async fn a_repository_without_tags_is_told_from_none() {
         let user = User::of(&registry, name_at(personality));
         let destination = user.destination();
         let found = destination.store.tags(&destination.repository).await;
-        // Some have a code of their own, on which clients stop (contract 1.7).
+        // Some have a code of their own, on which clients stop (`tfoci::clients#repository-not-found`).
         match found {
             Ok(found) => assert_eq!(found, None, "{personality:?}"),
             Err(error) => assert_eq!(error.category(), Category::NotFound, "{error}"),

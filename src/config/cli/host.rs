@@ -15,7 +15,8 @@ pub struct HostToken {
     pub token: Hidden,
 }
 
-/// `host "HOST" { services = { … } }`: takes the place of what the host says about itself (contract 5.1).
+/// `host "HOST" { services = { … } }`: takes the place of what the host says about itself
+/// ([clients: host blocks](crate::clients#host-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostServices {
     /// The host.

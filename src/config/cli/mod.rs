@@ -32,7 +32,7 @@ pub struct CliConfig {
     pub installation: Option<Vec<Method>>,
 }
 
-/// `oci_credentials "DOMAIN[/PATH]"` (contract 3.1).
+/// `oci_credentials "DOMAIN[/PATH]"` ([clients: credential blocks](crate::clients#credential-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OciCredentials {
     /// What they are for.
@@ -55,14 +55,15 @@ pub enum Means {
     Tokens {
         /// Sent as it is.
         access: Hidden,
-        /// What would get another. Clients use it only where there is no access token (contract 3.5).
+        /// What would get another. Clients use it only where there is no access token
+        /// ([clients: authentication flow](crate::clients#authentication-flow)).
         refresh: Hidden,
     },
     /// `docker_credentials_helper`.
     Helper(HelperName),
 }
 
-/// `oci_default_credentials` (contract 3.1).
+/// `oci_default_credentials` ([clients: credential blocks](crate::clients#credential-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OciDefaults {
     /// Whether the files of other tools are searched.
@@ -122,7 +123,8 @@ impl CliConfig {
     /// Reads a configuration.
     ///
     /// # Errors
-    /// Whatever clients refuse about credentials and mirrors, each with its own message (contract 2.1, 3.1).
+    /// Whatever clients refuse about [credentials](crate::clients#credential-blocks) and
+    /// [mirrors](crate::clients#cli-configuration), each with its own message.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() > LARGEST {
             return Err(Error::Large { limit: LARGEST });

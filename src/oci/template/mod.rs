@@ -11,7 +11,8 @@
 //! other form. All forms become a template of HCL.
 //!
 //! A template is checked before it is used ([`RepositoryTemplate::check`]), as clients check theirs when they load it
-//! (contract 2.2), and for every provider what comes out has to name a repository (contract 2.3).
+//! ([clients: template checks](crate::clients#template-checks)), and for every provider what comes out has to name
+//! [a repository](crate::clients#repository-addresses).
 //!
 //! # Why an evaluation of our own
 //! Checking types is evaluating with unknown strings. hcl-rs, which parses, has no unknown values, writes `${null}` as
@@ -95,9 +96,10 @@ impl RepositoryTemplate {
         })
     }
 
-    /// Checks everything that can be known before a certain provider is looked at (contract 2.2), where `providers` play the
-    /// part of the clients' `include`: a symbol of which they have several values must be referred to, or all three if
-    /// there are no providers.
+    /// Checks everything that can be known before a certain provider is looked at
+    /// ([clients: template checks](crate::clients#template-checks)), where `providers` play the part of the clients'
+    /// `include`: a symbol of which they have several values must be referred to, or all three if there are no
+    /// providers.
     ///
     /// An element that does not exist with the clients' placeholder address is not refused: a list of hosts need not have
     /// it.

@@ -42,7 +42,8 @@ impl Symbol {
         }
     }
 
-    /// What it stands for in the client's check of a template that no provider is known for yet (contract 2.2).
+    /// What it stands for in [the client's check of a template](crate::clients#template-checks) that no provider is
+    /// known for yet.
     pub(super) fn placeholder(self) -> &'static str {
         match self {
             Self::Hostname => "example.com",

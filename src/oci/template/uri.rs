@@ -1,5 +1,5 @@
 //! The `{name}` form: a URI template of level 1 (RFC 6570) with the three symbols, as `providers lock -oci-mirror` takes it
-//! (contract 2.3). It has no hazard for shells.
+//! ([clients: repository templates](crate::clients#repository-templates)). It has no hazard for shells.
 //!
 //! Clients percent-encode what they put in, which changes only what no name of a repository can hold, and the colon of a
 //! provider's host where that stands for the registry: there this form has no repository for them, and one for us.

@@ -1,4 +1,5 @@
-//! The values of a template's expressions, and how clients convert them (contract 2.1, 2.2).
+//! The values of a template's expressions, and how clients convert them
+//! ([clients: template checks](crate::clients#template-checks)).
 //!
 //! A value may be unknown while its type is known: with all three symbols unknown strings, evaluating a template is checking
 //! its types.

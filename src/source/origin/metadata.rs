@@ -1,4 +1,5 @@
-//! Package metadata: where a package is, and what the origin says about it (contract 5.4).
+//! Package metadata: where a package is, and what the origin says about it
+//! ([clients: package metadata](crate::clients#package-metadata)).
 
 use url::Url;
 

@@ -1,4 +1,5 @@
-//! Origins: the provider registries that publish providers (contract 5).
+//! Origins: the provider registries that publish providers
+//! ([clients: registry protocol](crate::clients#registry-protocol)).
 //!
 //! A version costs one request for each platform, one for its checksum document and one for its signature, whatever
 //! the number of platforms; the list of versions is one request, and discovery one a host.
@@ -71,7 +72,7 @@ struct Service {
     /// The host that the user named: that of the address, or of a `host` block.
     named: Url,
     /// Who we are to that host, and to its service wherever the host itself says that it is: it means its own users to be
-    /// known there (contract 5.2).
+    /// known there ([clients: registry tokens](crate::clients#registry-tokens)).
     identity: Identity,
     /// Whether it is certain that the host means this service.
     is_verified: bool,

@@ -47,7 +47,8 @@ pub(super) async fn failure(what: &'static str, answer: Answer) -> Error {
     }
 }
 
-/// Whether a registry says that there is no such repository, at whatever status (contract 1.7). Clients also look at the
+/// Whether a registry says that there is no such repository, at whatever status
+/// ([clients: repository not found](crate::clients#repository-not-found)). Clients also look at the
 /// codes of a 404, on some of which they stop; to us a repository that is not found is not there.
 pub(super) fn says_unknown(body: &[u8]) -> bool {
     let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();

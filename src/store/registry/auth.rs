@@ -17,7 +17,7 @@ use super::wire::TokenAnswer;
 use crate::credentials::Credential;
 use crate::http::{Answer, Http, Payload, Request, Secret, authority};
 
-/// What a token server may answer with at most (contract 3.5).
+/// What a token server may answer with at most ([clients: authentication flow](crate::clients#authentication-flow)).
 const LARGEST_TOKEN: u64 = 128 << 10;
 /// How long a token holds when its server does not say.
 const DEFAULT_LIFE: u64 = 60;

@@ -67,7 +67,8 @@ fn is_as_strong(realm: &Url, base: &Url) -> bool {
     realm.scheme() == "https" || (realm.scheme() == "http" && base.scheme() == "http")
 }
 
-/// Where the next page is: any `Link` header is followed, whatever its `rel` (contract 1.7). `None` if it names no target.
+/// Where the next page is: any `Link` header is followed, whatever its `rel`
+/// ([clients: tag lists](crate::clients#tag-lists)). `None` if it names no target.
 ///
 /// # Errors
 /// The target lies at another scheme, host or port than `page`.

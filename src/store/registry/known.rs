@@ -42,7 +42,8 @@ pub(super) enum Uploads {
     Chunks(usize),
 }
 
-/// Docker Hub's API, which is not at the host that references name (contract 2.3).
+/// Docker Hub's API, which is not at the host that references name
+/// ([clients: repository addresses](crate::clients#repository-addresses)).
 const HUB: &str = "registry-1.docker.io";
 
 impl Known {

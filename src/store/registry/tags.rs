@@ -13,7 +13,7 @@ use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged, answe
 use crate::json::Fault;
 use crate::oci::tags::MOST_TAGS;
 
-/// The largest page of tags (contract 1.7).
+/// The largest page of tags ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
 /// The most pages of tags that are read: a registry that sends us in circles is not followed for ever.
 const MOST_PAGES: usize = 1_000;

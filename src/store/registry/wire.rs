@@ -26,7 +26,8 @@ pub(super) struct ErrorItem {
     pub(super) message: String,
 }
 
-/// What a token server gives. `access_token` is preferred where both are there (contract 3.5).
+/// What a token server gives. `access_token` is preferred where both are there
+/// ([clients: authentication flow](crate::clients#authentication-flow)).
 pub(super) struct TokenAnswer {
     pub(super) token: Option<String>,
     pub(super) access_token: Option<String>,

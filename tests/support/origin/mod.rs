@@ -204,7 +204,8 @@ impl Origin {
         self.seen().iter().map(line).collect()
     }
 
-    /// Whether a request told a secret or a version of the client to someone who has no business with it (contract 5.2).
+    /// Whether a request told a secret or a version of the client to someone who has no business with it
+    /// (`tfoci::clients#registry-tokens`).
     pub fn leaks(&self, seen: &Seen) -> bool {
         self.service().leaks(seen)
     }

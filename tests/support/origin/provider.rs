@@ -302,7 +302,7 @@ fn hashes(zip: &[u8]) -> Vec<String> {
     [Some(zh), h1(zip)].into_iter().flatten().collect()
 }
 
-/// The `h1` of a zip without two entries of one name (contract 4.1).
+/// The `h1` of a zip without two entries of one name (`tfoci::clients#package-hashes`).
 fn h1(zip: &[u8]) -> Option<String> {
     let mut zip = ZipArchive::new(Cursor::new(zip)).ok()?;
     let mut lines = Vec::new();

@@ -1,5 +1,5 @@
-//! JSON as the client's decoder takes it (contract 1.6): keys match in any case, unknown keys do not matter, `null` leaves
-//! text and numbers as they are, and a field of another type spoils the whole document. The last of two equal keys wins;
+//! JSON as the client's decoder takes it (`tfoci::clients#json`): keys match in any case, unknown keys do not matter,
+//! `null` leaves text and numbers as they are, and a field of another type spoils the whole document. The last of two equal keys wins;
 //! an object or a list does so field by field, because Go reads it into the place where the first one is.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The `tofu` client, as contract sections 0.1, 1.2 to 1.6 and 11 describe it: the judge of what we write.
+//! The `tofu` client, as `tfoci::clients#oci-artifacts` describes it: the judge of what we write.
 //!
 //! It reads the raw bytes of an OCI image layout and shares no code with the crate under test, so that a misunderstanding
 //! of the format cannot hide on both sides. A layout stands for the registry that it would be pushed to: `index.json` resolves tags,
@@ -130,7 +130,7 @@ fn resolve(layout: &Path, version: &str) -> Result<Descriptor, Refusal> {
         .ok_or(Refusal::TagMissing(tag))
 }
 
-/// Contract 1.3, check by check, in its order.
+/// The checks of `tfoci::clients#index`, in its order.
 fn read_index(layout: &Path, tagged: &Descriptor) -> Result<Index, Refusal> {
     match tagged.artifact_type.as_str() {
         "" | PROVIDER => {}
@@ -181,7 +181,7 @@ fn entry_platform(entry: &Descriptor) -> Result<Option<(String, String)>, Refusa
         .then(|| (platform.os.clone(), platform.arch.clone())))
 }
 
-/// Contract 1.4: every entry is visited, so one bad entry spoils every platform.
+/// `tfoci::clients#platform-selection`: every entry is visited, so one bad entry spoils every platform.
 fn choose_entry<'a>(index: &'a Index, os: &str, arch: &str) -> Result<&'a Descriptor, Refusal> {
     let mut matching = Vec::new();
     for entry in &index.manifests {
@@ -201,7 +201,7 @@ fn choose_entry<'a>(index: &'a Index, os: &str, arch: &str) -> Result<&'a Descri
     }
 }
 
-/// Contract 1.5: the body must repeat what the entry says of it.
+/// `tfoci::clients#platform-manifest`: the body must repeat what the entry says of it.
 fn read_manifest(layout: &Path, entry: &Descriptor) -> Result<Manifest, Refusal> {
     let bytes = blobs::manifest(layout, entry)?;
     let manifest = Manifest::parse(&bytes).map_err(|_| Refusal::ManifestMalformed)?;

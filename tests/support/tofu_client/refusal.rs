@@ -1,6 +1,6 @@
 //! Everything that the client says no with.
 
-/// Why the client does not install. Displays the fragment of its message that the contract gives.
+/// Why the client does not install. Displays the fragment of its message that identifies the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Nothing that the client would say.

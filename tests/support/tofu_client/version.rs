@@ -1,4 +1,4 @@
-//! Versions as the client reads them from tags (contract 0.1 and 1.2).
+//! Versions as the client reads them from tags (`tfoci::clients#versions`, `tfoci::clients#tags`).
 
 use std::cmp::Ordering;
 use std::fmt;
