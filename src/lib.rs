@@ -20,7 +20,7 @@
 //! | | |
 //! | --- | --- |
 //! | words | [`error`] [`shown`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
-//! | shapes | [`release`] [`trust`] [`oci`] [`archive`] [`outline`] [`lockfile`] [`config`] |
+//! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`outline`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
@@ -59,6 +59,8 @@ pub mod release;
 pub mod trust;
 
 pub mod oci;
+
+pub mod template;
 
 pub mod archive;
 

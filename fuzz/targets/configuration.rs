@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use tfoci::config::MirrorFile;
 use tfoci::config::cli::CliConfig;
 use tfoci::config::module::{Module, SourceFile};
-use tfoci::oci::RepositoryTemplate;
+use tfoci::template::RepositoryTemplate;
 use tfoci::trust::TrustFile;
 
 fuzz_target!(|input: &[u8]| {

@@ -17,7 +17,6 @@ use tfoci::credentials;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::event::Subject;
 use tfoci::lockfile;
-use tfoci::oci::template;
 use tfoci::oci::{self, Part};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
@@ -26,6 +25,7 @@ use tfoci::source;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::registry::known::{Known, Levels};
+use tfoci::template;
 use tfoci::trust;
 
 use super::reach;

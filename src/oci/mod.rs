@@ -38,7 +38,6 @@ pub mod reference;
 pub mod refusal;
 pub mod repository_name;
 pub mod tags;
-pub mod template;
 
 pub use descriptor::Descriptor;
 pub use evidence::Evidence;
@@ -47,7 +46,6 @@ pub use manifest::Layer;
 pub use reference::{Repository, Tag};
 pub use refusal::{Part, Refusal};
 pub use tags::Tags;
-pub use template::RepositoryTemplate;
 
 use bytes::Bytes;
 

@@ -4,7 +4,7 @@ use hcl::edit::expr::Expression as Parsed;
 
 use super::scan::Scanner;
 use super::{Error, Mistake};
-use crate::oci::template::nesting;
+use crate::template::nesting;
 
 /// The longest text in quotes that is read, in bytes. Addresses, versions and paths have some hundreds.
 const LONGEST: usize = 1 << 16;

@@ -10,8 +10,9 @@ use super::registry::known;
 use super::{Error, Layout, Listing, ReadStore as _, Registry, Store};
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
-use crate::oci::{Repository, RepositoryTemplate, template};
+use crate::oci::Repository;
 use crate::shown::{Shown, userinfo};
+use crate::template::{self, RepositoryTemplate};
 
 /// A store address, and how providers map to repositories in it.
 #[derive(Clone, Debug)]

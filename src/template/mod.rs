@@ -40,9 +40,8 @@ use references::References;
 pub use symbol::Symbol;
 pub use value::{Mistake, Type};
 
-use super::reference::Repository;
-use super::repository_name;
 use crate::address::ProviderAddr;
+use crate::oci::Repository;
 
 /// The longest template that is read, in bytes: one that lists a hundred hosts has about 4 KiB.
 pub const LONGEST_TEXT: usize = 4096;
@@ -160,7 +159,7 @@ impl RepositoryTemplate {
         match self.name(Given::Placeholder) {
             Err(Problem::Expression { mistake, .. }) if mistake.is_missing_element() => None,
             other => other
-                .and_then(|name| Ok(repository_name::check(&name)?))
+                .and_then(|name| Ok(Repository::in_registry(&name)?))
                 .err(),
         }
     }
