@@ -1,6 +1,5 @@
 //! Unmodified clients install what we installed, and OCI tools read what we pushed.
 
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -10,20 +9,10 @@ use crate::support::scene::{Run, Scene};
 
 /// Terraform and OpenTofu, from a filesystem mirror.
 mod mirror;
-/// skopeo and ORAS, from the layout.
 /// What a configuration requires.
 mod requirements;
+/// skopeo and ORAS, from the layout.
 mod tools;
-
-/// Whether a program is there; if not, says so, and the test that needs it has nothing to test.
-pub fn has(program: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).any(|directory| directory.join(program).is_file());
-    if !found {
-        eprintln!("skipped: no {program} on PATH");
-    }
-    found
-}
 
 /// Runs a program in a directory of the scene, without a network.
 pub fn run<A: AsRef<OsStr>>(

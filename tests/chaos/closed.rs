@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::stage::{PLATFORMS, PROVIDER, Stage};
 use crate::support::judge::sha256;
+use crate::support::programs::has;
 use crate::support::scene::Run;
 
 /// Nobody's number, on Linux.
@@ -71,20 +72,9 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-fn without_setpriv() -> bool {
-    let missing = std::process::Command::new("setpriv")
-        .arg("--version")
-        .output()
-        .is_err();
-    if missing {
-        eprintln!("skipped: no setpriv on PATH");
-    }
-    missing
-}
-
 #[test]
 fn nothing_is_written_and_the_message_says_where() {
-    if without_setpriv() {
+    if !has("setpriv") {
         return;
     }
     let stage = Stage::new(&PLATFORMS);
@@ -115,7 +105,7 @@ fn nothing_is_written_and_the_message_says_where() {
 
 #[test]
 fn a_closed_store_is_read() {
-    if without_setpriv() {
+    if !has("setpriv") {
         return;
     }
     let stage = Stage::new(&PLATFORMS);
@@ -138,7 +128,7 @@ fn a_closed_store_is_read() {
 /// What proves nothing is refused; what cannot be judged here has failed.
 #[test]
 fn evidence_that_may_not_be_read_is_not_called_forged() {
-    if without_setpriv() {
+    if !has("setpriv") {
         return;
     }
     let stage = Stage::new(&PLATFORMS);

@@ -5,6 +5,7 @@ use std::process::Command;
 use super::stage::{PLATFORMS, Stage};
 use super::tracer::{self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, OPEN, RENAME, Threads};
 use super::victim::{PLACE, Victim};
+use crate::support::programs::{can_run, can_trace};
 use crate::support::scene::Run;
 
 /// Not `write`: the runtime cannot work where it may not write to its own pipes.
@@ -81,16 +82,12 @@ fn says_why(run: Run) {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// Nothing on machines and for users that may not mount; says so.
+    /// Nothing on machines and for users that may not mount.
+    #[track_caller]
     fn over(path: PathBuf) -> Option<Self> {
-        let tmpfs = ["-t", "tmpfs", "-o", "mode=755", "tmpfs"];
-        let mounted = Command::new("mount").args(tmpfs).arg(&path).output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            Some(Self(path))
-        } else {
-            eprintln!("skipped: may not mount a file system");
-            None
-        }
+        let options = ["-t", "tmpfs", "-o", "mode=755", "tmpfs"];
+        let mount = [&options[..], &[path.to_str().unwrap()]].concat();
+        can_run("mount", &mount).then_some(Self(path))
     }
 
     /// Limits it to some pages of content, and some files and directories.
@@ -156,7 +153,7 @@ fn small_disks() {
 
 #[test]
 fn while_pushing() {
-    if tracer::is_usable() {
+    if can_trace() {
         let victim = Victim::pushing(Stage::new(&PLATFORMS), None, &[]);
         fail_at_every(&FULL, &victim);
         fail_at_every(&BROKEN, &victim);
@@ -165,7 +162,7 @@ fn while_pushing() {
 
 #[test]
 fn while_adding_a_platform() {
-    if tracer::is_usable() {
+    if can_trace() {
         let stage = Stage::new(&PLATFORMS);
         stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
         let victim = Victim::pushing(stage, Some("before"), &[]);
@@ -175,7 +172,7 @@ fn while_adding_a_platform() {
 
 #[test]
 fn while_installing() {
-    if tracer::is_usable() {
+    if can_trace() {
         for form in ["--packed", "--unpacked"] {
             fail_at_every(&FULL, &Victim::installing(Stage::new(&PLATFORMS), form));
         }

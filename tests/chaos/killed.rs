@@ -3,6 +3,7 @@ use super::tracer::{
     self, ENDLESS, FDATASYNC, FSYNC, Fault, LINK, MKDIR, REMOVE, RENAME, Threads, WRITE,
 };
 use super::victim::Victim;
+use crate::support::programs::can_trace;
 use crate::support::release::ReleaseFolder;
 
 /// Kills a run before each of its calls in turn, every time from the start. Opening is never among them: what it leaves is what
@@ -48,7 +49,7 @@ fn is_killed(victim: &Victim, fault: &Fault<'_>) -> bool {
 
 #[test]
 fn while_pushing() {
-    if tracer::is_usable() {
+    if can_trace() {
         let victim = Victim::pushing(Stage::new(&PLATFORMS), None, &[]);
         kill_at_every(&[WRITE, RENAME, FDATASYNC, FSYNC, MKDIR], &victim);
     }
@@ -56,7 +57,7 @@ fn while_pushing() {
 
 #[test]
 fn while_adding_a_platform() {
-    if tracer::is_usable() {
+    if can_trace() {
         let stage = Stage::new(&PLATFORMS);
         stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
         let victim = Victim::pushing(stage, Some("before"), &[]);
@@ -66,7 +67,7 @@ fn while_adding_a_platform() {
 
 #[test]
 fn while_replacing() {
-    if tracer::is_usable() {
+    if can_trace() {
         let stage = Stage::new(&PLATFORMS);
         let executable = (
             "terraform-provider-demo_v1.0.0",
@@ -93,7 +94,7 @@ fn while_replacing() {
 
 #[test]
 fn while_copying() {
-    if tracer::is_usable() {
+    if can_trace() {
         let victim = Victim::copying(Stage::new(&PLATFORMS), None);
         kill_at_every(&[WRITE, RENAME, LINK, FDATASYNC, FSYNC, MKDIR], &victim);
     }
@@ -101,7 +102,7 @@ fn while_copying() {
 
 #[test]
 fn while_copying_a_platform_more() {
-    if tracer::is_usable() {
+    if can_trace() {
         let stage = Stage::new(&PLATFORMS);
         stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
         let victim = Victim::copying(stage, Some("before"));
@@ -111,7 +112,7 @@ fn while_copying_a_platform_more() {
 
 #[test]
 fn while_installing_zips() {
-    if tracer::is_usable() {
+    if can_trace() {
         let victim = Victim::installing(Stage::new(&PLATFORMS), "--packed");
         kill_at_every(&[WRITE, RENAME, MKDIR], &victim);
     }
@@ -119,7 +120,7 @@ fn while_installing_zips() {
 
 #[test]
 fn while_installing_directories() {
-    if tracer::is_usable() {
+    if can_trace() {
         let victim = Victim::installing(Stage::new(&PLATFORMS), "--unpacked");
         kill_at_every(&[WRITE, RENAME, MKDIR, REMOVE], &victim);
     }

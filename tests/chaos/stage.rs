@@ -6,6 +6,7 @@ use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
@@ -161,13 +162,11 @@ impl Stage {
 #[track_caller]
 fn by_skopeo(layout: &Path) -> Option<String> {
     let image = format!("oci:{}:1.0.0", layout.to_str().unwrap());
-    let Ok(output) = Command::new("skopeo")
-        .args(["inspect", "--raw", &image])
-        .output()
-    else {
-        eprintln!("skipped: no skopeo on PATH");
+    if !has("skopeo") {
         return None;
-    };
+    }
+    let inspect = ["inspect", "--raw", &image];
+    let output = Command::new("skopeo").args(inspect).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let digest = Sha256::digest(&output.stdout);
     Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())

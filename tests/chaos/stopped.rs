@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use super::stage::{PLATFORMS, PROVIDER, Stage, unfinished};
 use super::tracer::{self, ENDLESS, Fault, RENAME, Threads, WRITE};
 use super::victim::Victim;
+use crate::support::programs::can_trace;
 use crate::support::release::ReleaseFolder;
 
 const SIGNALS: [&str; 2] = ["INT", "TERM"];
@@ -80,7 +81,7 @@ fn stop_a_copy(stage: &Stage, signal: &str, arguments: &[String]) {
 
 #[test]
 fn while_copying_into_a_store() {
-    if tracer::is_usable() {
+    if can_trace() {
         let stage = large();
         for signal in SIGNALS {
             stage.reset("store", None);
@@ -100,7 +101,7 @@ fn while_copying_into_a_store() {
 
 #[test]
 fn while_installing() {
-    if tracer::is_usable() {
+    if can_trace() {
         let stage = large();
         stage.succeeds(&Stage::push("store", &[]));
         for form in ["--packed", "--unpacked"] {
@@ -121,7 +122,7 @@ fn while_installing() {
 /// Asks a run to stop at each of its renames in turn. The last ones come too late: then it has finished.
 #[test]
 fn at_every_rename() {
-    if tracer::is_usable() {
+    if can_trace() {
         let victims = [
             Victim::pushing(Stage::new(&PLATFORMS), None, &[]),
             Victim::installing(Stage::new(&PLATFORMS), "--unpacked"),

@@ -1,5 +1,4 @@
 use std::fs;
-use std::process::Command;
 
 use crate::support::scene::{Run, Scene};
 
@@ -58,16 +57,4 @@ pub fn run(scene: &Scene, fault: &Fault<'_>, arguments: &[String]) -> (Run, Stri
     all.extend_from_slice(arguments);
     let run = scene.run("strace", all);
     (run, fs::read_to_string(log).unwrap())
-}
-
-/// Whether this machine has `strace` and lets it work; says so where not.
-pub fn is_usable() -> bool {
-    let traced = Command::new("strace")
-        .args(["-qq", "-o", "/dev/null", "true"])
-        .status();
-    let usable = traced.is_ok_and(|status| status.success());
-    if !usable {
-        eprintln!("skipped: no strace that may trace");
-    }
-    usable
 }

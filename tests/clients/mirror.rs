@@ -5,8 +5,9 @@ use std::fs;
 
 use tfoci::platform::Platform;
 
-use super::{has, run};
+use super::run;
 use crate::install::{DEMO, install, push};
+use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 

@@ -6,7 +6,8 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::constraint::VersionConstraints;
 use tfoci::source::tree::Requirements;
 
-use super::{has, run};
+use super::run;
+use crate::support::programs::has;
 use crate::support::scene::Scene;
 
 const ROOT: &str = r#"

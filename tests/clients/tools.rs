@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use super::{blob, has, run};
+use super::{blob, run};
 use crate::install::{DEMO, Facts, sha256, steady, with_demo};
+use crate::support::programs::has;
 use crate::support::scene::{Run, Scene};
 
 const REPOSITORY: &str = "store/example.com/acme/demo";

@@ -10,9 +10,10 @@ use serde_json::Value;
 use tfoci::platform::Platform;
 
 use super::tree::{Dice, Swaps, Tree};
-use crate::clients::{has, run};
+use crate::clients::run;
 use crate::support::author::{Author, REPOSITORY};
 use crate::support::layout::{Parts, blob, digest};
+use crate::support::programs::has;
 use crate::support::registry::content::Manifest;
 use crate::support::registry::{Personality, Registry, Setup};
 use crate::support::release::ReleaseFolder;

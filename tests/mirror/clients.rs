@@ -4,8 +4,9 @@ use std::fs;
 use tfoci::platform::Platform;
 
 use super::stage::Stage;
-use crate::clients::{has, run};
+use crate::clients::run;
 use crate::support::origin::Provider;
+use crate::support::programs::has;
 
 /// A stage of `acme/demo` for this machine and another, and a project that needs it.
 fn stage() -> Stage {

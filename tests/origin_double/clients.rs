@@ -2,9 +2,10 @@ use std::fs;
 
 use tfoci::platform::Platform;
 
-use crate::clients::{has, run};
+use crate::clients::run;
 use crate::support::origin::lie::{self, Form};
 use crate::support::origin::{Door, Fault, Origin, Provider, Release, Setup, asks, at};
+use crate::support::programs::has;
 use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;

@@ -5,10 +5,11 @@ use serde_json::Value;
 use tfoci::platform::Platform;
 
 use super::{DEMO, NAME, PROGRAMS, PUSH, Site, release, secret};
-use crate::clients::{has, run};
+use crate::clients::run;
 use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program};
 use crate::support::judge;
 use crate::support::layout_of_registry::download;
+use crate::support::programs::has;
 use crate::support::scene::Run;
 use crate::support::tls::Authority;
 

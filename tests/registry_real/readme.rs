@@ -3,9 +3,10 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{PROGRAMS, Site};
-use crate::clients::{has, run};
+use crate::clients::run;
 use crate::readme::blocks;
 use crate::support::docker_registry::{Options, PASSWORD, Program, USER};
+use crate::support::programs::has;
 use crate::support::tls::Authority;
 use crate::support::{copy, testdata};
 

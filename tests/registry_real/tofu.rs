@@ -4,9 +4,10 @@ use std::path::Path;
 use tfoci::platform::Platform;
 
 use super::{DEMO, PROGRAMS, PUSH, Site, release};
-use crate::clients::{has, run};
+use crate::clients::run;
 use crate::install::Facts;
 use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program, USER};
+use crate::support::programs::has;
 use crate::support::scene::Run;
 use crate::support::tls::{Authority, Identity};
 use crate::support::token_server::TokenServer;

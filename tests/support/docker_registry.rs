@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::programs::find;
 use super::tls::Identity;
 use super::token_server::{ISSUER, SERVICE, TokenServer};
 
@@ -56,12 +57,10 @@ impl Program {
         }
     }
 
-    /// Starts it, or says on stderr that it is not there.
+    /// Starts it, if it is there.
+    #[track_caller]
     pub fn start(self, options: &Options<'_>) -> Option<Foreign> {
-        let Some(program) = on_path(self.name()) else {
-            eprintln!("skipped: no {} on PATH", self.name());
-            return None;
-        };
+        let program = find(self.name())?;
         for _ in 0..ATTEMPTS {
             if let Some(running) = self.attempt(&program, options) {
                 return Some(running);
@@ -206,11 +205,4 @@ fn answers(port: u16, tls: bool) -> bool {
     let sent = stream.write_all(b"GET /v2/ HTTP/1.0\r\n\r\n");
     let mut answer = [0; 5];
     sent.is_ok() && stream.read_exact(&mut answer).is_ok() && &answer == b"HTTP/"
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|directory| directory.join(name))
-        .find(|file| file.is_file())
 }
