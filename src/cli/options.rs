@@ -11,7 +11,7 @@ use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Hosts, Places};
 use tfoci::disk;
-use tfoci::disk::spool::Room;
+use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::printable_path;
 use tfoci::examine::{Belief, Shelf};
 use tfoci::http::Http;
@@ -180,7 +180,7 @@ impl Globals {
             http,
             hosts,
             patience: access::patience(),
-            room: Room::new(self.jobs()),
+            temp_files: TempFileBudget::new(self.jobs()),
         })
     }
 

@@ -10,17 +10,17 @@ use crate::archive::Limits;
 use crate::error::{Category, printable};
 use crate::hash::{self, Contents, PackageHash};
 
-/// Larger buffers gain nothing.
+/// The size of the buffer in bytes; larger ones are not faster.
 const BUFFER: usize = 64 << 10;
 
 /// The `h1` of the files below a directory ([clients: package hashes](crate::clients#package-hashes)).
 ///
-/// A symbolic link at the top is followed. Every file below counts; links to files count with the content of their target, by their own name.
-/// Modes, times and empty directories do not count.
+/// A symbolic link at the top is followed. Every file below counts; a link to a file counts under its own name with the
+/// content of its target. Modes, times and empty directories do not count.
 ///
 /// # Errors
-/// A link to a directory, as with clients; a device, pipe or socket; a name with a line break; more directory entries or more
-/// bytes than `limits`; anything that cannot be read.
+/// A link to a directory, which clients refuse too; a device, pipe or socket; a name with a line break; more directory
+/// entries or more bytes than `limits`; anything that cannot be read.
 pub fn directory_h1(directory: &Path, limits: &Limits) -> Result<PackageHash, Error> {
     let mut walk = Walk {
         entries: limits.entries,
@@ -37,12 +37,12 @@ pub fn directory_h1(directory: &Path, limits: &Limits) -> Result<PackageHash, Er
 }
 
 struct Walk<'a> {
-    /// How many more may come.
+    /// The number of entries that may still come.
     entries: u64,
-    /// How many more may be read.
+    /// The number of bytes that may still be read.
     bytes: u64,
     limits: &'a Limits,
-    /// Directories with the prefix of their files' names.
+    /// Directories that are still to be read, each with the prefix of its files' names.
     pending: Vec<(PathBuf, Vec<u8>)>,
     buffer: Vec<u8>,
     contents: Contents,
@@ -108,7 +108,7 @@ impl Walk<'_> {
     }
 }
 
-/// A directory that has no `h1`.
+/// Why a directory has no `h1`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

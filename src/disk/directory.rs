@@ -1,8 +1,8 @@
-//! Directories that are held open: nothing below them is reached through a link.
+//! Directories that are held open, below which no symbolic link is followed.
 //!
-//! Others may write to a directory that several people share, and put a link in the place of a directory just before something is written
-//! there. So each directory is opened in the one above it, and what is created is created in the open one. Where the system has no such
-//! calls, each part of the way is looked at before it is used.
+//! In a shared directory another user can replace a subdirectory by a link just before a file is written there. Therefore each
+//! directory is opened relative to the open one above it, and files are created relative to open directories. On systems
+//! without such calls, each component of the path is checked before it is used.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -20,7 +20,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that the user named. It may be a link.
+    /// Opens a directory that the user named, which may be a link.
     ///
     /// # Errors
     /// What the system says.
@@ -36,7 +36,7 @@ impl Directory {
         })
     }
 
-    /// Opens a directory that nobody but us should have made: a link in its place is not followed.
+    /// Opens a directory that tfoci has created. A link in its place is not followed.
     ///
     /// # Errors
     /// What the system says; that it is a link.
@@ -48,7 +48,7 @@ impl Directory {
         Ok(itself)
     }
 
-    /// Where it is.
+    /// The path by which it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -83,7 +83,7 @@ impl Directory {
         })
     }
 
-    /// As [`Directory::enter`], `None` where nothing is.
+    /// As [`Directory::enter`]; `None` if there is no such entry.
     ///
     /// # Errors
     /// As [`Directory::enter`].
@@ -94,7 +94,7 @@ impl Directory {
         }
     }
 
-    /// As [`Directory::enter`], and creates what is missing. The second value says whether it did.
+    /// As [`Directory::enter`], but creates the directory if there is none. The second value says whether it did.
     ///
     /// # Errors
     /// As [`Directory::enter`].
@@ -112,7 +112,7 @@ impl Directory {
         Ok((self.enter(name)?, is_new))
     }
 
-    /// What is in this place, itself and not what it links to; `None` where nothing is.
+    /// The metadata of an entry; `None` if there is no such entry.
     ///
     /// # Errors
     /// What the system says; that it is a link.
@@ -120,7 +120,7 @@ impl Directory {
         if self.is_link(name) {
             return Err(link());
         }
-        // What is there is opened to be asked: a path could by now lead elsewhere.
+        // Opened relative to this directory, since its path may lead elsewhere by now.
         #[cfg(unix)]
         let found = {
             let flags = OFlags::RDONLY
@@ -165,7 +165,7 @@ impl Directory {
         }
     }
 
-    /// Creates a file in this directory, which must not be there; only its owner may read it so far.
+    /// Creates a file in this directory with mode 0600. No entry of that name may exist.
     ///
     /// # Errors
     /// What the system says.
@@ -185,7 +185,7 @@ impl Directory {
         File::create_new(self.path.join(name))
     }
 
-    /// Moves a file or directory of the same file system into this directory. A file, and an empty directory, are replaced.
+    /// Moves a file or directory of the same file system into this directory. It replaces a file or an empty directory.
     ///
     /// # Errors
     /// What the system says.
@@ -196,7 +196,7 @@ impl Directory {
         std::fs::rename(from, self.path.join(name))
     }
 
-    /// Sets its permission bits, whatever the umask.
+    /// Sets the permission bits, independent of the umask.
     ///
     /// # Errors
     /// What the system says.
@@ -207,7 +207,7 @@ impl Directory {
             .set_permissions(std::fs::Permissions::from_mode(mode))
     }
 
-    /// There are none.
+    /// Does nothing: this system has no permission bits.
     ///
     /// # Errors
     /// Never.
@@ -239,7 +239,7 @@ fn opened(result: rustix::io::Result<std::os::fd::OwnedFd>) -> io::Result<File> 
     result.map(File::from).map_err(io::Error::from)
 }
 
-/// Why what is there is not used.
+/// The error for a symbolic link that is not followed.
 pub(super) fn link() -> io::Error {
     io::Error::other("it is a symbolic link, and none is followed here")
 }
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_opened_stays_what_it_is_when_its_name_becomes_a_link() {
+    fn an_open_directory_stays_the_same_when_its_name_becomes_a_link() {
         let scene = tempfile::tempdir().unwrap();
         let path = |name: &str| scene.path().join(name);
         std::fs::create_dir(path("elsewhere")).unwrap();

@@ -1,10 +1,10 @@
-//! Exposed files: those that somebody else may change, or that do more than they should when they are run.
+//! Exposed files: those that other users may change, and those with the setuid, setgid or sticky bit.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the content of a file or directory says nothing about tomorrow; `None` if it is as it should be.
+/// Why a file or directory cannot be relied on to stay as it is; `None` if it can.
 #[cfg(unix)]
 pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt as _;
@@ -22,13 +22,13 @@ pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     }
 }
 
-/// Why the content of a file or directory says nothing about tomorrow; `None` if it is as it should be.
+/// Why a file or directory cannot be relied on to stay as it is; `None` if it can.
 #[cfg(not(unix))]
 pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     metadata.is_symlink().then_some("a symbolic link")
 }
 
-/// The first exposed file or directory at or below a path, with what is wrong with it.
+/// The first exposed file or directory at or below a path, with the reason.
 ///
 /// # Errors
 /// What the system says.
@@ -43,7 +43,7 @@ pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
             let mut entries = fs::read_dir(&path)?
                 .map(|entry| entry.map(|entry| entry.path()))
                 .collect::<io::Result<Vec<_>>>()?;
-            // The first by name is looked at first.
+            // In reverse, since the last one is looked at first.
             entries.sort_by(|a, b| b.cmp(a));
             pending.append(&mut entries);
         }
@@ -51,7 +51,7 @@ pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
     Ok(None)
 }
 
-/// Whether a file belongs to the user of this process, and nobody else may write to it: only then may it be shared by a hard link.
+/// Whether this process's user owns a file and no other user may write to it. Only then may a hard link share it.
 #[cfg(unix)]
 pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -61,7 +61,7 @@ pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
         && metadata.mode() & OTHERS == 0
 }
 
-/// Whether a file may be shared by a hard link. Its access list is not looked at.
+/// Whether a hard link may share a file. Access control lists are not checked.
 #[cfg(not(unix))]
 pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
     metadata.is_file()

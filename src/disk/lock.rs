@@ -8,21 +8,22 @@ use super::Error;
 use super::directory::link;
 use crate::event::{Event, Reporter};
 
-/// How often a held lock is tried again.
-const PATIENCE: Duration = Duration::from_millis(50);
-/// After how many tries somebody is told that we are waiting: a second.
+/// The pause between two attempts to take a lock that another process holds.
+const PAUSE: Duration = Duration::from_millis(50);
+/// The number of attempts before the wait is reported: those of one second.
 const TRIES_IN_SILENCE: u32 = 20;
 
-/// An exclusive lock on a file, held until dropped; the system lets go of it when its holder dies.
+/// An exclusive lock on a file, held until dropped. The system releases it when the process ends.
 ///
-/// The file stays: removing it would let two processes each hold a lock on a file of that name.
+/// The file is never removed: otherwise two processes could each hold a lock on a file of that name.
 #[derive(Debug)]
 pub struct Lock {
     _file: std::fs::File,
 }
 
 impl Lock {
-    /// Waits for the lock. After a second the reporter is told, once. A link in its place is not followed, and a pipe not waited for.
+    /// Waits for the lock, and reports the wait once after a second. It does not follow a link, and does not wait for a
+    /// pipe.
     ///
     /// # Errors
     /// What the system says, or [`Error::Special`].
@@ -33,7 +34,7 @@ impl Lock {
         Self::wait(&path, &options, reporter).await
     }
 
-    /// Waits for the lock on a directory that is there. No file is left in it, except on Windows, which locks files only.
+    /// Waits for the lock on an existing directory. It creates no file there, except on Windows, which locks files only.
     ///
     /// # Errors
     /// What the system says.
@@ -49,7 +50,7 @@ impl Lock {
         .await
     }
 
-    /// The lock on a directory that is there, unless another process holds it.
+    /// The lock on an existing directory; `None` if another process holds it.
     ///
     /// # Errors
     /// What the system says.
@@ -69,7 +70,7 @@ impl Lock {
     ) -> Result<Self, Error> {
         let mut tries = 0;
         loop {
-            // Polled, so that Ctrl-C ends the wait: a blocking lock could not be cancelled.
+            // Polled, since a blocking wait could not be cancelled by Ctrl-C.
             if let Some(lock) = Self::attempt(path, options)? {
                 return Ok(lock);
             }
@@ -78,7 +79,7 @@ impl Lock {
                 let path = path.to_owned();
                 reporter.report(Event::Waiting { path });
             }
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
@@ -165,7 +166,7 @@ mod tests {
             .status();
         assert!(made.unwrap().success());
         assert!(matches!(attempt("pipe"), Err(Error::Special { .. })));
-        // With somebody at its other end it can be opened.
+        // With a reader at its other end it can be opened.
         let mut reader = OpenOptions::new();
         reader.read(true);
         let _reader = super::super::without_waiting(&mut reader)

@@ -1,21 +1,21 @@
-//! Pipes and terminals that the user named, such as `<(program)`: waited for, not for ever.
+//! Reading pipes and terminals that the user named, such as `<(program)`, with a timeout.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// How long a pipe is waited for that nobody has opened for writing.
+/// How long to wait until a program opens a pipe for writing.
 const UNTIL_A_WRITER: Duration = Duration::from_secs(5);
-/// How long all of it may take.
+/// How long reading to the end may take.
 const UNTIL_THE_END: Duration = Duration::from_secs(30);
-/// How often it is looked at.
+/// The pause between two attempts to read.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A file that is opened so that reading it never waits by itself.
+/// A file that was opened without blocking.
 pub(super) struct Patient {
     file: File,
     opened: Instant,
-    /// Whether the end of it may be that nobody writes yet.
+    /// Whether reading nothing may mean that no program has opened the pipe for writing yet.
     may_begin: bool,
 }
 

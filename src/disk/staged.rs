@@ -1,4 +1,4 @@
-//! Files that appear whole: written under a hidden name beside their place, synced, renamed.
+//! Atomic writing: files are written under a hidden name beside their final place, synced and renamed.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -9,14 +9,14 @@ use tempfile::{NamedTempFile, TempDir};
 use super::exposed::is_ours_alone;
 use super::{Directory, Error, UNFINISHED, sync_dir, without_waiting};
 
-/// A file in the making. Dropped before [`Staged::publish`], it was never there.
+/// A file that is being written under a hidden name. Dropping it before [`Staged::publish`] removes it.
 pub struct Staged {
     file: NamedTempFile,
     target: PathBuf,
 }
 
 impl Staged {
-    /// Starts a file that will stand at `target`, whose directory must exist.
+    /// Creates the hidden file for `target`, whose directory must exist.
     ///
     /// # Errors
     /// What the system says.
@@ -24,7 +24,8 @@ impl Staged {
         Self::hidden_in(directory_of(target), target)
     }
 
-    /// Starts a file for `target`, hidden in another directory of its file system until then: `target`'s own need not exist yet.
+    /// Creates the hidden file for `target` in another directory of the same file system. The directory of `target` need not
+    /// exist yet.
     ///
     /// # Errors
     /// What the system says.
@@ -39,8 +40,8 @@ impl Staged {
         })
     }
 
-    /// Gives the bytes of a file a second name, which will stand at `target`; `None` where the file system cannot, where the
-    /// file is a link itself, or where somebody else owns it or may write to it: they could change it under its second name too.
+    /// Creates the hidden file for `target` as a hard link to `file`. `None` where the file system has no hard links, where
+    /// `file` is a symbolic link, or where another user owns it or may write to it: that user could then change `target`.
     pub fn link(file: &Path, target: &Path) -> Option<Self> {
         std::fs::symlink_metadata(file).ok().filter(is_ours_alone)?;
         let linked =
@@ -51,7 +52,7 @@ impl Staged {
                     without_waiting(std::fs::OpenOptions::new().read(true)).open(hidden)
                 });
         let linked = linked.ok()?;
-        // It may be another one by now.
+        // `file` may have been replaced since it was checked.
         linked.as_file().metadata().ok().filter(is_ours_alone)?;
         Some(Self {
             file: linked,
@@ -59,7 +60,7 @@ impl Staged {
         })
     }
 
-    /// Where the file is until it is shown.
+    /// The hidden path.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
@@ -67,7 +68,7 @@ impl Staged {
     /// Adds bytes.
     ///
     /// # Errors
-    /// What the system says; a full disk is found here.
+    /// What the system says, such as that the disk is full.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file
             .as_file_mut()
@@ -75,7 +76,7 @@ impl Staged {
             .map_err(|source| Error::at("write", &self.target, source))
     }
 
-    /// The file under its hidden name, for reading back what was written.
+    /// Opens the hidden file again, for reading back what was written.
     ///
     /// # Errors
     /// What the system says.
@@ -85,7 +86,7 @@ impl Staged {
             .map_err(|source| Error::at("read", &self.target, source))
     }
 
-    /// Makes the bytes durable and shows the file. The directory is left to be synced once for many files.
+    /// Syncs the file and renames it to its target. It does not sync the directory: callers do that once for many files.
     ///
     /// # Errors
     /// What the system says.
@@ -97,7 +98,7 @@ impl Staged {
         self.show()
     }
 
-    /// Shows the file in an open directory under a name, without waiting for the disk: for what can be made again at any time.
+    /// Renames the file into an open directory without syncing it. For files that can be created again at any time.
     ///
     /// # Errors
     /// What the system says.
@@ -105,7 +106,7 @@ impl Staged {
         let failed = |source| Error::at("create", &self.target, source);
         let hidden = self.file.into_temp_path();
         directory.take(&hidden, name).map_err(failed)?;
-        // It is no longer where it would be removed from.
+        // The file has moved, so there is nothing to remove at the hidden path.
         hidden.keep().map_err(|error| failed(error.error))?;
         Ok(())
     }
@@ -118,7 +119,7 @@ impl Staged {
     }
 }
 
-/// How a file is created that nobody else may write to, whatever the umask.
+/// Creates a file that only its owner may write to, whatever the umask.
 fn for_us_to_write() -> std::fs::OpenOptions {
     let mut options = File::options();
     options.write(true).read(true).create_new(true);
@@ -127,7 +128,7 @@ fn for_us_to_write() -> std::fs::OpenOptions {
     options
 }
 
-/// A directory in the making, hidden in `beside`. Dropped before [`show_dir`], it was never there.
+/// Creates a hidden directory in `beside`. Dropping it before [`show_dir`] removes it.
 ///
 /// # Errors
 /// What the system says.
@@ -141,19 +142,19 @@ pub fn hidden_dir(beside: &Path) -> Result<TempDir, Error> {
         .map_err(|source| Error::at("create a directory in", beside, source))
 }
 
-/// Shows a directory that is complete in an open one under a name, in the place of nothing or of an empty one.
+/// Renames a hidden directory into an open one, where nothing or an empty directory may be in its place.
 ///
 /// # Errors
 /// What the system says.
 pub fn show_dir(hidden: TempDir, directory: &Directory, name: &str) -> Result<(), Error> {
     let taken = directory.take(hidden.path(), name);
     taken.map_err(|source| Error::at("create", &directory.path().join(name), source))?;
-    // It is no longer where it would be removed from.
+    // The directory has moved, so there is nothing to remove at the hidden path.
     let _gone = hidden.keep();
     Ok(())
 }
 
-/// Replaces or creates a small file in one step, and waits until it is durable.
+/// Replaces or creates a small file atomically, and syncs it and its directory.
 ///
 /// # Errors
 /// What the system says; then the file is as it was.
@@ -164,13 +165,13 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_dir(directory_of(target))
 }
 
-/// As [`replace`], for a file that only its owner may read, from its first byte on.
+/// As [`replace`], for a file that only its owner may read, also while it is being written.
 ///
 /// # Errors
 /// What the system says; then the file is as it was.
 pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let directory = directory_of(target);
-    // Without a mode of our own the file is made for its owner alone.
+    // `tempfile` creates files with mode 0600 where no mode is given.
     let file = tempfile::Builder::new()
         .prefix(UNFINISHED)
         .tempfile_in(directory)
@@ -184,7 +185,7 @@ pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_dir(directory)
 }
 
-/// The directory that a file is in; a bare name is in the working directory.
+/// The directory that a file is in. For a name without a directory it is the working directory.
 pub(crate) fn directory_of(target: &Path) -> &Path {
     let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
     directory.unwrap_or(Path::new("."))

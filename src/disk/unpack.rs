@@ -1,7 +1,8 @@
 //! Unpacking a provider zip into a directory.
 //!
-//! [`Archive::open`] has already refused every name and kind of entry that could leave the directory or meet another; here each file is
-//! created anew, so that nothing is followed or overwritten even if something else writes to the directory meanwhile.
+//! [`Archive::open`] has already refused every entry that could leave the directory or collide with another one. In addition,
+//! each file is created with a call that fails if the name exists, so that nothing is followed or overwritten even if another
+//! process writes to the directory at the same time.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -11,19 +12,19 @@ use super::Directory;
 use crate::archive::{self, Archive, Content, Entry, Hashes, Kind};
 use crate::error::Category;
 
-/// What a file gets when the zip has no Unix modes.
+/// The mode of a file when the zip has no Unix modes.
 const PLAIN: u32 = 0o644;
-/// What a directory gets, and the executable of a zip without Unix modes.
+/// The mode of directories, and of the executable when the zip has no Unix modes.
 const EXECUTABLE: u32 = 0o755;
-/// Cleared: setuid, setgid, sticky, and writing by others.
+/// The bits that are kept: not setuid, setgid and sticky, and not writing by other users.
 const ALLOWED: u32 = 0o755;
-/// Set: a package that its owner can neither read nor remove helps nobody.
+/// The bits that are always set, so that the owner can read and replace the file.
 const OWNER: u32 = 0o600;
 
-/// Unpacks a package and gives both `h1`, hashed while the files are written.
+/// Unpacks a package and returns both of its `h1` hashes, computed while the files are written.
 ///
-/// `into` is an empty directory that nobody looks at yet: on an error, files are left in it that did not verify. `type_name` tells which
-/// file is the executable ([clients: extraction](crate::clients#extraction)).
+/// `into` is an empty hidden directory: on an error, files that were not verified stay in it. `type_name` decides which file
+/// is the executable ([clients: extraction](crate::clients#extraction)).
 ///
 /// # Errors
 /// The package holds no executable or its contents are not what it announces; the directory is not empty, or cannot be
@@ -35,7 +36,7 @@ pub fn unpack<R: Read + Seek>(
 ) -> Result<Hashes, Error> {
     let executable = archive.executable(type_name)?.name().to_owned();
     let path = into;
-    // Somebody who may write beside it may have put a link in its place.
+    // Another user may have put a link in its place.
     let failed = |error| Error::local("read", path, error);
     let into = Directory::open_itself(path).map_err(failed)?;
     let mut existing = fs::read_dir(path).map_err(failed)?;
@@ -78,7 +79,7 @@ fn write<R: Read>(
     set_mode(&file, mode).map_err(failed)
 }
 
-/// Creates the directories of a path with forward slashes, and gives the last one, if there is one.
+/// Creates the directories of a path with forward slashes, and returns the last one; `None` for an empty path.
 fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, Error> {
     let mut last: Option<Directory> = None;
     for element in path.split('/').filter(|element| !element.is_empty()) {
@@ -93,7 +94,7 @@ fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, Error>
     Ok(last)
 }
 
-// Modes are set, not asked for: the umask of whoever runs this is no part of the package.
+// Sets the mode after creation, since the umask would change a mode that is given at creation.
 #[cfg(unix)]
 fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -105,20 +106,20 @@ fn set_mode(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// A package that could not be unpacked.
+/// Why a package could not be unpacked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The package itself.
+    /// The package is not a valid archive.
     #[error(transparent)]
     Archive(#[from] archive::Error),
-    /// Something is in the directory already.
+    /// The directory is not empty.
     #[error("the directory `{}` is not empty", crate::error::printable(&path.to_string_lossy()))]
     NotEmpty {
         /// The directory.
         path: PathBuf,
     },
-    /// The file system.
+    /// The system reported an error.
     #[error("cannot {action} `{}`", crate::error::printable(&path.to_string_lossy()))]
     Local {
         /// What was tried: a verb.

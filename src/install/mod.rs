@@ -24,7 +24,7 @@ use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
 use crate::blob::{self, BlobSource, proven};
-use crate::disk::spool::Spool;
+use crate::disk::temp_file::TempFileWriter;
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf};
@@ -295,9 +295,9 @@ impl<B: BlobSource> Work<B> {
         if !self.place.is_occupied()? {
             return Ok((Transfer::Planned, None));
         }
-        let mut spool = Spool::new()?;
-        self.fetch(|chunk| spool.write(chunk)).await?;
-        let (zip, place) = (spool.into_spooled(), self.place.clone());
+        let mut writer = TempFileWriter::new()?;
+        self.fetch(|chunk| writer.write(chunk)).await?;
+        let (zip, place) = (writer.finish(), self.place.clone());
         let file_name = self.package.file_name.clone();
         let compared =
             tokio::task::spawn_blocking(move || place.compare_with(&zip, &file_name)).await;

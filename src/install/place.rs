@@ -12,7 +12,7 @@ use super::{
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::Directory;
 use crate::disk::exposed::{exposed, exposure};
-use crate::disk::spool::Spooled;
+use crate::disk::temp_file::TempFile;
 use crate::error::printable_path;
 
 /// Where one package goes, and where it would be in the other form.
@@ -218,7 +218,7 @@ impl Place {
     }
 
     /// The hashes of a proved zip, whose contents must be what is there unpacked already.
-    pub(super) fn compare_with(&self, zip: &Spooled, file: &str) -> Result<Hashes, Problem> {
+    pub(super) fn compare_with(&self, zip: &TempFile, file: &str) -> Result<Hashes, Problem> {
         self.compare(hashes(zip.reader(0), &self.type_name, file)?)
     }
 

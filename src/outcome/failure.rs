@@ -360,7 +360,7 @@ impl Problem {
             Self::Disk(_)
                 | Self::Folder(folder::Error::Disk(_))
                 | Self::Blob(blob::Error::Disk(_))
-                | Self::Source(source::Error::Disk(disk::Error::Spool { .. }))
+                | Self::Source(source::Error::Disk(disk::Error::TempFile { .. }))
                 | Self::Store(
                     store::Error::Disk(_)
                         | store::Error::LayoutIndex { .. }

@@ -10,7 +10,7 @@ use super::error::{Document, Error};
 use super::identity::Identity;
 use crate::address::Hostname;
 use crate::credentials::Hosts;
-use crate::disk::spool::Room;
+use crate::disk::temp_file::TempFileBudget;
 use crate::event::Event;
 use crate::http::{self, Answer, Http, Request};
 use crate::json::{self, Fault, Object};
@@ -29,8 +29,8 @@ pub struct Access {
     pub hosts: Hosts,
     /// How patient we are.
     pub patience: Patience,
-    /// How many packages may wait in temporary files, until it is known what they are.
-    pub room: Room,
+    /// How many packages may be in temporary files at once, until their size and hash are known.
+    pub temp_files: TempFileBudget,
 }
 
 /// How much is done for an answer.
@@ -69,7 +69,7 @@ impl Access {
             http,
             hosts: Hosts::default(),
             patience: Patience::default(),
-            room: Room::new(packages),
+            temp_files: TempFileBudget::new(packages),
         }
     }
 

@@ -17,7 +17,7 @@ use super::zip::{Location, Zip};
 use crate::archive::{self, Archive, Limits};
 use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Digest, Hasher};
-use crate::disk::spool::{Share, Spool, Spooled};
+use crate::disk::temp_file::{Permit, TempFile, TempFileWriter};
 use crate::hash::PackageHash;
 use crate::http::{self, Answer, LEAST_FLOW};
 use crate::release::Expected;
@@ -49,14 +49,14 @@ pub(super) async fn follow(leads: Vec<Lead>) -> Result<Vec<Zip>, Error> {
     let Some(first) = leads.iter().find(unknown) else {
         return Ok(leads.iter().filter_map(Lead::remote).collect());
     };
-    let share = Arc::new(first.place.access.room.share(left).await);
-    let abreast = ABREAST.min(share.files());
+    let permit = Arc::new(first.place.access.temp_files.acquire(left).await);
+    let abreast = ABREAST.min(permit.files());
     let found = leads.into_iter().map(|lead| {
         // The last of them keep their files. Results come in order: what is under way, or waits for an earlier one, is never more
         // than there is room for, and what has come keeps a file only when all that gave theirs up are done.
-        let keeps = left <= share.files();
+        let keeps = left <= permit.files();
         left -= usize::from(unknown(&&lead));
-        lead.zip(Arc::clone(&share), keeps)
+        lead.zip(Arc::clone(&permit), keeps)
     });
     futures_util::stream::iter(found)
         .buffered(abreast)
@@ -86,22 +86,22 @@ impl Lead {
     }
 
     /// The package, fetched if that is needed to know it. Who may not keep the file fetches it again later.
-    async fn zip(self, share: Arc<Share>, keeps: bool) -> Result<Zip, Error> {
+    async fn zip(self, permit: Arc<Permit>, keeps: bool) -> Result<Zip, Error> {
         if let Some(zip) = self.remote() {
             return Ok(zip);
         }
         let (file, found) = Fetching::new(&self)?.run().await?;
         if self.digest.is_none() {
-            self.check(&file, &found.digest, &share).await?;
+            self.check(&file, &found.digest, &permit).await?;
         }
         // What lies there is told from what was promised when it is published.
         let digest = self.digest.unwrap_or(found.digest);
         Ok(Zip {
             expected: Expected { digest, ..found },
             location: match keeps {
-                true => Location::Spooled {
+                true => Location::TempFile {
                     file,
-                    _share: share,
+                    _permit: permit,
                 },
                 false => Location::Remote(Box::new(self.place)),
             },
@@ -111,16 +111,16 @@ impl Lead {
     /// Holds what came to the hashes.
     async fn check(
         &self,
-        file: &Spooled,
+        file: &TempFile,
         digest: &Digest,
-        share: &Arc<Share>,
+        permit: &Arc<Permit>,
     ) -> Result<(), Error> {
         let zh = PackageHash::of_zip(digest);
         let hashes = &self.hashes;
         if hashes.is_empty() || zh.as_ref().is_some_and(|zh| hashes.contains(zh)) {
             return Ok(());
         }
-        let h1 = h1(file, share).await.map_err(|source| Error::Archive {
+        let h1 = h1(file, permit).await.map_err(|source| Error::Archive {
             what: self.place.what(),
             url: self.place.url.clone().into(),
             source,
@@ -139,13 +139,13 @@ impl Lead {
 }
 
 /// Inflates a zip where nobody else has to wait for it, and stops when nobody waits for the result.
-async fn h1(file: &Spooled, share: &Arc<Share>) -> Result<PackageHash, archive::Error> {
-    let (reader, share) = (file.reader(0), Arc::clone(share));
+async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archive::Error> {
+    let (reader, permit) = (file.reader(0), Arc::clone(permit));
     let wanted = Arc::new(());
     let is_wanted = Arc::downgrade(&wanted);
     let inflating = tokio::task::spawn_blocking(move || {
-        // The room is taken as long as the file is open.
-        let _share = share;
+        // The permit lasts as long as the file is open.
+        let _permit = permit;
         let mut archive = Archive::open(reader, &Limits::default())?;
         let hashes = archive.read(|_, content| {
             while content.chunk()?.is_some() {
@@ -170,7 +170,7 @@ fn list(hashes: &[PackageHash]) -> String {
 /// A package on its way into a temporary file.
 struct Fetching<'a> {
     lead: &'a Lead,
-    file: Spool,
+    file: TempFileWriter,
     hasher: Hasher,
     size: u64,
     /// What tells this content of the URL from any other.
@@ -181,7 +181,7 @@ impl<'a> Fetching<'a> {
     fn new(lead: &'a Lead) -> Result<Self, Error> {
         Ok(Self {
             lead,
-            file: Spool::new()?,
+            file: TempFileWriter::new()?,
             hasher: Hasher::new(Algorithm::Sha256),
             size: 0,
             tag: None,
@@ -189,7 +189,7 @@ impl<'a> Fetching<'a> {
     }
 
     /// Fetches it, again and again where that may help.
-    async fn run(mut self) -> Result<(Spooled, Expected), Error> {
+    async fn run(mut self) -> Result<(TempFile, Expected), Error> {
         let Place { access, url, .. } = &self.lead.place;
         let (mut furthest, mut failures, mut attempts) = (0, 0, 0);
         while let Err(error) = self.attempt().await {
@@ -208,7 +208,7 @@ impl<'a> Fetching<'a> {
             attempts += 1;
         }
         let (digest, size) = (self.hasher.finish(), self.size);
-        Ok((self.file.into_spooled(), Expected { digest, size }))
+        Ok((self.file.finish(), Expected { digest, size }))
     }
 
     /// Fetches what is missing.

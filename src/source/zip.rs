@@ -6,7 +6,7 @@ use std::task::Poll;
 use super::error::Error;
 use super::place::Place;
 use crate::blob::{self, BlobSource, Body};
-use crate::disk::spool::{Share, Spooled};
+use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
 
 /// A package of a source.
@@ -20,10 +20,10 @@ pub struct Zip {
 pub(super) enum Location {
     Remote(Box<Place>),
     /// Nobody says what it is, so it was fetched beforehand.
-    Spooled {
-        file: Spooled,
-        /// The room that the file takes as long as anybody has it.
-        _share: Arc<Share>,
+    TempFile {
+        file: TempFile,
+        /// Lasts as long as the file.
+        _permit: Arc<Permit>,
     },
 }
 
@@ -50,7 +50,7 @@ impl BlobSource for Zip {
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
         let place = match &self.location {
             Location::Remote(place) => place,
-            Location::Spooled { file, .. } => {
+            Location::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
                 return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
                     // As of other local files.

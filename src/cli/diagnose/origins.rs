@@ -25,7 +25,7 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
     let text = match error {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
-        source::Error::Disk(disk::Error::Spool { .. }) => {
+        source::Error::Disk(disk::Error::TempFile { .. }) => {
             "what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`".to_owned()
         }
         source::Error::Unauthorized { tried, .. } => return introduce(tried),

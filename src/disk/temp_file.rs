@@ -1,6 +1,6 @@
-//! Temporary files, for what has to be whole before it can go on.
+//! Temporary files: packages that must be complete before they can be used.
 //!
-//! They have no name: whatever becomes of the process, nothing stays of them.
+//! The files have no name, so nothing is left behind even if the process is killed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
@@ -11,60 +11,60 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{CHUNK, Error};
 
-/// How many there may be at once.
+/// Limits how many temporary files exist at once.
 ///
-/// # Why nobody waits for ever
-/// A [`Share`] is taken by those who have none, for all that they will need, and at once: so nobody who holds a part waits for
-/// another. Who has one waits only for the network and for the store, which never wait for temporary files.
+/// # Why there is no deadlock
+/// A task acquires one [`Permit`] for all files that it will need, and holds no other while it waits. A task that holds a
+/// permit waits only for the network and the store, and neither waits for temporary files.
 #[derive(Clone, Debug)]
-pub struct Room {
-    places: Arc<Semaphore>,
+pub struct TempFileBudget {
+    semaphore: Arc<Semaphore>,
     files: usize,
 }
 
-/// So many files; none any more when it is dropped.
+/// Permission to have a number of temporary files. Dropping it gives them back to the budget.
 #[derive(Debug)]
-pub struct Share {
+pub struct Permit {
     files: usize,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Room {
-    /// Room for so many files, at least one.
+impl TempFileBudget {
+    /// A budget of this many files, at least one.
     pub fn new(files: usize) -> Self {
         let files = files.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            places: Arc::new(Semaphore::new(files)),
+            semaphore: Arc::new(Semaphore::new(files)),
             files,
         }
     }
 
-    /// Waits for room for so many files; where there will never be so much, for all that there is.
-    pub async fn share(&self, files: usize) -> Share {
+    /// Waits for this many files, or for the whole budget if it is smaller.
+    pub async fn acquire(&self, files: usize) -> Permit {
         let files = files.min(self.files);
-        let places = u32::try_from(files).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.places).acquire_many_owned(places);
-        Share {
+        let permits = u32::try_from(files).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.semaphore).acquire_many_owned(permits);
+        Permit {
             files,
-            // Nobody closes it.
+            // The semaphore is never closed, so this is always `Some`.
             _permit: permit.await.ok(),
         }
     }
 }
 
-impl Share {
-    /// For how many files.
+impl Permit {
+    /// The number of files that may exist under this permit.
     pub fn files(&self) -> usize {
         self.files
     }
 }
 
-/// A file in the system's directory for temporary files, for this process only.
+/// A temporary file that is being written, in the system's directory for temporary files.
 #[derive(Debug)]
-pub struct Spool(File);
+pub struct TempFileWriter(File);
 
-impl Spool {
-    /// Creates one.
+impl TempFileWriter {
+    /// Creates an empty file.
     ///
     /// # Errors
     /// What the system says.
@@ -77,13 +77,13 @@ impl Spool {
     /// Appends bytes.
     ///
     /// # Errors
-    /// What the system says; a full disk is found here.
+    /// What the system says, such as that the disk is full.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = self.0.write_all(bytes);
         written.map_err(|source| failed("write", source))
     }
 
-    /// Empties it.
+    /// Removes all bytes that were written.
     ///
     /// # Errors
     /// What the system says.
@@ -92,18 +92,18 @@ impl Spool {
         cleared.map_err(|source| failed("write", source))
     }
 
-    /// What was written, for reading.
-    pub fn into_spooled(self) -> Spooled {
-        Spooled(Arc::new(self.0))
+    /// Ends writing.
+    pub fn finish(self) -> TempFile {
+        TempFile(Arc::new(self.0))
     }
 }
 
-/// A temporary file that is whole. It is gone when nobody holds it any more.
+/// A temporary file that is complete. The system deletes it with the last clone.
 #[derive(Clone, Debug)]
-pub struct Spooled(Arc<File>);
+pub struct TempFile(Arc<File>);
 
-impl Spooled {
-    /// Reads it from an offset on. Each reader has a position of its own.
+impl TempFile {
+    /// Reads the file from an offset. Each reader has its own position.
     pub fn reader(&self, from: u64) -> Reader {
         Reader {
             file: Arc::clone(&self.0),
@@ -112,7 +112,7 @@ impl Spooled {
     }
 }
 
-/// What reads a temporary file.
+/// Reads a [`TempFile`].
 #[derive(Debug)]
 pub struct Reader {
     file: Arc<File>,
@@ -164,7 +164,7 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
 }
 
 fn failed(action: &'static str, source: io::Error) -> Error {
-    Error::Spool {
+    Error::TempFile {
         action,
         directory: std::env::temp_dir(),
         source,
@@ -179,13 +179,13 @@ mod tests {
 
     #[test]
     fn readers_do_not_disturb_each_other() {
-        let mut spool = Spool::new().unwrap();
-        spool.write(b"wrong").unwrap();
-        spool.clear().unwrap();
-        spool.write(b"abc").unwrap();
-        spool.write(b"def").unwrap();
-        let spooled = spool.into_spooled();
-        let (mut all, mut rest) = (spooled.reader(0), spooled.reader(4));
+        let mut writer = TempFileWriter::new().unwrap();
+        writer.write(b"wrong").unwrap();
+        writer.clear().unwrap();
+        writer.write(b"abc").unwrap();
+        writer.write(b"def").unwrap();
+        let file = writer.finish();
+        let (mut all, mut rest) = (file.reader(0), file.reader(4));
         assert_eq!(all.next_block().unwrap().unwrap(), "abcdef");
         assert_eq!(rest.next_block().unwrap().unwrap(), "ef");
         assert_eq!(all.next_block().unwrap(), None);
@@ -193,13 +193,13 @@ mod tests {
         assert_eq!(rest.seek(SeekFrom::Current(2)).unwrap(), 3);
         assert!(rest.seek(SeekFrom::Current(-4)).is_err());
         assert_eq!(rest.next_block().unwrap().unwrap(), "def");
-        assert_eq!(spooled.reader(7).next_block().unwrap(), None);
+        assert_eq!(file.reader(7).next_block().unwrap(), None);
     }
 
     #[test]
-    fn who_wants_more_room_than_there_is_gets_all_of_it() {
-        let room = Room::new(3);
-        let take = |files| room.share(files).now_or_never();
+    fn a_request_above_the_budget_gets_the_whole_budget() {
+        let budget = TempFileBudget::new(3);
+        let take = |files| budget.acquire(files).now_or_never();
         let two = take(2).unwrap();
         assert_eq!(two.files(), 2);
         let one = take(1).unwrap();

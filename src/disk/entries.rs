@@ -1,0 +1,124 @@
+//! Entries of directories: creating, listing, syncing, removing.
+
+use std::path::Path;
+
+use super::{Error, UNFINISHED, if_exists, staged};
+
+/// Creates a directory and those above it.
+///
+/// # Errors
+/// What the system says.
+pub fn create_dir(path: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(path).map_err(|source| Error::at("create", path, source))
+}
+
+/// As [`create_dir`], and syncs the directories that are new, so that they survive a loss of power.
+///
+/// # Errors
+/// What the system says.
+pub fn create_durable_dir(path: &Path) -> Result<(), Error> {
+    let new: Vec<&Path> = path.ancestors().take_while(|at| is_absent(at)).collect();
+    create_dir(path)?;
+    new.into_iter()
+        .try_for_each(|directory| sync_dir(staged::directory_of(directory)))
+}
+
+/// The empty path is the working directory, which exists.
+fn is_absent(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && !path.exists()
+}
+
+/// Creates a directory that only its owner may read, and those above it. Existing directories keep their modes.
+///
+/// # Errors
+/// What the system says.
+pub fn create_private_dir(path: &Path) -> Result<(), Error> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(path)
+        .map_err(|source| Error::at("create", path, source))
+}
+
+/// The sorted names of a directory's entries. Names that are not UTF-8 are left out: neither tfoci nor clients create them.
+///
+/// # Errors
+/// What the system says.
+pub fn names(path: &Path) -> Result<Vec<String>, Error> {
+    let error = |source| Error::at("list", path, source);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(error)? {
+        names.extend(entry.map_err(error)?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Syncs a directory, so that its entries survive a loss of power.
+///
+/// # Errors
+/// What the system says.
+pub fn sync_dir(path: &Path) -> Result<(), Error> {
+    // Windows neither needs this nor lets a directory be opened for it.
+    if cfg!(unix) {
+        let sync = std::fs::File::open(path).and_then(|directory| directory.sync_all());
+        sync.map_err(|source| Error::at("sync", path, source))?;
+    }
+    Ok(())
+}
+
+/// Removes what an interrupted run left unfinished in a directory. The caller holds the lock over the directory.
+///
+/// # Errors
+/// What the system says.
+pub fn sweep(directory: &Path) -> Result<(), Error> {
+    for name in if_exists(names(directory))?.unwrap_or_default() {
+        if name.starts_with(UNFINISHED) {
+            remove(&directory.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file, or a directory with its contents.
+///
+/// # Errors
+/// What the system says. A path that does not exist is not an error.
+pub fn remove(path: &Path) -> Result<(), Error> {
+    let removed = match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
+        Ok(_) => std::fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    if_exists(removed.map_err(|source| Error::at("remove", path, source))).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durable_directories_may_be_there_already() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a/b/c");
+        for _ in 0..2 {
+            create_durable_dir(&path).unwrap();
+            assert!(path.is_dir());
+        }
+        create_durable_dir(Path::new("src")).unwrap();
+        std::fs::write(directory.path().join("file"), b"").unwrap();
+        assert!(create_durable_dir(&directory.path().join("file/a")).is_err());
+    }
+
+    #[test]
+    fn sweeping_removes_only_what_is_unfinished() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(format!("{UNFINISHED}x")), b"").unwrap();
+        std::fs::create_dir(directory.path().join(format!("{UNFINISHED}dir"))).unwrap();
+        std::fs::write(directory.path().join("kept"), b"").unwrap();
+        sweep(directory.path()).unwrap();
+        assert_eq!(names(directory.path()).unwrap(), ["kept"]);
+    }
+}

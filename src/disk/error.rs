@@ -1,0 +1,88 @@
+//! Errors of this machine's files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Category, printable_path};
+
+/// A file or directory of this machine could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system reported an error.
+    #[error("cannot {action} {}", printable_path(.path))]
+    Io {
+        /// The verb for the message, such as `read`.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A temporary file could not be created, written or read.
+    #[error("cannot {action} a temporary file in {}", printable_path(.directory))]
+    TempFile {
+        /// The verb for the message, such as `write`.
+        action: &'static str,
+        /// The system's directory for temporary files.
+        directory: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A directory, device, pipe or socket where a regular file was expected.
+    #[error("{} is not a regular file", printable_path(.path))]
+    Special {
+        /// The directory, device, pipe or socket.
+        path: PathBuf,
+    },
+    /// A file is larger than the limit for its kind.
+    #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", printable_path(.path), or_more(*.size))]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+        /// Its size in bytes; pipes have none.
+        size: Option<u64>,
+    },
+}
+
+fn or_more(size: Option<u64>) -> String {
+    size.map_or_else(|| "more".to_owned(), |size| format!("{size} bytes"))
+}
+
+impl Error {
+    /// An error of the system about a path.
+    pub fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Whether the file or directory does not exist.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Io { .. } if self.is_not_found() => Category::NotFound,
+            Self::Io { .. } | Self::TempFile { .. } => Category::Local,
+            Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
+        }
+    }
+}
+
+/// Turns the error that a file or directory does not exist into `None`.
+///
+/// # Errors
+/// Every other error, unchanged.
+pub fn if_exists<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,211 @@
+//! Opening and reading files, with a limit on their size.
+
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use super::{Error, patient};
+
+/// The size of the chunks in which packages flow: large enough for few system calls, small enough that eight
+/// transfers fit in a few MiB.
+pub const CHUNK: usize = 64 << 10;
+
+/// Reads a whole file of at most `limit` bytes that the user named. It may be a pipe, which is read for a limited time.
+///
+/// # Errors
+/// What the system says, or [`Error::TooLarge`].
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let failed = |source| Error::at("read", path, source);
+    let file = without_waiting(std::fs::OpenOptions::new().read(true))
+        .open(path)
+        .map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_file() {
+        read_all(file, metadata.len(), path, limit)
+    } else {
+        read_all(patient::Patient::new(file, &metadata), 0, path, limit)
+    }
+}
+
+/// Reads a whole regular file of at most `limit` bytes. For directories that others may write to.
+///
+/// # Errors
+/// As [`open`], or [`Error::TooLarge`].
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let file = open(path)?;
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    read_all(file, size, path, limit)
+}
+
+/// Reads to the end, or to the limit. `size` is for the message; it is 0 for pipes.
+fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::at("read", path, source))?;
+    if bytes.len() as u64 > limit {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            limit,
+            size: Some(size).filter(|size| *size > limit),
+        });
+    }
+    Ok(bytes)
+}
+
+/// Opens a regular file, or a symbolic link to one, for reading.
+///
+/// # Errors
+/// What the system says, or [`Error::Special`].
+pub fn open(path: &Path) -> Result<std::fs::File, Error> {
+    let failed = |source| Error::at("read", path, source);
+    let special = || Error::Special {
+        path: path.to_owned(),
+    };
+    // Checked before opening, since opening a device can have effects, and again afterwards, since the file may have been
+    // replaced in between.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(special());
+    }
+    let file = without_waiting(std::fs::OpenOptions::new().read(true))
+        .open(path)
+        .map_err(failed)?;
+    match file.metadata().map_err(failed)?.is_file() {
+        true => Ok(file),
+        false => Err(special()),
+    }
+}
+
+/// Without this, opening a pipe would block until another process opens its other end.
+#[cfg(unix)]
+pub(super) fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.custom_flags(flags.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+pub(super) fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+    options
+}
+
+/// Reads a file in blocks of [`CHUNK`] bytes.
+pub struct Blocks {
+    file: std::fs::File,
+    path: PathBuf,
+}
+
+impl Blocks {
+    /// Opens a file at an offset.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(path: &Path, from: u64) -> Result<Self, Error> {
+        let mut blocks = Self::of(open(path)?, path);
+        if from > 0 {
+            let sought = blocks.file.seek(SeekFrom::Start(from));
+            sought.map_err(|source| Error::at("read", path, source))?;
+        }
+        Ok(blocks)
+    }
+
+    /// Reads a file that is open already. The path is for messages.
+    pub fn of(file: std::fs::File, path: &Path) -> Self {
+        Self {
+            file,
+            path: path.to_owned(),
+        }
+    }
+
+    /// The next bytes; `None` at the end.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
+        let mut block = Vec::with_capacity(CHUNK);
+        let read = (&self.file)
+            .take(CHUNK as u64)
+            .read_to_end(&mut block)
+            .map_err(|source| Error::at("read", &self.path, source))?;
+        Ok((read > 0).then(|| block.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::if_exists;
+    use super::*;
+
+    #[test]
+    fn reading_is_bounded() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, b"12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        assert!(matches!(
+            read(&path, 4),
+            Err(Error::TooLarge {
+                limit: 4,
+                size: Some(5),
+                ..
+            })
+        ));
+        assert!(
+            if_exists(read(&directory.path().join("none"), 4))
+                .unwrap()
+                .is_none()
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_endless_file_exceeds_the_limit() {
+        let error = read(Path::new("/dev/zero"), 4).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot read /dev/zero\n  expected at most 4 bytes\n  received more"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_and_links_to_them_are_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("file"), b"x").unwrap();
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path("endless")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        assert_eq!(read_regular(&path("link"), 1).unwrap(), b"x");
+        for name in ["endless", "socket", "."] {
+            assert!(matches!(
+                read_regular(&path(name), 1),
+                Err(Error::Special { .. })
+            ));
+            assert!(matches!(
+                Blocks::open(&path(name), 0),
+                Err(Error::Special { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn blocks_give_the_file_from_any_offset() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let content: Vec<u8> = (0..CHUNK + 10)
+            .map(|n| u8::try_from(n % 251).unwrap())
+            .collect();
+        std::fs::write(&path, &content).unwrap();
+        for from in [0, 1, CHUNK, CHUNK + 10, CHUNK + 11] {
+            let mut blocks = Blocks::open(&path, from as u64).unwrap();
+            let mut all = Vec::new();
+            while let Some(block) = blocks.next_block().unwrap() {
+                all.extend_from_slice(&block);
+            }
+            assert_eq!(all, content.get(from..).unwrap_or_default());
+        }
+    }
+}
