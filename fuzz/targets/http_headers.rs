@@ -4,14 +4,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tfoci::store::registry::headers::{Scheme, next_page, scheme};
+use tfoci::store::registry::headers::{AuthScheme, next_page, scheme};
 
 fuzz_target!(|input: &str| {
     let registry: url::Url = "https://registry.example:5000/".parse().unwrap();
     let page: url::Url = "https://registry.example:5000/v2/acme/demo/tags/list?n=1"
         .parse()
         .unwrap();
-    if let Ok(Some(Scheme::Bearer { realm, .. })) = scheme(input.lines(), &registry) {
+    if let Ok(Some(AuthScheme::Bearer { realm, .. })) = scheme(input.lines(), &registry) {
         assert_eq!(realm.scheme(), "https");
         assert!(realm.has_host());
     }

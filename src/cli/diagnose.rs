@@ -24,7 +24,7 @@ use tfoci::selection;
 use tfoci::source;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
-use tfoci::store::registry::known::{Known, Levels};
+use tfoci::store::registry::known::{KnownRegistry, LevelsError};
 use tfoci::template;
 use tfoci::trust;
 
@@ -270,7 +270,7 @@ fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::Source(error) => return origins::at_source(error),
         Problem::Package { source, .. } => return origins::of_package(&**source),
-        Problem::Store(store::Error::NoRepository { registry: Known::Ecr, name, .. }) => {
+        Problem::Store(store::Error::NoRepository { registry: KnownRegistry::Ecr, name, .. }) => {
             format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
         }
         Problem::Store(store::Error::NoRepository { .. }) => {
@@ -330,7 +330,7 @@ fn hint(failure: &Failure) -> Option<String> {
     Some(text)
 }
 
-fn levelled(levels: &Levels) -> String {
+fn levelled(levels: &LevelsError) -> String {
     match levels.is_exact {
         true => {
             "join what tells providers apart with dashes, such as `{namespace}-{type}`".to_owned()

@@ -208,7 +208,7 @@ pub enum MappingError {
     Template(#[from] template::Error),
     /// A name with more or fewer levels than its registry takes.
     #[error(transparent)]
-    Levels(#[from] known::Levels),
+    Levels(#[from] known::LevelsError),
     /// One repository, which is not called like the provider.
     #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
     OneRepository {
@@ -245,7 +245,7 @@ pub enum AddressError {
     Repository(#[from] template::Error),
     /// Names with more or fewer levels than their registry takes, whatever the provider.
     #[error(transparent)]
-    Levels(#[from] known::Levels),
+    Levels(#[from] known::LevelsError),
     /// A name and password, which every message and every list of processes would show.
     #[error(
         "`{text}` has the name and password of a user\n  expected none in the address of a store"

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::registry::known::Known;
+use super::registry::known::KnownRegistry;
 use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;
@@ -218,7 +218,7 @@ pub enum Error {
     #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", printable(.name), said(.answer))]
     NoRepository {
         /// The registry, as far as it is known.
-        registry: Known,
+        registry: KnownRegistry,
         /// The repository's name in it.
         name: String,
         /// What was asked.

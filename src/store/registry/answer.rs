@@ -1,4 +1,4 @@
-//! Reading a registry's answers.
+//! Errors and headers in the answers of a registry.
 
 use reqwest::header::{CONTENT_TYPE, LINK};
 use url::Url;
@@ -9,10 +9,10 @@ use super::wire::ErrorList;
 use crate::error::printable;
 use crate::http::Answer;
 
-/// The longest list of errors that is read; the rest is for the registry's own log.
+/// The longest body of an error that is read, in bytes.
 pub(super) const LARGEST_ERROR: u64 = 64 << 10;
 
-/// What a registry says about a failure, in one line.
+/// The registry's explanation of a failure, in one line.
 pub(super) fn text(body: &[u8]) -> String {
     let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
     if list.errors.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn text(body: &[u8]) -> String {
     printable(&items.collect::<Vec<_>>().join("; "))
 }
 
-/// Turns an answer that is no success into an error.
+/// Turns an answer that is not a success into an error.
 pub(super) async fn failure(what: &'static str, answer: Answer) -> Error {
     let (url, status) = (answer.url().clone(), answer.status().as_u16());
     let body = answer.bytes(LARGEST_ERROR).await.unwrap_or_default();
@@ -47,9 +47,9 @@ pub(super) async fn failure(what: &'static str, answer: Answer) -> Error {
     }
 }
 
-/// Whether a registry says that there is no such repository, at whatever status
-/// ([clients: repository not found](crate::clients#repository-not-found)). Clients also look at the
-/// codes of a 404, on some of which they stop; to us a repository that is not found is not there.
+/// Whether an error, at any status, means that there is no such repository
+/// ([clients: repository not found](crate::clients#repository-not-found)). Clients also stop at a 404 with other codes; tfoci
+/// takes every 404 for a repository that does not exist.
 pub(super) fn says_unknown(body: &[u8]) -> bool {
     let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
     list.errors
@@ -57,13 +57,13 @@ pub(super) fn says_unknown(body: &[u8]) -> bool {
         .any(|item| item.code == "NAME_UNKNOWN" || item.code == "NAME_INVALID")
 }
 
-/// The media type, without parameters.
+/// The media type of an answer, without parameters.
 pub(super) fn media_type(answer: &Answer) -> String {
     let text = answer.header(CONTENT_TYPE).unwrap_or_default();
     text.split(';').next().unwrap_or_default().trim().to_owned()
 }
 
-/// Where the next page of a list is, if there is one.
+/// The URL of the next page of a list; `None` on the last page.
 pub(super) fn next_page(answer: &Answer) -> Option<Result<Url, Error>> {
     let next = headers::next_page(&answer.header(LINK)?, answer.url())?;
     Some(next.map_err(|foreign| Error::ForeignPage {

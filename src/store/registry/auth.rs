@@ -1,7 +1,7 @@
 //! Authentication to one registry: challenges, and tokens for scopes.
 //!
-//! The first request goes out as it is; the registry's challenge tells what it wants. From then on tokens are fetched
-//! before they are needed, one fetch for all who wait for the same scope, and renewed shortly before they expire.
+//! The first request goes out without credentials, and the challenge in its answer names the scheme. From then on a token is
+//! fetched before the first request of each scope, once for all tasks that wait for it, and renewed shortly before it expires.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,24 +12,24 @@ use reqwest::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use url::Url;
 
 use super::super::Error;
-use super::headers::{self, Scheme};
+use super::headers::{self, AuthScheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
 use crate::http::{Answer, Http, Payload, Request, Secret, authority};
 
-/// What a token server may answer with at most ([clients: authentication flow](crate::clients#authentication-flow)).
+/// The largest answer of a token server in bytes ([clients: authentication flow](crate::clients#authentication-flow)).
 const LARGEST_TOKEN: u64 = 128 << 10;
-/// How long a token holds when its server does not say.
+/// The lifetime of a token in seconds if its server does not name one.
 const DEFAULT_LIFE: u64 = 60;
-/// How long before its end a token is renewed: a request must not outlive it.
+/// How long before its end a token is renewed, so that it does not expire during a request.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// What a request wants to do with a repository.
+/// The actions on repositories that a token must allow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Scope(Vec<String>);
 
 impl Scope {
-    /// Nothing in particular.
+    /// No repository, as for `GET /v2/`.
     pub(super) fn none() -> Self {
         Self(Vec::new())
     }
@@ -42,15 +42,15 @@ impl Scope {
         Self(vec![format!("repository:{name}:pull,push")])
     }
 
-    /// Also to read another repository, as a mount does.
+    /// Adds reading another repository, which a mount needs.
     pub(super) fn and_pull(mut self, name: &str) -> Self {
         self.0.push(format!("repository:{name}:pull"));
         self
     }
 }
 
-/// What a registry was found to want, shared by all of its repositories.
-pub(super) type Learnt = Arc<Mutex<Option<Scheme>>>;
+/// The scheme that a registry's last challenge named, shared by its repositories; `None` before the first challenge.
+pub(super) type SharedScheme = Arc<Mutex<Option<AuthScheme>>>;
 
 struct Token {
     secret: Secret,
@@ -62,7 +62,7 @@ pub(super) struct Auth {
     http: Http,
     base: Url,
     credential: Option<Credential>,
-    scheme: Learnt,
+    scheme: SharedScheme,
     tokens: tokio::sync::Mutex<HashMap<Scope, Token>>,
 }
 
@@ -71,7 +71,7 @@ impl Auth {
         http: Http,
         base: Url,
         credential: Option<Credential>,
-        scheme: Learnt,
+        scheme: SharedScheme,
     ) -> Self {
         Self {
             http,
@@ -82,7 +82,7 @@ impl Auth {
         }
     }
 
-    /// The secret for a scope, as far as it is known what the registry wants.
+    /// The secret for a scope; `None` before the first challenge, and where there is no credential.
     pub(super) async fn secret(&self, scope: &Scope) -> Result<Option<Secret>, Error> {
         let scheme = self
             .scheme
@@ -91,15 +91,15 @@ impl Auth {
             .clone();
         match scheme {
             None => Ok(None),
-            Some(Scheme::Basic) => Ok(self.credential.as_ref().and_then(Credential::basic)),
-            Some(Scheme::Bearer { realm, service }) => self
+            Some(AuthScheme::Basic) => Ok(self.credential.as_ref().and_then(Credential::basic)),
+            Some(AuthScheme::Bearer { realm, service }) => self
                 .token(scope, &realm, service.as_deref())
                 .await
                 .map(Some),
         }
     }
 
-    /// Whether the registry has asked who we are.
+    /// Whether the registry has sent a challenge.
     pub(super) fn was_challenged(&self) -> bool {
         self.scheme
             .lock()
@@ -107,13 +107,13 @@ impl Auth {
             .is_some()
     }
 
-    /// Whether an answer came from the registry's own scheme, host and port. Only such an answer says how the registry wants to
-    /// be authenticated to: a redirect, or the `Location` of an upload, may lead to a host that would ask for the password itself.
+    /// Whether an answer came from the registry's own scheme, host and port. Only the challenge in such an answer counts: a
+    /// redirect, or the `Location` of an upload, can lead to a host that asks for the password itself.
     pub(super) fn is_own(&self, answer: &Url) -> bool {
         answer.origin() == self.base.origin()
     }
 
-    /// Learns from a refusal. `false`: there is nothing to learn, and asking again would change nothing.
+    /// Reads the challenge of a 401. `false` if sending the request again would not help.
     pub(super) async fn learn(
         &self,
         answer: &Answer,
@@ -132,13 +132,13 @@ impl Auth {
             .clone_from(&wanted);
         match wanted {
             None => Ok(false),
-            // Of several who asked before that was known, each has to ask again.
-            Some(Scheme::Basic) => {
+            // Concurrent requests without credentials may all get a challenge; each of them is sent again.
+            Some(AuthScheme::Basic) => {
                 let basic = self.credential.as_ref().and_then(Credential::basic);
                 Ok(basic.is_some() && basic.as_ref() != used)
             }
-            Some(Scheme::Bearer { .. }) => {
-                // A token may end before its time. One that is not known any more was renewed by somebody else meanwhile.
+            Some(AuthScheme::Bearer { .. }) => {
+                // A token may be revoked before it expires. If the map has another one, another task has renewed it.
                 let mut tokens = self.tokens.lock().await;
                 if tokens
                     .get(scope)
@@ -160,7 +160,7 @@ impl Auth {
         if let Some(access) = self.credential.as_ref().and_then(Credential::access) {
             return Ok(access);
         }
-        // Held while fetching, so that all who wait share one fetch.
+        // Locked while fetching, so that tasks that wait for the same token share it.
         let mut tokens = self.tokens.lock().await;
         if let Some(token) = tokens
             .get(scope)
@@ -220,7 +220,7 @@ impl Auth {
             .secret(basic, realm)
     }
 
-    /// The registry, or its token server, refused the credentials; `by` is who answered.
+    /// The error for a refusal by the registry or its token server, whose URL is `by`.
     pub(super) fn refused(&self, by: &Url, status: u16, body: &[u8]) -> Error {
         Error::Unauthorized {
             host: self.host(),

@@ -1,4 +1,4 @@
-//! Blobs of a registry, which can be read from any byte.
+//! Reading blobs of a registry from any offset.
 
 use reqwest::header::RANGE;
 use reqwest::{Method, StatusCode};
@@ -33,7 +33,7 @@ impl BlobSource for RegistryBlob {
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        let answer = self.ask(from).await.map_err(|error| match error {
+        let answer = self.request(from).await.map_err(|error| match error {
             Error::Missing { .. } => blob::Error::Missing,
             Error::Http(error) => blob::Error::Http(error),
             error => blob::Error::NotGiven {
@@ -46,16 +46,16 @@ impl BlobSource for RegistryBlob {
 }
 
 impl RegistryBlob {
-    async fn ask(&self, from: u64) -> Result<Answer, Error> {
-        let (host, name) = self.registry.locate(&self.repository).await?;
-        let url = host.url(name, &format!("blobs/{}", self.expected.digest))?;
+    async fn request(&self, from: u64) -> Result<Answer, Error> {
+        let (session, name) = self.registry.locate(&self.repository).await?;
+        let url = session.url(name, &format!("blobs/{}", self.expected.digest))?;
         if from > 0 {
             let url = url.clone().into();
             self.registry.http.report(Event::Resuming { url, from });
         }
         let request = || {
-            let request = host.request(Method::GET, url.clone());
-            // What is small is read at once: nothing holds a place for it while it is looked at.
+            let request = session.request(Method::GET, url.clone());
+            // A small blob is read at once, so that it does not occupy one of the limited transfers.
             let request = match self.expected.size {
                 0..=SMALL => request.whole(LARGEST_READ),
                 _ => request.flowing(),
@@ -68,14 +68,15 @@ impl RegistryBlob {
         };
         let answer = self
             .registry
-            .send(&host, &Scope::pull(name), request)
+            .send(&session, &Scope::pull(name), request)
             .await?;
-        let elsewhere = answer.status() == StatusCode::PARTIAL_CONTENT
+        let is_other_range = answer.status() == StatusCode::PARTIAL_CONTENT
             && answer.range().map(|range| range.start) != Some(from);
-        if from > 0 && (elsewhere || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
-            // Not the bytes that were asked for: all of them, then, and not while this answer holds a place.
+        if from > 0 && (is_other_range || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
+            // The answer is not the requested range, so all bytes are requested. The answer is dropped first, since it may occupy
+            // one of the limited transfers.
             drop(answer);
-            return Box::pin(self.ask(0)).await;
+            return Box::pin(self.request(0)).await;
         }
         match answer.status() {
             StatusCode::NOT_FOUND => Err(Error::Missing {
@@ -83,7 +84,7 @@ impl RegistryBlob {
                 digest: self.expected.digest,
             }),
             status if status.is_success() => Ok(answer),
-            _ => Err(self.registry.refusal(&host, "blob", answer).await),
+            _ => Err(self.registry.refusal(&session, "blob", answer).await),
         }
     }
 }

@@ -1,43 +1,43 @@
-//! What a registry says in headers: how to authenticate, and where the next page is.
+//! Headers of a registry: challenges, and links to the next page of a list.
 //!
-//! Both are a stranger's text. They are parsed here, apart from what is done with them, so that they can be fuzzed.
+//! Their text is not trusted. It is parsed here without any I/O, so that the parsers can be fuzzed.
 
 use url::Url;
 
-/// How a registry wants to be authenticated to.
+/// The authentication scheme of a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// By name and password.
+pub enum AuthScheme {
+    /// User name and password in each request.
     Basic,
-    /// By a token.
+    /// A token from a token server.
     Bearer {
         /// The URL of the token server.
         realm: Url,
-        /// What the token server calls the registry.
+        /// The token server's name for the registry.
         service: Option<String>,
     },
 }
 
-/// A challenge names a realm that is no URL, or that is weaker than the registry: `http` where the registry has `https`.
+/// The realm in a challenge is no URL, or it is `http` while the registry is `https`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusableRealm;
 
-/// A `Link` that leads to another scheme, host or port.
+/// A `Link` header leads to another scheme, host or port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignPage {
-    /// The target as it is written.
+    /// The target as it is written in the header.
     pub target: String,
 }
 
-/// What the `WWW-Authenticate` headers of the registry at `base` ask for: a token where there is a choice. `None` if they ask for nothing
-/// that is known here.
+/// The scheme in the `WWW-Authenticate` headers of the registry at `base`; `Bearer` if there is a choice. `None` if the headers
+/// name no known scheme.
 ///
 /// # Errors
-/// The realm of the first `Bearer` challenge cannot be used.
+/// The realm of the first `Bearer` challenge is unusable.
 pub fn scheme<'a>(
     headers: impl IntoIterator<Item = &'a str>,
     base: &Url,
-) -> Result<Option<Scheme>, UnusableRealm> {
+) -> Result<Option<AuthScheme>, UnusableRealm> {
     let mut basic = None;
     for header in headers {
         for challenge in http_auth::parser::ChallengeParser::new(header).filter_map(Result::ok) {
@@ -49,26 +49,26 @@ pub fn scheme<'a>(
                 };
                 let realm = base.join(&parameter("realm").unwrap_or_default());
                 let realm = realm.ok().filter(|realm| is_as_strong(realm, base));
-                return Ok(Some(Scheme::Bearer {
+                return Ok(Some(AuthScheme::Bearer {
                     realm: realm.ok_or(UnusableRealm)?,
                     service: parameter("service"),
                 }));
             }
             if challenge.scheme.eq_ignore_ascii_case("basic") {
-                basic = Some(Scheme::Basic);
+                basic = Some(AuthScheme::Basic);
             }
         }
     }
     Ok(basic)
 }
 
-/// A realm must not be weaker than the registry that names it: the password goes there.
+/// Whether the connection to the realm is as secure as the one to the registry: the password is sent to the realm.
 fn is_as_strong(realm: &Url, base: &Url) -> bool {
     realm.scheme() == "https" || (realm.scheme() == "http" && base.scheme() == "http")
 }
 
-/// Where the next page is: any `Link` header is followed, whatever its `rel`
-/// ([clients: tag lists](crate::clients#tag-lists)). `None` if it names no target.
+/// The URL of the next page, from a `Link` header with any `rel` ([clients: tag lists](crate::clients#tag-lists)). `None` if
+/// the header has no target.
 ///
 /// # Errors
 /// The target lies at another scheme, host or port than `page`.

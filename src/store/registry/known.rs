@@ -1,29 +1,29 @@
-//! Registries that are known by their hosts: what to expect of them before they have answered anything.
+//! Registries that are known by their host names, and what they deviate in from the OCI distribution specification.
 //!
-//! The table only seeds defaults, where being wrong first costs an upload or a message that nobody understands. Every other
-//! registry is treated by the OCI distribution specification, and shows what it takes.
+//! The table only holds deviations that would otherwise cost an upload or end in a confusing message. All other registries are
+//! expected to follow the specification.
 
 use crate::error::Category;
 use crate::oci::Repository;
 
-/// A registry, as far as its host tells.
+/// The registry behind a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum KnownRegistry {
     /// Docker Hub.
     DockerHub,
-    /// GitHub's.
+    /// GitHub Container Registry.
     Ghcr,
-    /// Amazon's, private.
+    /// Amazon Elastic Container Registry, private.
     Ecr,
-    /// Amazon's, public.
+    /// Amazon Elastic Container Registry, public.
     EcrPublic,
-    /// Azure's, in any of its clouds.
+    /// Azure Container Registry, in any of the Azure clouds.
     Acr,
-    /// Google's Artifact Registry.
+    /// Google Artifact Registry.
     ArtifactRegistry,
-    /// The hosts of Google's earlier registry.
+    /// Google Container Registry, the predecessor of Artifact Registry.
     Gcr,
-    /// GitLab's own, not one that somebody runs.
+    /// gitlab.com, but no GitLab instance elsewhere.
     Gitlab,
     /// quay.io.
     Quay,
@@ -31,23 +31,23 @@ pub enum Known {
     Other,
 }
 
-/// How the bytes of a blob may go to a registry.
+/// How a registry supports uploads of blobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Uploads {
-    /// In one piece; in chunks if that does not get through.
+pub(super) enum UploadSupport {
+    /// In one request, and in chunks if that fails.
     Any,
-    /// In one piece only.
+    /// In one request only.
     Whole,
-    /// Whatever is longer than so many bytes goes in chunks of this length.
+    /// In chunks of this many bytes, if the blob is longer.
     Chunks(usize),
 }
 
-/// Docker Hub's API, which is not at the host that references name
+/// The host of Docker Hub's API, which differs from the host in references
 /// ([clients: repository addresses](crate::clients#repository-addresses)).
 const HUB: &str = "registry-1.docker.io";
 
-impl Known {
-    /// Looks at a host, with or without a port.
+impl KnownRegistry {
+    /// The registry behind a host name with or without a port.
     pub fn of(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
         let host = host.split(':').next().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Known {
         }
     }
 
-    /// Where the registry is spoken to.
+    /// The host of the registry's API.
     pub(super) fn api_host(self, host: &str) -> &str {
         match self {
             Self::DockerHub => HUB,
@@ -78,21 +78,21 @@ impl Known {
         }
     }
 
-    pub(super) fn uploads(self) -> Uploads {
+    pub(super) fn upload_support(self) -> UploadSupport {
         match self {
-            // Of several PATCHes the last one wins.
+            // Of several PATCH requests, only the last one takes effect.
             Self::Ghcr
-            // They are answered with 405.
+            // PATCH is answered with 405.
             | Self::ArtifactRegistry | Self::Gcr
-            // What they say of how far they have come cannot be relied on.
-            | Self::Ecr | Self::EcrPublic => Uploads::Whole,
-            // A PUT is cut near 20 MB; this is the length of Azure's own clients.
-            Self::Acr => Uploads::Chunks(4 << 20),
-            Self::DockerHub | Self::Gitlab | Self::Quay | Self::Other => Uploads::Any,
+            // The offsets in the answers to PATCH are unreliable.
+            | Self::Ecr | Self::EcrPublic => UploadSupport::Whole,
+            // A PUT is aborted near 20 MB. 4 MiB is the length of chunks of Azure's own clients.
+            Self::Acr => UploadSupport::Chunks(4 << 20),
+            Self::DockerHub | Self::Gitlab | Self::Quay | Self::Other => UploadSupport::Any,
         }
     }
 
-    /// The shape of its repositories' names: the least levels, the most, and what they are called.
+    /// The levels of its repositories' names: the least number, the most, and what they are called.
     fn shape(self) -> Option<(usize, Option<usize>, &'static str)> {
         Some(match self {
             Self::DockerHub => (2, Some(2), "NAMESPACE/NAME"),
@@ -107,14 +107,14 @@ impl Known {
     }
 }
 
-/// Checks whether a registry can have a repository of this name at all.
+/// Checks that the name of a repository has as many levels as its registry allows.
 ///
 /// # Errors
-/// It is known to have none with so many levels.
-pub fn check(repository: &Repository) -> Result<(), Levels> {
+/// The registry is known to allow fewer levels, or to require more.
+pub fn check(repository: &Repository) -> Result<(), LevelsError> {
     let text = repository.as_str();
     let (host, name) = text.split_once('/').unwrap_or((text, ""));
-    let registry = Known::of(host);
+    let registry = KnownRegistry::of(host);
     let Some((least, most, shape)) = registry.shape() else {
         return Ok(());
     };
@@ -122,7 +122,7 @@ pub fn check(repository: &Repository) -> Result<(), Levels> {
     if received >= least && most.is_none_or(|most| received <= most) {
         return Ok(());
     }
-    Err(Levels {
+    Err(LevelsError {
         registry,
         repository: text.to_owned(),
         expected: format!("{host}/{shape}"),
@@ -130,22 +130,22 @@ pub fn check(repository: &Repository) -> Result<(), Levels> {
     })
 }
 
-/// A name with more or fewer levels than its registry takes.
+/// The name of a repository has more or fewer levels than its registry allows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the registry takes no name with so {} levels\n  expected {expected}{}\n  received {repository}", self.how(), if self.is_exact { "" } else { ", or deeper" })]
-pub struct Levels {
+pub struct LevelsError {
     /// The registry.
-    pub registry: Known,
-    /// The repository that it cannot have.
+    pub registry: KnownRegistry,
+    /// The repository, with its registry.
     pub repository: String,
-    /// What its repositories are called.
+    /// The form of names that the registry allows.
     pub expected: String,
-    /// Whether more levels than those are too many.
+    /// Whether names with more levels than `expected` are refused, too.
     pub is_exact: bool,
 }
 
-impl Levels {
-    /// What kind of problem it is.
+impl LevelsError {
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Unsupported
     }
@@ -167,45 +167,54 @@ mod tests {
     #[test]
     fn registries_are_known_by_their_hosts() {
         for (host, known) in [
-            ("docker.io", Known::DockerHub),
-            ("index.docker.io", Known::DockerHub),
-            ("registry-1.docker.io:443", Known::DockerHub),
-            ("GHCR.io", Known::Ghcr),
-            ("123.dkr.ecr.eu-west-1.amazonaws.com", Known::Ecr),
-            ("123.dkr.ecr.cn-north-1.amazonaws.com.cn", Known::Ecr),
-            ("123.dkr.ecr-fips.us-east-1.amazonaws.com", Known::Ecr),
-            ("123.dkr-ecr.eu-west-1.on.aws", Known::Ecr),
-            ("public.ecr.aws", Known::EcrPublic),
-            ("acme.azurecr.io", Known::Acr),
-            ("acme.azurecr.us", Known::Acr),
-            ("acme.azurecr.cn", Known::Acr),
-            ("europe-docker.pkg.dev", Known::ArtifactRegistry),
-            ("gcr.io", Known::Gcr),
-            ("eu.gcr.io", Known::Gcr),
-            ("registry.gitlab.com", Known::Gitlab),
-            ("quay.io", Known::Quay),
-            ("azurecr.io.example.com", Known::Other),
-            ("notgcr.io", Known::Other),
-            ("notghcr.io", Known::Other),
-            ("dkr.ecr.example.com", Known::Other),
-            ("gitlab.example.com", Known::Other),
-            ("127.0.0.1:5000", Known::Other),
-            ("[::1]:5000", Known::Other),
+            ("docker.io", KnownRegistry::DockerHub),
+            ("index.docker.io", KnownRegistry::DockerHub),
+            ("registry-1.docker.io:443", KnownRegistry::DockerHub),
+            ("GHCR.io", KnownRegistry::Ghcr),
+            ("123.dkr.ecr.eu-west-1.amazonaws.com", KnownRegistry::Ecr),
+            (
+                "123.dkr.ecr.cn-north-1.amazonaws.com.cn",
+                KnownRegistry::Ecr,
+            ),
+            (
+                "123.dkr.ecr-fips.us-east-1.amazonaws.com",
+                KnownRegistry::Ecr,
+            ),
+            ("123.dkr-ecr.eu-west-1.on.aws", KnownRegistry::Ecr),
+            ("public.ecr.aws", KnownRegistry::EcrPublic),
+            ("acme.azurecr.io", KnownRegistry::Acr),
+            ("acme.azurecr.us", KnownRegistry::Acr),
+            ("acme.azurecr.cn", KnownRegistry::Acr),
+            ("europe-docker.pkg.dev", KnownRegistry::ArtifactRegistry),
+            ("gcr.io", KnownRegistry::Gcr),
+            ("eu.gcr.io", KnownRegistry::Gcr),
+            ("registry.gitlab.com", KnownRegistry::Gitlab),
+            ("quay.io", KnownRegistry::Quay),
+            ("azurecr.io.example.com", KnownRegistry::Other),
+            ("notgcr.io", KnownRegistry::Other),
+            ("notghcr.io", KnownRegistry::Other),
+            ("dkr.ecr.example.com", KnownRegistry::Other),
+            ("gitlab.example.com", KnownRegistry::Other),
+            ("127.0.0.1:5000", KnownRegistry::Other),
+            ("[::1]:5000", KnownRegistry::Other),
         ] {
-            assert_eq!(Known::of(host), known, "{host}");
+            assert_eq!(KnownRegistry::of(host), known, "{host}");
         }
     }
 
     #[test]
-    fn only_docker_hub_is_spoken_to_elsewhere() {
+    fn only_docker_hub_has_its_api_on_another_host() {
         for host in ["docker.io", "index.docker.io", "registry-1.docker.io"] {
-            assert_eq!(Known::of(host).api_host(host), "registry-1.docker.io");
+            assert_eq!(
+                KnownRegistry::of(host).api_host(host),
+                "registry-1.docker.io"
+            );
         }
         let host = "ghcr.io:443";
-        assert_eq!(Known::of(host).api_host(host), host);
+        assert_eq!(KnownRegistry::of(host).api_host(host), host);
     }
 
-    /// Names, and what is said of them.
+    /// Names, each with the end of its message.
     const REFUSED: [(&str, &str); 6] = [
         (
             "docker.io/acme/tofu/demo",
@@ -234,7 +243,7 @@ mod tests {
     ];
 
     #[test]
-    fn names_with_other_levels_are_refused() {
+    fn names_with_too_many_or_too_few_levels_are_refused() {
         for (name, says) in REFUSED {
             let error = check(&Repository::in_registry(name).unwrap()).unwrap_err();
             let text = error.to_string().replace("\n ", " |");

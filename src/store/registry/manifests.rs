@@ -1,60 +1,30 @@
-//! Manifests: reading, and writing by digest or by tag.
-
-use std::time::Duration;
+//! Reading manifests, by digest or by tag.
 
 use futures_util::TryStreamExt as _;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH};
+use reqwest::header::{ACCEPT, ETAG, HeaderName};
 use reqwest::{Method, StatusCode};
 
-use super::answer::{self, LARGEST_ERROR};
+use super::answer;
 use super::auth::Scope;
-use super::objection::Objection;
-use super::{At, Error, Registry, Repository, Session};
+use super::{At, Error, Registry, Repository};
 use crate::blob::{self, Body, hold_back};
 use crate::digest::Digest;
-use crate::http::{Answer, Payload, authority, wish};
-use crate::oci::evidence::EVIDENCE;
+use crate::http::Answer;
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
 
-/// How a registry says the digest of what a tag stands for.
+/// The header with the digest of a manifest.
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
 
-/// What a tag stands for.
-pub(super) struct Standing {
+/// The manifest that a tag refers to.
+pub(super) struct TagTarget {
     pub(super) digest: Digest,
-    /// By which a registry can tell whether it still does.
+    /// A strong `ETag`, for conditional requests.
     pub(super) etag: Option<String>,
 }
 
-/// A manifest on its way into a registry.
-pub(super) struct Writing<'a> {
-    pub(super) what: Part,
-    /// Its digest, or a tag.
-    pub(super) reference: &'a str,
-    pub(super) manifest: &'a RawManifest,
-    /// The `ETag` of what the tag must stand for.
-    pub(super) only_if: Option<&'a str>,
-    /// Whether it may be sent again without looking what became of it.
-    pub(super) is_repeatable: bool,
-}
-
-/// What came of writing a manifest.
-pub(super) enum Written {
-    Done,
-    /// The registry is not well: whether it was done is not known.
-    Failing {
-        wish: Duration,
-        error: Box<Error>,
-    },
-    Refused {
-        objection: Objection,
-        error: Box<Error>,
-    },
-}
-
 impl Registry {
-    /// Reads a manifest, and checks that it is the one that was asked for; `None` if it is not there.
+    /// Reads a manifest and verifies its digest; `None` if there is no such manifest.
     pub(super) async fn read_manifest(
         &self,
         repository: &Repository,
@@ -73,14 +43,14 @@ impl Registry {
             }
         };
         let Some(answer) = self
-            .ask_manifest(Method::GET, repository, &reference, &accept)
+            .request_manifest(Method::GET, repository, &reference, &accept)
             .await?
         else {
             return Ok(None);
         };
         let media_type = answer::media_type(&answer);
         let (bytes, expected) = match expected {
-            None => named_by_tag(answer, what).await?,
+            None => body_by_tag(answer, what).await?,
             Some(expected) if expected.size > LARGEST_READ => {
                 return Err(Refusal::TooLarge {
                     what,
@@ -103,178 +73,76 @@ impl Registry {
         }))
     }
 
-    /// Where a tag stands, without reading what is there; `None` if there is no such tag.
-    pub(super) async fn standing(
+    /// The manifest that a tag refers to, without reading it; `None` if there is no such tag.
+    pub(super) async fn tag_target(
         &self,
         repository: &Repository,
         tag: &Tag,
-    ) -> Result<Option<Standing>, Error> {
+    ) -> Result<Option<TagTarget>, Error> {
         let accept = format!("{INDEX}, {MANIFEST}");
         let answer = self
-            .ask_manifest(Method::HEAD, repository, tag.as_str(), &accept)
+            .request_manifest(Method::HEAD, repository, tag.as_str(), &accept)
             .await?;
         let Some(answer) = answer else {
             return Ok(None);
         };
-        let digest = match said_digest(&answer) {
+        let digest = match named_digest(&answer) {
             Some(digest) => Some(digest),
-            // A registry that does not say it has to be read.
+            // The answer does not name the digest, so the manifest has to be read.
             None => self
                 .read_manifest(repository, At::Tag(tag))
                 .await?
                 .map(|raw| raw.expected.digest),
         };
-        // A weak one matches nothing (RFC 9110, 13.1.1).
+        // A weak `ETag` never matches in a conditional request (RFC 9110, 13.1.1).
         let etag = answer.header(ETAG).filter(|etag| etag.starts_with('"'));
-        Ok(digest.map(|digest| Standing { digest, etag }))
+        Ok(digest.map(|digest| TagTarget { digest, etag }))
     }
 
-    /// Asks for a manifest; `None` if it is not there.
-    async fn ask_manifest(
+    /// Requests a manifest; `None` if there is no such manifest.
+    async fn request_manifest(
         &self,
         method: Method,
         repository: &Repository,
         reference: &str,
         accept: &str,
     ) -> Result<Option<Answer>, Error> {
-        let (host, name) = self.locate(repository).await?;
-        let url = host.url(name, &format!("manifests/{reference}"))?;
+        let (session, name) = self.locate(repository).await?;
+        let url = session.url(name, &format!("manifests/{reference}"))?;
         let request = || {
-            host.request(method.clone(), url.clone())
+            session
+                .request(method.clone(), url.clone())
                 .header(ACCEPT, accept)
                 .whole(LARGEST_READ)
         };
-        let answer = self.send(&host, &Scope::pull(name), request).await?;
+        let answer = self.send(&session, &Scope::pull(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
-            _ => Err(self.refusal(&host, "manifest", answer).await),
+            _ => Err(self.refusal(&session, "manifest", answer).await),
         }
-    }
-
-    /// Writes a manifest by its digest.
-    pub(super) async fn write_manifest(
-        &self,
-        repository: &Repository,
-        manifest: &RawManifest,
-    ) -> Result<(), Error> {
-        let what = match manifest.artifact_type.as_deref() {
-            Some(EVIDENCE) => Part::Evidence,
-            _ if manifest.media_type == INDEX => Part::Index,
-            _ => Part::Manifest,
-        };
-        let writing = Writing {
-            what,
-            reference: &manifest.expected.digest.to_string(),
-            manifest,
-            only_if: None,
-            is_repeatable: true,
-        };
-        match self.write(repository, &writing).await? {
-            Written::Done => Ok(()),
-            Written::Failing { error, .. } | Written::Refused { error, .. } => Err(*error),
-        }
-    }
-
-    /// Writes a manifest.
-    pub(super) async fn write(
-        &self,
-        repository: &Repository,
-        writing: &Writing<'_>,
-    ) -> Result<Written, Error> {
-        let (host, name) = self.locate(repository).await?;
-        let url = host.url(name, &format!("manifests/{}", writing.reference))?;
-        let Writing { manifest, .. } = writing;
-        let request = || {
-            let request = host
-                .request(Method::PUT, url.clone())
-                .header(CONTENT_TYPE, &manifest.media_type)
-                .payload(Payload::Bytes(manifest.bytes.clone()));
-            match writing.only_if {
-                Some(etag) => request.header(IF_MATCH, etag),
-                None => request,
-            }
-        };
-        let scope = Scope::push(name);
-        let sent = match writing.is_repeatable {
-            true => self.send(&host, &scope, request).await,
-            false => self.send_once(&host, &scope, request).await,
-        };
-        let answer = match sent {
-            Ok(answer) if answer.status().is_success() => return Ok(Written::Done),
-            Ok(answer) => answer,
-            Err(Error::Http(error)) if error.is_passing() => {
-                let (wish, error) = (Duration::ZERO, Box::new(error.into()));
-                return Ok(Written::Failing { wish, error });
-            }
-            Err(error) => return Err(error),
-        };
-        let failing = wish(&answer);
-        let reference = format!("{repository}:{}", writing.reference);
-        let (objection, error) = objection(&host, writing.what, reference, answer).await;
-        let error = Box::new(error);
-        Ok(match failing {
-            Some(wish) => Written::Failing { wish, error },
-            None => Written::Refused { objection, error },
-        })
     }
 }
 
-/// The document under a tag, with its digest. Only SHA-256 is compared with what the registry says: what clients resolve tags to.
-async fn named_by_tag(answer: Answer, what: Part) -> Result<(Vec<u8>, Expected), Error> {
-    let said = said_digest(&answer);
+/// The body of a manifest that was requested by its tag, and its digest. If the registry names a SHA-256, it must match.
+async fn body_by_tag(answer: Answer, what: Part) -> Result<(Vec<u8>, Expected), Error> {
+    let named = named_digest(&answer);
     let bytes = answer.bytes(LARGEST_READ).await?;
     let expected = Expected::of(&bytes);
-    match said.filter(|said| *said != expected.digest) {
+    match named.filter(|named| *named != expected.digest) {
         None => Ok((bytes, expected)),
-        Some(said) => {
+        Some(named) => {
             let source = blob::Error::Digest {
-                expected: said,
+                expected: named,
                 received: expected.digest,
             };
-            Err(Error::reading(what, said, source))
+            Err(Error::reading(what, named, source))
         }
     }
 }
 
-/// The SHA-256 that a registry says a manifest has.
-fn said_digest(answer: &Answer) -> Option<Digest> {
-    let said: Digest = answer.header(CONTENT_DIGEST)?.parse().ok()?;
-    said.sha256().is_some().then_some(said)
-}
-
-/// What a registry has against a manifest, and the error that it is.
-async fn objection(
-    host: &Session,
-    what: Part,
-    reference: String,
-    answer: Answer,
-) -> (Objection, Error) {
-    let (url, status) = (answer.url().clone(), answer.status().as_u16());
-    let body = answer.bytes(LARGEST_ERROR).await.unwrap_or_default();
-    let (objection, answer) = (Objection::read(status, &body), answer::text(&body));
-    if what == Part::Evidence && objection == Objection::Types {
-        host.seen().refuses_evidence = true;
-    }
-    let error = match objection {
-        Objection::Types => Error::Unwelcome {
-            what,
-            host: authority(&host.base).unwrap_or_default(),
-            status,
-            answer,
-        },
-        Objection::Immutable => Error::Immutable {
-            reference,
-            status,
-            answer,
-        },
-        _ if status == 401 || status == 403 => host.refused("manifest", &url, status, &body),
-        _ => Error::Registry {
-            what: "manifest",
-            url: url.into(),
-            status,
-            answer,
-        },
-    };
-    (objection, error)
+/// The SHA-256 of a manifest that an answer names.
+fn named_digest(answer: &Answer) -> Option<Digest> {
+    let named: Digest = answer.header(CONTENT_DIGEST)?.parse().ok()?;
+    named.sha256().is_some().then_some(named)
 }

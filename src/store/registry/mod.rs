@@ -1,25 +1,29 @@
 //! OCI registries.
 //!
-//! Reading: tags page by page, manifests by tag or digest, blobs that resume where they were cut. Writing: a blob is mounted
-//! where the registry has it, else one POST and one PUT of known length, or chunks where those do not get through;
-//! manifests go by digest, and the tag last.
-//! Everything that is read is checked against the digest by which it was asked for.
+//! Reading: tags page by page, manifests by tag or digest, and blobs, which resume after a broken connection. Everything that
+//! is requested by its digest is verified against it.
 //!
-//! A repository's name begins with its registry's host, so that one store serves whatever a template maps to.
+//! Writing: a blob is mounted if the registry has it in another repository. Otherwise it is uploaded with one POST and one PUT
+//! of known length, or in chunks if the PUT fails. Manifests are written by digest, and the tag last.
+//!
+//! The name of a repository begins with the host of its registry, so one store serves all registries that a template names.
 
 mod answer;
 mod auth;
-mod chunks;
+mod cache;
+mod chunked_upload;
 mod download;
 pub mod headers;
 pub mod known;
-mod ladder;
+mod manifest_put;
+mod manifest_rejection;
 mod manifests;
-mod objection;
-mod seen;
 mod session;
+mod single_flight;
+mod tag_moves;
 mod tags;
 mod upload;
+mod upload_strategy;
 mod wire;
 
 use std::collections::{BTreeSet, HashMap};
@@ -43,29 +47,26 @@ use auth::Scope;
 use session::{Host, Session, Sessions};
 use upload::Upload;
 
-/// A host, and where the credentials for it were found.
-type Choice = (String, Option<String>);
-
-/// Registries, reached as they are needed.
+/// All registries. Clones share connections, credentials and what was learnt.
 #[derive(Clone)]
 pub struct Registry {
     http: Http,
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<Sessions>>,
-    /// Which credentials were told to be chosen.
-    told: Arc<Mutex<BTreeSet<Choice>>>,
+    /// The hosts, each with the source of its credential, that were reported already.
+    reported: Arc<Mutex<BTreeSet<(String, Option<String>)>>>,
 }
 
 impl Registry {
-    /// Nothing is opened before the first request.
+    /// A store without connections; the first request to a registry opens one.
     pub fn new(http: Http, credentials: Credentials) -> Self {
         Self {
             http,
             credentials,
             hosts: Arc::default(),
             sessions: Arc::default(),
-            told: Arc::default(),
+            reported: Arc::default(),
         }
     }
 }
@@ -90,8 +91,8 @@ impl ReadStore for Registry {
     }
 
     async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
-        let standing = self.standing(repository, tag).await?;
-        Ok(standing.map(|standing| standing.digest))
+        let target = self.tag_target(repository, tag).await?;
+        Ok(target.map(|target| target.digest))
     }
 
     fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
@@ -117,8 +118,8 @@ impl WriteStore for Registry {
         let host = text.split_once('/').map_or(text, |(host, _)| host);
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let refuses = |host: &Host| {
-            let seen = host.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.refuses_evidence
+            let cache = host.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            cache.refuses_evidence
         };
         !hosts.get(host).is_some_and(refuses)
     }
@@ -128,16 +129,16 @@ impl WriteStore for Registry {
     }
 
     async fn has_blob(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
-        let (host, name) = self.locate(repository).await?;
-        let url = host.url(name, &format!("blobs/{}", expected.digest))?;
-        let request = || host.request(Method::HEAD, url.clone());
-        let answer = self.send(&host, &Scope::push(name), request).await?;
+        let (session, name) = self.locate(repository).await?;
+        let url = session.url(name, &format!("blobs/{}", expected.digest))?;
+        let request = || session.request(Method::HEAD, url.clone());
+        let answer = self.send(&session, &Scope::push(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(false),
             status if status.is_success() => Ok(answer
                 .content_length()
                 .is_none_or(|length| length == expected.size)),
-            _ => Err(self.refusal(&host, "blob", answer).await),
+            _ => Err(self.refusal(&session, "blob", answer).await),
         }
     }
 
@@ -147,11 +148,11 @@ impl WriteStore for Registry {
         blob: &B,
     ) -> Result<Put, Error> {
         let expected = blob.expected();
-        let (host, name) = self.locate(repository).await?;
-        if host.knows(&expected.digest, name).is_none()
+        let (session, name) = self.locate(repository).await?;
+        if session.remembers(&expected.digest, name).is_none()
             && self.has_blob(repository, &expected).await?
         {
-            host.remember(expected.digest, name);
+            session.remember(expected.digest, name);
         }
         self.put_new_blob(repository, blob).await
     }
@@ -162,19 +163,19 @@ impl WriteStore for Registry {
         blob: &B,
     ) -> Result<Put, Error> {
         let digest = blob.expected().digest;
-        let (host, name) = self.locate(repository).await?;
-        let flight = host.flight(digest);
-        let _turn = flight.lock().await;
-        if host.knows(&digest, name) == Some(true) {
+        let (session, name) = self.locate(repository).await?;
+        let _turn = session.uploads.enter(digest).await;
+        if session.remembers(&digest, name) == Some(true) {
             return Ok(Put::Present);
         }
-        let near = neighbour(repository, blob.kept()).map(str::to_owned);
-        let from = near.or_else(|| host.elsewhere(&digest, name));
-        // What a run brought that was stopped before its first tag is found at no cost: by mounting it from where it is.
-        let from = from.or_else(|| host.may_have_all(name).then(|| name.to_owned()));
+        let source = neighbour(repository, blob.kept()).map(str::to_owned);
+        let from = source.or_else(|| session.elsewhere(&digest, name));
+        // An earlier run may have uploaded the blob and stopped before its first tag. Mounting it from the repository itself
+        // finds it without an additional request.
+        let from = from.or_else(|| session.mounts_itself(name).then(|| name.to_owned()));
         let upload = Upload {
             registry: self,
-            host: &host,
+            session: &session,
             repository,
             name,
             blob,
@@ -193,7 +194,7 @@ impl WriteStore for Registry {
                 shared,
             });
         }
-        host.remember(digest, name);
+        session.remember(digest, name);
         Ok(put)
     }
 
@@ -210,7 +211,7 @@ impl WriteStore for Registry {
     }
 
     async fn sweep(&self, _: &Repository) -> Result<(), Error> {
-        // Registries collect what no tag leads to by themselves.
+        // Registries have garbage collectors of their own.
         Ok(())
     }
 }
@@ -221,7 +222,7 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// The name of another repository of the same registry that keeps a blob.
+/// The name of the repository that a blob is copied from, if it belongs to the same registry.
 fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a str> {
     let Some(Kept::InRegistry(other)) = kept else {
         return None;
@@ -231,7 +232,7 @@ fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a 
     (host == here && name != ours).then_some(name)
 }
 
-/// The digest in an upload's URL.
+/// Adds the digest that completes an upload to its URL.
 fn with_digest(mut location: Url, digest: &Digest) -> Url {
     location
         .query_pairs_mut()

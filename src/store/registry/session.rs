@@ -1,4 +1,4 @@
-//! Sessions: one repository of a registry, spoken to with the credential that is meant for it.
+//! Sessions: access to one repository of a registry, with the credential for it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,8 +7,9 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::{self, Auth, Scope};
-use super::known::Known;
-use super::seen::{Flight, Flights, Seen};
+use super::cache::RegistryCache;
+use super::known::KnownRegistry;
+use super::single_flight::SingleFlight;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
@@ -16,40 +17,42 @@ use crate::event::Event;
 use crate::http::{Answer, Request, authority};
 use crate::oci::Repository;
 
-/// Three are enough: to learn what is wanted, to renew a token that was withdrawn, and to be told.
-const TURNS: u32 = 3;
+/// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
+/// one may reject a token that was revoked, the third one is final.
+const AUTH_ATTEMPTS: u32 = 3;
 
-/// How many repositories are known by their tokens, more than are worked on at once. Whoever comes back to one that was forgotten
-/// needs another token.
+/// The most sessions that are kept, more than there are repositories in work at once. A repository whose session was dropped
+/// costs another token.
 const MOST_SESSIONS: usize = 64;
 
-/// The repositories that were spoken to for the first time last, by name.
+/// Sessions by repository, the oldest first.
 pub(super) type Sessions = VecDeque<(String, Arc<Session>)>;
 
-/// What all repositories of a registry share.
+/// What all repositories of one registry share.
 #[derive(Clone, Default)]
 pub(super) struct Host {
-    pub(super) scheme: auth::Learnt,
-    pub(super) seen: Arc<Mutex<Seen>>,
-    pub(super) flights: Arc<Flights>,
+    pub(super) scheme: auth::SharedScheme,
+    pub(super) cache: Arc<Mutex<RegistryCache>>,
+    pub(super) uploads: Arc<SingleFlight>,
 }
 
-/// One repository of a registry, with the credential that is meant for it.
+/// Access to one repository of a registry, with the credential for it.
 pub(super) struct Session {
-    pub(super) known: Known,
+    pub(super) known: KnownRegistry,
+    /// The root of the registry's API.
     pub(super) base: Url,
     pub(super) auth: Auth,
-    seen: Arc<Mutex<Seen>>,
-    flights: Arc<Flights>,
+    cache: Arc<Mutex<RegistryCache>>,
+    pub(super) uploads: Arc<SingleFlight>,
 }
 
 impl Registry {
     /// Asks a registry whether it accepts a credential.
     ///
     /// # Errors
-    /// It does not, or cannot be reached, or is no registry.
+    /// The registry refuses the credential or cannot be reached, or the host is not a registry.
     pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
-        let known = Known::of(host);
+        let known = KnownRegistry::of(host);
         let base = self.http.base(known.api_host(host))?;
         let shared = Host::default();
         let auth = Auth::new(
@@ -58,53 +61,54 @@ impl Registry {
             Some(credential.clone()),
             shared.scheme,
         );
-        let host = Session {
+        let session = Session {
             known,
             base,
             auth,
-            seen: shared.seen,
-            flights: shared.flights,
+            cache: shared.cache,
+            uploads: shared.uploads,
         };
-        let url = host.base.join("v2/").map_err(|_| crate::http::Error::Url {
-            url: host.base.clone().into(),
+        let url = session.base.join("v2/");
+        let url = url.map_err(|_| crate::http::Error::Url {
+            url: session.base.clone().into(),
         })?;
-        let request = || host.request(Method::GET, url.clone());
-        let mut answer = self.send(&host, &Scope::none(), request).await?;
-        // A registry that lets everybody read has not looked at the credential yet.
+        let request = || session.request(Method::GET, url.clone());
+        let mut answer = self.send(&session, &Scope::none(), request).await?;
+        // A registry that allows anonymous reading has not seen the credential yet.
         if answer.status().is_success()
-            && !host.auth.was_challenged()
+            && !session.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
-            let request = || request().secret(Some(basic.clone()), &host.base);
+            let request = || request().secret(Some(basic.clone()), &session.base);
             answer = self.http.retrying(request).await?;
         }
         if answer.status().is_success() {
             return Ok(());
         }
-        Err(self.refusal(&host, "registry's version", answer).await)
+        Err(self.refusal(&session, "registry's version", answer).await)
     }
 
-    /// The session for a repository, and the name that it has in its registry.
+    /// The session for a repository, and the repository's name in its registry.
     pub(super) async fn locate<'a>(
         &self,
         repository: &'a Repository,
     ) -> Result<(Arc<Session>, &'a str), Error> {
         let text = repository.as_str();
         let (host, name) = text.split_once('/').unwrap_or((text, ""));
-        // Held while credentials are looked for, so that a helper program is asked once.
+        // Locked while credentials are searched, so that a credential helper runs only once.
         let mut sessions = self.sessions.lock().await;
         if let Some((_, session)) = sessions.iter().find(|(other, _)| other == text) {
             return Ok((Arc::clone(session), name));
         }
-        let known = Known::of(host);
+        let known = KnownRegistry::of(host);
         let base = self.http.base(known.api_host(host))?;
         let found = self.credentials.find(host, name).await;
-        self.tell(host, found.as_ref().ok().and_then(Option::as_ref));
+        self.report_credential(host, found.as_ref().ok().and_then(Option::as_ref));
         let credential = found?;
         let Host {
             scheme,
-            seen,
-            flights,
+            cache,
+            uploads,
         } = self
             .hosts
             .lock()
@@ -117,8 +121,8 @@ impl Registry {
             known,
             base,
             auth,
-            seen,
-            flights,
+            cache,
+            uploads,
         });
         if sessions.len() == MOST_SESSIONS {
             sessions.pop_front();
@@ -127,72 +131,74 @@ impl Registry {
         Ok((session, name))
     }
 
-    /// Tells where credentials were looked for, once, and which were chosen for a host, once for each choice.
-    fn tell(&self, host: &str, chosen: Option<&Credential>) {
+    /// Reports once which sources of credentials were searched, and once for each host and credential that the credential is
+    /// used for the host.
+    fn report_credential(&self, host: &str, chosen: Option<&Credential>) {
         let origin = chosen.map(|credential| credential.origin().to_owned());
         let choice = (host.to_owned(), origin.clone());
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_empty() {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.is_empty() {
             for source in self.credentials.considered() {
                 let source = source.to_string();
                 self.http.report(Event::Considered { source });
             }
         }
-        if told.insert(choice) {
+        if reported.insert(choice) {
             let host = host.to_owned();
             self.http.report(Event::Introduced { host, origin });
         }
     }
 
-    /// Sends a request with whatever the registry wants to see, and asks again when it wants something else, and as often as
-    /// patience goes when it does not come through.
+    /// Sends a request with the current credentials; authenticates again on 401 and retries transient failures.
     pub(super) async fn send(
         &self,
-        host: &Session,
+        session: &Session,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
-        self.admitted(host, scope, request, true).await
+        self.send_authenticated(session, scope, request, true).await
     }
 
-    /// As [`Registry::send`], for a request of which has to be seen what became of it before it is sent again.
+    /// As [`Registry::send`], but without retries: the caller first finds out whether the request took effect.
     pub(super) async fn send_once(
         &self,
-        host: &Session,
+        session: &Session,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
-        self.admitted(host, scope, request, false).await
+        self.send_authenticated(session, scope, request, false)
+            .await
     }
 
-    async fn admitted(
+    async fn send_authenticated(
         &self,
-        host: &Session,
+        session: &Session,
         scope: &Scope,
         request: impl Fn() -> Request,
         is_repeatable: bool,
     ) -> Result<Answer, Error> {
-        let mut turn = 1;
+        let mut attempt = 1;
         loop {
-            let secret = host.auth.secret(scope).await?;
-            let request = || request().secret(secret.clone(), &host.base);
+            let secret = session.auth.secret(scope).await?;
+            let request = || request().secret(secret.clone(), &session.base);
             let answer = match is_repeatable {
                 true => self.http.retrying(request).await?,
                 false => self.http.send(request()).await?,
             };
             if answer.status() != StatusCode::UNAUTHORIZED
-                || turn == TURNS
-                || !host.auth.learn(&answer, scope, secret.as_ref()).await?
+                || attempt == AUTH_ATTEMPTS
+                || !session.auth.learn(&answer, scope, secret.as_ref()).await?
             {
                 return Ok(answer);
             }
-            turn += 1;
+            attempt += 1;
         }
     }
 
+    /// Turns an answer that is not a success into an error.
     pub(super) async fn refusal(
         &self,
-        host: &Session,
+        session: &Session,
         what: &'static str,
         answer: Answer,
     ) -> Error {
@@ -202,46 +208,42 @@ impl Registry {
                 .bytes(answer::LARGEST_ERROR)
                 .await
                 .unwrap_or_default();
-            return host.refused(what, &url, status.as_u16(), &body);
+            return session.refused(what, &url, status.as_u16(), &body);
         }
         answer::failure(what, answer).await
     }
 }
 
 impl Session {
-    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn cache(&self) -> MutexGuard<'_, RegistryCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Remembers that a repository has a blob.
     pub(super) fn remember(&self, digest: Digest, name: &str) {
-        self.seen().blobs.note(digest, name);
+        self.cache().blobs.insert(digest, name);
     }
 
-    /// The right to send a blob, which nobody else has while it is locked.
-    pub(super) fn flight(&self, digest: Digest) -> Arc<Flight> {
-        self.flights.of(digest)
-    }
-
-    /// Whether a repository has a blob, as far as that is known without asking.
-    pub(super) fn knows(&self, digest: &Digest, name: &str) -> Option<bool> {
-        let seen = self.seen();
-        if seen.blobs.has(digest, name) {
+    /// Whether a repository has a blob; `None` if only the registry knows.
+    pub(super) fn remembers(&self, digest: &Digest, name: &str) -> Option<bool> {
+        let cache = self.cache();
+        if cache.blobs.has(digest, name) {
             Some(true)
         } else {
-            seen.empty.contains(name).then_some(false)
+            cache.empty.contains(name).then_some(false)
         }
     }
 
-    /// Another repository that has a blob.
+    /// Another repository that is known to have a blob.
     pub(super) fn elsewhere(&self, digest: &Digest, name: &str) -> Option<String> {
-        let seen = self.seen();
-        seen.blobs.other(digest, name).map(str::to_owned)
+        let cache = self.cache();
+        cache.blobs.other(digest, name).map(str::to_owned)
     }
 
-    /// Whether blobs of a repository that has no tag may be looked for by mounting them from itself.
-    pub(super) fn may_have_all(&self, name: &str) -> bool {
-        let seen = self.seen();
-        seen.empty.contains(name) && !seen.refuses_mounts
+    /// Whether to look for a blob of a repository without tags by mounting it from the repository itself.
+    pub(super) fn mounts_itself(&self, name: &str) -> bool {
+        let cache = self.cache();
+        cache.empty.contains(name) && !cache.refuses_mounts
     }
 
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
@@ -254,7 +256,7 @@ impl Session {
         })
     }
 
-    /// A refusal of the registry, or of another host to which it has led.
+    /// The error for a 401 or 403 of the registry, or of another host that it redirected to.
     pub(super) fn refused(&self, what: &'static str, url: &Url, status: u16, body: &[u8]) -> Error {
         if self.auth.is_own(url) {
             return self.auth.refused(url, status, body);

@@ -1,23 +1,22 @@
-//! What registries and token servers say, as JSON. Shapes only.
+//! The JSON of registries and token servers.
 
 use serde::Deserialize;
 
 use crate::json::{self, Object};
 
-/// Reads a page of the list of tags, `GET /v2/NAME/tags/list` (OCI distribution specification), of at most `most` tags. Some
-/// registries say `null` for none.
+/// Reads a page of `GET /v2/NAME/tags/list` with at most `most` tags. Some registries send `null` for an empty list.
 pub(super) fn tags(page: &[u8], most: usize) -> Result<Vec<String>, json::Error> {
     Object::parse(page)?.texts("tags", most)
 }
 
-/// The errors of a registry.
+/// The error body of the OCI distribution specification.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ErrorList {
     #[serde(default)]
     pub(super) errors: Vec<ErrorItem>,
 }
 
-/// One error of a registry.
+/// An item of [`ErrorList`].
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct ErrorItem {
     #[serde(default)]
@@ -26,17 +25,17 @@ pub(super) struct ErrorItem {
     pub(super) message: String,
 }
 
-/// What a token server gives. `access_token` is preferred where both are there
+/// The answer of a token server. `access_token` takes precedence over `token`
 /// ([clients: authentication flow](crate::clients#authentication-flow)).
 pub(super) struct TokenAnswer {
     pub(super) token: Option<String>,
     pub(super) access_token: Option<String>,
-    /// For how many seconds it holds; 60 where it is not said.
+    /// The lifetime in seconds.
     pub(super) expires_in: Option<u64>,
 }
 
 impl TokenAnswer {
-    /// Reads an answer.
+    /// Parses the body of an answer.
     pub(super) fn read(answer: &[u8]) -> Result<Self, json::Error> {
         let mut object = Object::parse(answer)?;
         Ok(Self {

@@ -1,8 +1,8 @@
-//! Why a registry does not take a manifest.
+//! Why a registry rejects a manifest.
 //!
-//! The specification has one code for it, and hardly two registries say it alike:
+//! The OCI distribution specification has one error code for it, `MANIFEST_INVALID`; registries answer differently:
 //!
-//! | | media types | tags that stay where they are |
+//! | | media types | immutable tags |
 //! | --- | --- | --- |
 //! | GitLab | 400 `MANIFEST_INVALID`, "unknown media type" | |
 //! | Quay | 415, or 400 `MANIFEST_INVALID` | |
@@ -12,21 +12,21 @@
 
 use super::wire::ErrorList;
 
-/// What a registry has against a manifest.
+/// Why a registry rejects a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Objection {
-    /// Its media types are not among those that the registry takes.
-    Types,
-    /// The tag stands already, and stays where it is.
+pub(super) enum ManifestRejection {
+    /// The registry does not support its media types.
+    MediaType,
+    /// The tag exists, and the registry does not allow to change it.
     Immutable,
-    /// The tag does not stand where the request said.
+    /// The tag does not have the `ETag` that the request named.
     Precondition,
-    /// Something else.
+    /// Any other reason.
     Other,
 }
 
-impl Objection {
-    /// Reads a refusal.
+impl ManifestRejection {
+    /// Reads the answer to a request that wrote a manifest.
     pub(super) fn read(status: u16, body: &[u8]) -> Self {
         let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
         let has = |codes: &[&str]| {
@@ -35,25 +35,25 @@ impl Objection {
         };
         let text = String::from_utf8_lossy(body).to_lowercase();
         let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
-        let stays = [
+        let immutable = [
             "immutab",
             "imagetagalreadyexists",
             "cannot be overwritten",
             "does not allow updating",
         ];
-        let is_about_types = || {
+        let is_about_media_types = || {
             has(&["MANIFEST_INVALID", "UNSUPPORTED"])
                 || says(&["media type", "mediatype", "artifact type", "artifacttype"])
         };
         match status {
-            400 | 403 | 405 | 409 | 412 if says(&stays) => Self::Immutable,
+            400 | 403 | 405 | 409 | 412 if says(&immutable) => Self::Immutable,
             412 => Self::Precondition,
-            // A part that is not there is told by the same status.
+            // A missing blob has the same status.
             400 | 404 | 422 if has(&["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN"]) => Self::Other,
-            // Quay says so under the code that others have for types.
+            // Quay reports missing blobs under the code that other registries use for media types.
             400 | 404 | 422 if says(&["unknown blob", "blob unknown"]) => Self::Other,
-            405 | 415 => Self::Types,
-            400 | 406 | 422 if is_about_types() => Self::Types,
+            405 | 415 => Self::MediaType,
+            400 | 406 | 422 if is_about_media_types() => Self::MediaType,
             _ => Self::Other,
         }
     }
@@ -61,28 +61,31 @@ impl Objection {
 
 #[cfg(test)]
 mod tests {
-    use super::Objection::{Immutable, Other, Precondition, Types};
+    use super::ManifestRejection::{Immutable, MediaType, Other, Precondition};
     use super::*;
 
     #[track_caller]
-    fn assert_read(status: u16, [code, message]: [&str; 2], expected: Objection) {
+    fn assert_read(status: u16, [code, message]: [&str; 2], expected: ManifestRejection) {
         let body = serde_json::json!({"errors": [{"code": code, "message": message}]});
-        let read = Objection::read(status, body.to_string().as_bytes());
+        let read = ManifestRejection::read(status, body.to_string().as_bytes());
         assert_eq!(read, expected, "{status} {code} {message}");
     }
 
     #[test]
-    fn types_that_are_not_taken() {
+    fn unsupported_media_types() {
         let unknown = "unknown media type: text/plain";
-        assert_read(400, ["MANIFEST_INVALID", unknown], Types);
-        assert_read(400, ["UNKNOWN", unknown], Types);
-        assert_read(415, ["MANIFEST_INVALID", "schema unsupported"], Types);
-        assert_read(405, ["UNSUPPORTED", "Invalid parameter"], Types);
-        assert_eq!(Objection::read(400, b"unsupported mediaType\n"), Types);
+        assert_read(400, ["MANIFEST_INVALID", unknown], MediaType);
+        assert_read(400, ["UNKNOWN", unknown], MediaType);
+        assert_read(415, ["MANIFEST_INVALID", "schema unsupported"], MediaType);
+        assert_read(405, ["UNSUPPORTED", "Invalid parameter"], MediaType);
+        assert_eq!(
+            ManifestRejection::read(400, b"unsupported mediaType\n"),
+            MediaType
+        );
     }
 
     #[test]
-    fn tags_that_do_not_move() {
+    fn immutable_tags() {
         let ecr = "The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.";
         let harbor = "Failed to process request due to 'acme/demo:1.0.0' configured as immutable.";
         let nexus = "repository does not allow updating assets";
@@ -93,11 +96,11 @@ mod tests {
         assert_read(412, ["PRECONDITION", harbor], Immutable);
         assert_read(400, ["UNKNOWN", nexus], Immutable);
         assert_read(412, ["PRECONDITION", "the tag was moved"], Precondition);
-        assert_eq!(Objection::read(412, b""), Precondition);
+        assert_eq!(ManifestRejection::read(412, b""), Precondition);
     }
 
     #[test]
-    fn everything_else() {
+    fn other_reasons() {
         let unknown = "blob unknown to registry";
         assert_read(400, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
         assert_read(404, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
@@ -107,6 +110,6 @@ mod tests {
         assert_read(403, ["DENIED", "access is denied"], Other);
         assert_read(404, ["NAME_UNKNOWN", "there is no media type"], Other);
         assert_read(500, ["MANIFEST_INVALID", "unknown media type"], Other);
-        assert_eq!(Objection::read(400, b""), Other);
+        assert_eq!(ManifestRejection::read(400, b""), Other);
     }
 }

@@ -1,0 +1,108 @@
+//! What is learnt about a registry during a run. All of its repositories share it.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::digest::Digest;
+
+/// The most locations of blobs that are remembered: about a megabyte. Blobs that occur repeatedly do so within a short time,
+/// such as keys, configs and zips that several platforms share. A forgotten blob costs one request.
+const MOST_LOCATIONS: usize = 4096;
+
+/// What is known of a registry without asking it.
+#[derive(Default)]
+pub(super) struct RegistryCache {
+    /// Blobs that are known to exist. They are not uploaded again, and other repositories can mount them.
+    pub(super) blobs: BlobLocations,
+    /// Whether the registry has refused to mount a blob from a repository into the same one.
+    pub(super) refuses_mounts: bool,
+    /// Whether the registry has refused the media types of evidence.
+    pub(super) refuses_evidence: bool,
+    /// Repositories that had no tag, so that no blob is expected in them.
+    pub(super) empty: BTreeSet<String>,
+    /// The length of chunks that worked after an upload in one request had failed.
+    pub(super) chunk: Option<usize>,
+}
+
+/// The repositories that are known to have certain blobs. The oldest entries are forgotten first.
+#[derive(Default)]
+pub(super) struct BlobLocations {
+    /// The repositories of each blob, oldest first.
+    names: HashMap<Digest, VecDeque<Arc<str>>>,
+    /// The digests of all entries, oldest first.
+    order: VecDeque<Digest>,
+}
+
+impl BlobLocations {
+    /// Remembers that a repository has a blob.
+    pub(super) fn insert(&mut self, digest: Digest, name: &str) {
+        if self.has(&digest, name) {
+            return;
+        }
+        self.names
+            .entry(digest)
+            .or_default()
+            .push_back(Arc::from(name));
+        self.order.push_back(digest);
+        if self.order.len() > MOST_LOCATIONS
+            && let Some(oldest) = self.order.pop_front()
+            && let Some(names) = self.names.get_mut(&oldest)
+        {
+            names.pop_front();
+            if names.is_empty() {
+                self.names.remove(&oldest);
+            }
+        }
+    }
+
+    pub(super) fn has(&self, digest: &Digest, name: &str) -> bool {
+        self.of(digest).any(|other| other == name)
+    }
+
+    /// The oldest known repository that has a blob, other than `name`.
+    pub(super) fn other(&self, digest: &Digest, name: &str) -> Option<&str> {
+        self.of(digest).find(|other| *other != name)
+    }
+
+    fn of(&self, digest: &Digest) -> impl Iterator<Item = &str> {
+        self.names
+            .get(digest)
+            .into_iter()
+            .flatten()
+            .map(|name| &**name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::Expected;
+
+    fn digest(number: usize) -> Digest {
+        Expected::of(&number.to_le_bytes()).digest
+    }
+
+    #[test]
+    fn the_oldest_locations_are_forgotten() {
+        let mut locations = BlobLocations::default();
+        let first = digest(0);
+        for name in ["b", "a", "b"] {
+            locations.insert(first, name);
+        }
+        assert!(locations.has(&first, "a") && locations.has(&first, "b"));
+        assert_eq!(locations.other(&first, "c"), Some("b"));
+        assert_eq!(locations.other(&first, "b"), Some("a"));
+        assert_eq!(locations.other(&digest(1), "b"), None);
+        for number in 1..MOST_LOCATIONS {
+            locations.insert(digest(number), "c");
+        }
+        assert_eq!(locations.other(&first, "c"), Some("a"));
+        for number in MOST_LOCATIONS..3 * MOST_LOCATIONS {
+            locations.insert(digest(number), "c");
+        }
+        assert!(!locations.has(&first, "a"));
+        assert!(locations.has(&digest(3 * MOST_LOCATIONS - 1), "c"));
+        assert_eq!(locations.order.len(), MOST_LOCATIONS);
+        assert_eq!(locations.names.len(), MOST_LOCATIONS);
+    }
+}

@@ -1,0 +1,317 @@
+//! Uploading a blob in chunks, with one PATCH for each.
+//!
+//! A chunk stays in memory until the registry has it. After a broken connection, a lost answer or an error, the registry is
+//! asked for its offset, and the upload continues from there. So the blob is read only once, and the bytes that were hashed
+//! are the bytes that were sent.
+
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes};
+use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE, RANGE};
+use reqwest::{Method, StatusCode};
+use url::Url;
+
+use super::upload::{BYTES, Upload, UploadError, UploadSession, location};
+use super::upload_strategy::SMALLEST;
+use super::{Error, auth::Scope, with_digest};
+use crate::blob::{BlobSource, Pieces};
+use crate::http::{Answer, LEAST_FLOW, Payload, wish};
+use crate::store::Put;
+
+/// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
+const LARGEST: usize = 64 << 20;
+/// The most requests in a row that may fail to move the registry's offset.
+const ATTEMPTS: u32 = 5;
+
+/// An upload in chunks.
+pub(super) struct ChunkedUpload<'a, B> {
+    upload: &'a Upload<'a, B>,
+    scope: Scope,
+    /// The URL of the next request. Each answer may change it.
+    location: Url,
+    /// The number of bytes that the registry has.
+    offset: u64,
+    /// The length of the next chunk.
+    length: usize,
+    /// The least length of a chunk, except for the last one.
+    min_length: usize,
+    /// The number of requests in a row that have failed to move the offset.
+    failures: u32,
+}
+
+impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
+    /// Continues an upload session in chunks of `length` bytes, or of more if the registry requires more.
+    pub(super) fn new(
+        upload: &'a Upload<'a, B>,
+        opened: UploadSession,
+        length: usize,
+    ) -> Result<Self, UploadError> {
+        let required = opened.chunk_min_length.unwrap_or(0);
+        let min_length = usize::try_from(required).ok();
+        let Some(min_length) = min_length.filter(|length| *length <= LARGEST) else {
+            return Err(UploadError::ModeRefused(Error::LongChunks {
+                url: opened.location.into(),
+                limit: LARGEST as u64,
+                least: required,
+            }));
+        };
+        Ok(Self {
+            upload,
+            scope: opened.scope,
+            location: opened.location,
+            offset: 0,
+            length: length.max(min_length),
+            min_length,
+            failures: 0,
+        })
+    }
+
+    /// Sends all bytes and completes the upload.
+    pub(super) async fn run(mut self) -> Result<Put, UploadError> {
+        let unread = |source| self.upload.unread(source);
+        let mut pieces = Pieces::of(self.upload.blob).await.map_err(unread)?;
+        let mut unsent = Bytes::new();
+        loop {
+            unsent = pieces.fill(unsent, self.length).await.map_err(unread)?;
+            if unsent.is_empty() {
+                return self.complete().await;
+            }
+            let before = self.offset;
+            let chunk = unsent.slice(..unsent.len().min(self.length));
+            self.patch(chunk).await?;
+            let taken = usize::try_from(self.offset - before).unwrap_or(unsent.len());
+            unsent.advance(taken.min(unsent.len()));
+        }
+    }
+
+    /// Sends a chunk, and moves the offset by as much as the registry took.
+    async fn patch(&mut self, chunk: Bytes) -> Result<(), UploadError> {
+        let Upload {
+            registry, session, ..
+        } = *self.upload;
+        let sent = chunk.len() as u64;
+        let secret = session.auth.secret(&self.scope).await?;
+        let range = format!("{}-{}", self.offset, (self.offset + sent).saturating_sub(1));
+        let request = session
+            .request(Method::PATCH, self.location.clone())
+            .header(CONTENT_TYPE, BYTES)
+            .header(CONTENT_RANGE, &range)
+            .secret(secret.clone(), &session.base)
+            .payload(Payload::Bytes(chunk));
+        let answer = match registry.http.send(request).await {
+            Ok(answer) => answer,
+            Err(error) if error.is_passing() => {
+                return self.resume_shorter(sent, error.into()).await;
+            }
+            Err(error) => return Err(Error::from(error).into()),
+        };
+        let retry_after = wish(&answer);
+        match answer.status() {
+            status if status.is_success() => {
+                let all = self.offset + sent;
+                self.move_offset(&answer, sent, Some(all))
+            }
+            StatusCode::UNAUTHORIZED
+                if session
+                    .auth
+                    .learn(&answer, &self.scope, secret.as_ref())
+                    .await? =>
+            {
+                let error = self.upload.refusal(answer).await;
+                self.pause(Duration::ZERO, error).await
+            }
+            StatusCode::PAYLOAD_TOO_LARGE if self.shorten() => Ok(()),
+            // The registry has another offset, or refuses chunks of this length.
+            StatusCode::RANGE_NOT_SATISFIABLE => {
+                let error = self.upload.refusal(answer).await;
+                self.resume_shorter(sent, error).await
+            }
+            // The registry has forgotten the upload session.
+            StatusCode::NOT_FOUND => {
+                let error = self.upload.refusal(answer).await;
+                Err(UploadError::retry(Duration::ZERO, error))
+            }
+            status => {
+                let error = self.upload.refusal(answer).await;
+                match (retry_after, status) {
+                    (Some(retry_after), _) => self.resume(sent, retry_after, error).await,
+                    (None, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => Err(error.into()),
+                    _ => Err(UploadError::ModeRefused(error)),
+                }
+            }
+        }
+    }
+
+    /// As [`Self::resume`]. If the registry has nothing of the chunk, the next one is shorter: the connection may be too slow
+    /// for this length, or a proxy may limit it.
+    async fn resume_shorter(&mut self, sent: u64, error: Error) -> Result<(), UploadError> {
+        let before = self.offset;
+        self.resume(sent, Duration::ZERO, error).await?;
+        if self.offset == before {
+            self.shorten();
+        }
+        Ok(())
+    }
+
+    /// Asks the registry for its offset, after a chunk of which it may have any part.
+    async fn resume(
+        &mut self,
+        sent: u64,
+        retry_after: Duration,
+        error: Error,
+    ) -> Result<(), UploadError> {
+        self.pause(retry_after, error).await?;
+        let Upload {
+            registry, session, ..
+        } = *self.upload;
+        let request = || session.request(Method::GET, self.location.clone());
+        let answer = registry.send(session, &self.scope, request).await?;
+        if answer.status().is_success() {
+            self.move_offset(&answer, sent, None)
+        } else {
+            let error = self.upload.refusal(answer).await;
+            Err(UploadError::retry(Duration::ZERO, error))
+        }
+    }
+
+    /// Takes over the offset that an answer names, or `default` if it names none.
+    fn move_offset(
+        &mut self,
+        answer: &Answer,
+        sent: u64,
+        default: Option<u64>,
+    ) -> Result<(), UploadError> {
+        if let Some(location) = location(answer, &self.upload.session.base) {
+            self.location = location;
+        }
+        let (least, most) = (self.offset, self.offset + sent);
+        let named = answer.header(RANGE).as_deref().and_then(length);
+        let received = named.or(default);
+        let error = || Error::Offset {
+            url: answer.url().clone().into(),
+            least,
+            most,
+            received,
+        };
+        match received {
+            Some(received) if received > most => Err(UploadError::ModeRefused(error())),
+            // Small gains count as failures, so that a registry cannot take a package byte by byte.
+            Some(received) if received == most || received >= least + LEAST_FLOW => {
+                self.failures = 0;
+                self.offset = received;
+                Ok(())
+            }
+            Some(received) if received > least && self.failures < ATTEMPTS => {
+                self.failures += 1;
+                self.offset = received;
+                Ok(())
+            }
+            Some(received) if received == least && self.failures < ATTEMPTS => {
+                self.failures += 1;
+                Ok(())
+            }
+            Some(received) if received >= least => Err(UploadError::ModeRefused(error())),
+            // The registry has lost bytes, or does not name its offset: only a new upload is safe.
+            _ => Err(UploadError::retry(Duration::ZERO, error())),
+        }
+    }
+
+    /// Counts a failure and waits; fails if there were too many, or if the registry asks for a wait that is too long.
+    async fn pause(&mut self, retry_after: Duration, error: Error) -> Result<(), UploadError> {
+        self.failures += 1;
+        if self.failures > ATTEMPTS {
+            return Err(UploadError::ModeRefused(error));
+        }
+        let http = &self.upload.registry.http;
+        let pause = http.pause(self.failures, retry_after, &self.location, error.in_short());
+        if pause.await {
+            Ok(())
+        } else {
+            Err(error.into())
+        }
+    }
+
+    /// Halves the length of chunks; `false` if they are as short as possible.
+    fn shorten(&mut self) -> bool {
+        let shorter = (self.length / 2).max(SMALLEST).max(self.min_length);
+        let can_be = shorter < self.length;
+        if can_be {
+            self.length = shorter;
+        }
+        can_be
+    }
+
+    /// Completes the upload.
+    async fn complete(self) -> Result<Put, UploadError> {
+        let Upload {
+            registry, session, ..
+        } = *self.upload;
+        let digest = self.upload.blob.expected().digest;
+        let url = with_digest(self.location, &digest);
+        let request = || {
+            session
+                .request(Method::PUT, url.clone())
+                .header(CONTENT_TYPE, BYTES)
+                .payload(Payload::Bytes(Bytes::new()))
+        };
+        let answer = registry.send(session, &self.scope, request).await?;
+        let status = answer.status();
+        if status.is_success() {
+            session.cache().chunk = Some(self.length);
+            return Ok(Put::Stored);
+        }
+        let error = self.upload.refusal(answer).await;
+        match status {
+            // An earlier attempt may have completed the upload, and only its answer may have been lost.
+            StatusCode::NOT_FOUND => self.upload.unanswered(Duration::ZERO, error).await,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(error.into()),
+            _ => Err(UploadError::ModeRefused(error)),
+        }
+    }
+}
+
+/// The number of bytes that a registry has, by its `Range` header, which names the first and the last one. `0-0` means
+/// none: registries that have nothing send it, and a chunk is never one byte long.
+fn length(range: &str) -> Option<u64> {
+    let range = range.trim();
+    let range = range.strip_prefix("bytes").unwrap_or(range);
+    let (first, last) = range.trim_start_matches(['=', ' ']).split_once('-')?;
+    match (first.trim().parse().ok()?, last.trim().parse().ok()?) {
+        (0_u64, 0_u64) => Some(0),
+        (0, last) => last.checked_add(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_range_names_the_number_of_bytes() {
+        for (text, wanted) in [
+            ("0-9", Some(10)),
+            (" bytes=0-9 ", Some(10)),
+            ("bytes 0-9", Some(10)),
+            ("0-0", Some(0)),
+            ("5-9", None),
+            ("0-18446744073709551615", None),
+            ("0-18446744073709551616", None),
+            ("0--1", None),
+            ("9", None),
+            ("", None),
+        ] {
+            assert_eq!(length(text), wanted, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_count_is_read_and_no_text_panics(count in 2..u64::MAX, junk in "\\PC{0,12}") {
+            prop_assert_eq!(length(&format!("0-{}", count - 1)), Some(count));
+            let _never_panics = length(&junk);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Moving tags.
+
+use super::manifest_put::{ManifestPut, PutOutcome};
+use super::manifest_rejection::ManifestRejection;
+use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged};
+
+/// The most attempts to move a tag, as many as for any other request.
+const ATTEMPTS: u32 = 6;
+
+impl Registry {
+    /// Moves tags one after the other, each only if it still refers to the expected manifest.
+    pub(super) async fn move_tags(
+        &self,
+        repository: &Repository,
+        moves: &[Move<'_>],
+    ) -> Result<Tagged, Error> {
+        for wanted in moves {
+            if self.move_tag(repository, wanted).await? == Tagged::Conflict {
+                return Ok(Tagged::Conflict);
+            }
+        }
+        // Most registries ignore `If-Match`, so a concurrent writer is noticed only now.
+        let Some(Move { tag, to, .. }) = moves.last() else {
+            return Ok(Tagged::Moved);
+        };
+        let now = self.digest(repository, tag).await?;
+        Ok(if now == Some(to.expected.digest) {
+            Tagged::Moved
+        } else {
+            Tagged::Conflict
+        })
+    }
+
+    /// Moves one tag. The tag is read before each attempt: if the answer to an earlier attempt was lost, that attempt may have
+    /// moved the tag, and another writer may have moved it since.
+    async fn move_tag(
+        &self,
+        repository: &Repository,
+        Move { tag, to, was }: &Move<'_>,
+    ) -> Result<Tagged, Error> {
+        let ours = to.expected.digest;
+        let mut uses_etag = true;
+        let mut attempt = 0;
+        loop {
+            let target = self.tag_target(repository, tag).await?;
+            let now = target.as_ref().map(|target| &target.digest);
+            // If the tag is to be moved to where it already was, the manifest is damaged and is written again.
+            if now == Some(&ours) && *was != Some(&ours) {
+                return Ok(Tagged::Moved);
+            }
+            if now != *was {
+                return Ok(Tagged::Conflict);
+            }
+            let etag = target.and_then(|target| target.etag);
+            let put = ManifestPut {
+                part: At::Tag(tag).part(),
+                reference: tag.as_str(),
+                manifest: to,
+                if_match: etag.as_deref().filter(|_| uses_etag),
+                is_repeatable: false,
+            };
+            let (retry_after, error) = match self.put(repository, &put).await? {
+                PutOutcome::Written => return Ok(Tagged::Moved),
+                PutOutcome::Failed { retry_after, error } => (retry_after, error),
+                PutOutcome::Rejected { rejection, error } => match rejection {
+                    // Either another writer moved the tag, or the registry does not compare with the `ETag` that it sent.
+                    ManifestRejection::Precondition if put.if_match.is_some() => {
+                        uses_etag = false;
+                        continue;
+                    }
+                    // A proxy may have repeated the request: the registry then refuses the tag as immutable although the
+                    // first request moved it.
+                    ManifestRejection::Immutable
+                        if self.digest(repository, tag).await? == Some(ours) =>
+                    {
+                        return Ok(Tagged::Moved);
+                    }
+                    _ => return Err(*error),
+                },
+            };
+            attempt += 1;
+            if attempt >= ATTEMPTS {
+                return Err(*error);
+            }
+            let (session, name) = self.locate(repository).await?;
+            let url = session.url(name, &format!("manifests/{tag}"))?;
+            let reason = error.in_short();
+            let pause = self.http.pause(attempt, retry_after, &url, reason);
+            if !pause.await {
+                return Err(*error);
+            }
+        }
+    }
+}
