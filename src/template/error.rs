@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::LONGEST_TEXT;
+use super::construct::Construct;
 use super::symbol::Symbol;
 use super::value::Mistake;
 use crate::address::{self, ProviderAddr};
@@ -99,12 +100,9 @@ pub enum Problem {
         /// The name.
         name: String,
     },
-    /// A function call.
-    #[error("the function `{}` is not available, no function is", printable(.name))]
-    Function {
-        /// Its name.
-        name: String,
-    },
+    /// A construct that no template can have.
+    #[error("{0}")]
+    Refused(Construct),
     /// Two providers would share a repository.
     #[error("it does not refer to `{symbol}`, of which there {values}")]
     Missing {
@@ -127,6 +125,12 @@ pub enum Problem {
     /// What comes out names no repository.
     #[error(transparent)]
     Repository(#[from] repository_name::Error),
+}
+
+impl From<Construct> for Problem {
+    fn from(construct: Construct) -> Self {
+        Self::Refused(construct)
+    }
 }
 
 /// How many different values a symbol has.

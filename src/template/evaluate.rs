@@ -1,37 +1,39 @@
-//! Evaluating a template as clients do: text of literals, interpolations and directives, and the values of expressions.
+//! Evaluating a template as clients do: what symbols, conversions and branches come to. Operators are evaluated by
+//! [`hcl::eval`], which gets values of the right types and nothing unknown.
 
-use hcl::edit::expr::{Array, Conditional, Expression};
-use hcl::edit::template::{Directive, Element, Template};
+use hcl::Value;
+use hcl::edit::expr::{BinaryOp, Conditional, Expression, UnaryOp};
+use hcl::edit::template::{Directive, Element, IfDirective, Template};
+use hcl::eval::{Context, Evaluate as _};
+use hcl::expr::{BinaryOperator, Operation, UnaryOperator};
 
+use super::construct::Construct;
 use super::error::Problem;
 use super::strip;
 use super::symbol::Symbol;
-use super::value::{Mistake, Type, Value};
+use super::value::{Mistake, Term, Type};
 use crate::address::ProviderAddr;
-use crate::oci::repository_name::LONGEST;
 
-/// The most steps of one evaluation: an expression, a turn of a loop and each copied value are one each. A text of 4 KiB has no
-/// more than about 2,000 expressions; nested loops over tuples can have any number of turns.
-const MOST_STEPS: usize = 20_000;
 /// The most levels of expressions, so that the stack is enough for them. The parser allows 64 nested ones and 128 operators
-/// in a row; an honest template has ten.
-const MOST_LEVELS: usize = 100;
+/// in a row.
+pub(super) const DEEPEST: usize = 200;
 
 /// What the symbols stand for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Given<'p> {
-    /// Any string: only types are looked at.
+    /// Any string: only types are checked.
     Unknown,
-    /// The clients' placeholder.
+    /// The clients' placeholder address.
     Placeholder,
     /// A provider.
     Provider(&'p ProviderAddr),
 }
 
-/// The value of a whole template.
-pub(super) fn evaluate(template: &Template, given: Given<'_>) -> Result<Value, Problem> {
+/// The text of a whole template; `None` where it is unknown.
+pub(super) fn evaluate(template: &Template, given: Given<'_>) -> Result<Option<String>, Problem> {
     let elements: Vec<_> = template.iter().collect();
-    Evaluation::new(given).template(&elements)
+    let whole = Evaluation::new(given).template(&elements)?;
+    whole.into_text().map_err(Problem::Whole)
 }
 
 /// The first problem of each element of a template.
@@ -40,246 +42,301 @@ pub(super) fn problems(template: &Template, given: Given<'_>) -> Vec<Problem> {
     if let [_] = elements.as_slice() {
         return evaluate(template, given).err().into_iter().collect();
     }
-    elements
-        .into_iter()
-        .filter_map(|element| Evaluation::new(given).element(element).err())
-        .collect()
+    let problem = |element| Evaluation::new(given).element(element).err();
+    let failures = elements.into_iter().filter_map(problem);
+    failures.map(Problem::from).collect()
 }
 
-/// One evaluation: what names stand for, and how much work has been done.
+/// An expression without a value. It may have a type nevertheless, to which the other branch of a conditional must fit.
+#[derive(Debug)]
+pub(super) struct Failure {
+    of: Type,
+    problem: Problem,
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        let of = Type::Any;
+        Self { of, problem }
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        failure.problem
+    }
+}
+
+/// Gives a failure the type that the expression would have had.
+fn typed<T>(of: Type, result: Result<T, Failure>) -> Result<T, Failure> {
+    result.map_err(|failure| Failure { of, ..failure })
+}
+
+pub(super) fn refused<T>(construct: Construct) -> Result<T, Failure> {
+    Err(Problem::from(construct).into())
+}
+
+/// One evaluation: what symbols stand for, and how deep it is.
 pub(super) struct Evaluation<'a> {
     given: Given<'a>,
-    /// The variables of the loops around the place that is being evaluated, innermost last.
-    pub(super) locals: Vec<(&'a str, Value)>,
-    steps: usize,
     levels: usize,
 }
 
 impl<'a> Evaluation<'a> {
     fn new(given: Given<'a>) -> Self {
-        Self {
-            given,
-            locals: Vec::new(),
-            steps: 0,
-            levels: 0,
-        }
+        Self { given, levels: 0 }
     }
 
-    /// Does work, unless it is too much.
-    pub(super) fn spend(&mut self, steps: usize) -> Result<(), Problem> {
-        self.steps += steps;
-        if self.steps > MOST_STEPS {
-            return Err(Problem::Whole(Mistake::TooMuchWork));
-        }
-        Ok(())
-    }
-
-    /// Does something one level deeper, unless that is too deep.
-    pub(super) fn deeper<T>(
-        &mut self,
-        act: impl FnOnce(&mut Self) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
-        if self.levels == MOST_LEVELS {
-            return Err(Problem::Whole(Mistake::TooMuchWork));
+    pub(super) fn expression(&mut self, expression: &Expression) -> Result<Term, Failure> {
+        if self.levels == DEEPEST {
+            return Err(Problem::Whole(Mistake::TooDeep).into());
         }
         self.levels += 1;
-        let result = act(self);
+        let result = self.within_limits(expression);
         self.levels -= 1;
         result
     }
 
-    /// The value of an expression.
-    pub(super) fn expression(&mut self, expression: &'a Expression) -> Result<Value, Problem> {
-        self.spend(1)?;
-        self.deeper(|this| match expression {
-            Expression::Null(_) => Ok(Value::Null),
-            Expression::Bool(value) => Ok(Value::Bool(*value.value())),
-            Expression::Number(value) => value
-                .value()
-                .as_i64()
-                .map(Value::Number)
-                .ok_or_else(|| Mistake::Number.at(expression)),
-            Expression::String(text) => {
-                Value::string(text.value()).map_err(|mistake| mistake.at(expression))
+    fn within_limits(&mut self, expression: &Expression) -> Result<Term, Failure> {
+        match expression {
+            Expression::Null(_) => Ok(Term::known(Value::Null)),
+            Expression::Bool(value) => Ok(Term::known(*value.value())),
+            Expression::Number(number) => {
+                let whole = number.value().as_i64().map(Term::known);
+                Ok(whole.ok_or_else(|| Mistake::Number.at(expression))?)
             }
-            Expression::Array(items) => this.tuple(items),
-            Expression::Object(items) => this.object(items),
+            Expression::String(text) => Ok(Term::known(text.value().as_str())),
             Expression::StringTemplate(template) => {
-                this.template(&template.iter().collect::<Vec<_>>())
+                self.template(&template.iter().collect::<Vec<_>>())
             }
-            Expression::HeredocTemplate(heredoc) => {
-                this.template(&heredoc.template.iter().collect::<Vec<_>>())
+            Expression::Parenthesis(inner) => self.expression(inner.inner()),
+            Expression::Variable(name) => Ok(self.symbol(name.as_str())?),
+            Expression::Conditional(conditional) => self.conditional(conditional, expression),
+            Expression::Traversal(traversal) => self.traversal(traversal, expression),
+            Expression::UnaryOp(operation) => typed(Type::Bool, self.unary(operation)),
+            Expression::BinaryOp(operation) => {
+                typed(Type::Bool, self.binary(operation, expression))
             }
-            Expression::Parenthesis(inner) => this.expression(inner.inner()),
-            Expression::Variable(name) => this.variable(name.as_str(), expression),
-            Expression::Conditional(conditional) => this.conditional(conditional, expression),
-            Expression::FuncCall(call) => Err(Problem::Function {
-                name: super::references::function_name(&call.name),
-            }),
-            Expression::Traversal(traversal) => this.traversal(traversal, expression),
-            Expression::UnaryOp(operation) => this.unary(operation),
-            Expression::BinaryOp(operation) => this.binary(operation, expression),
-            Expression::ForExpr(each) => this.for_expression(each, expression),
-        })
+            // A template with one of these was refused when it was read.
+            Expression::Array(_) | Expression::Object(_) => refused(Construct::Collection),
+            Expression::HeredocTemplate(_) => refused(Construct::Heredoc),
+            Expression::FuncCall(call) => refused(Construct::function(call)),
+            Expression::ForExpr(_) => refused(Construct::For),
+        }
     }
 
-    fn variable(&mut self, name: &str, place: &Expression) -> Result<Value, Problem> {
-        if let Some((_, value)) = self.locals.iter().rfind(|(local, _)| *local == name) {
-            let value = value.clone();
-            self.spend(value.size())?;
-            return Ok(value);
-        }
+    fn symbol(&self, name: &str) -> Result<Term, Problem> {
         let symbol = Symbol::named(name).ok_or_else(|| Problem::Symbol {
             name: name.to_owned(),
         })?;
-        match self.given {
-            Given::Unknown => Ok(Value::Unknown(Type::String)),
-            Given::Placeholder => Ok(Value::String(symbol.placeholder().to_owned())),
-            Given::Provider(provider) => {
-                Value::string(symbol.of(provider)).map_err(|mistake| mistake.at(place))
+        Ok(match self.given {
+            Given::Unknown => Term::unknown(Type::String),
+            Given::Placeholder => Term::known(symbol.placeholder()),
+            Given::Provider(provider) => Term::known(symbol.of(provider)),
+        })
+    }
+
+    /// Both branches are evaluated, for their types, and what is wrong with the one that is not chosen is forgotten.
+    fn conditional(
+        &mut self,
+        conditional: &Conditional,
+        place: &Expression,
+    ) -> Result<Term, Failure> {
+        let yes = self.expression(&conditional.true_expr);
+        let no = self.expression(&conditional.false_expr);
+        let of = common_type(&yes, &no).map_err(|mistake| mistake.at(place))?;
+        let chosen = match typed(of, self.condition(&conditional.cond_expr))? {
+            Some(true) => typed(of, yes)?,
+            Some(false) => typed(of, no)?,
+            None => return Ok(Term::unknown(of)),
+        };
+        let converted = chosen.into_common(of);
+        Ok(converted.map_err(|mistake| mistake.at(place))?)
+    }
+
+    /// Whether a condition holds; `None` where that is unknown.
+    fn condition(&mut self, condition: &Expression) -> Result<Option<bool>, Failure> {
+        let known = self.expression(condition)?.into_bool();
+        Ok(known.map_err(|mistake| mistake.at(condition))?)
+    }
+
+    fn unary(&mut self, operation: &UnaryOp) -> Result<Term, Failure> {
+        if *operation.operator.value() == UnaryOperator::Neg {
+            return refused(Construct::Arithmetic);
+        }
+        let known = self.condition(&operation.expr)?;
+        Ok(known.map_or(Term::unknown(Type::Bool), |value| Term::known(!value)))
+    }
+
+    fn binary(&mut self, operation: &BinaryOp, place: &Expression) -> Result<Term, Failure> {
+        use BinaryOperator::{And, Eq, Greater, GreaterEq, Less, LessEq, NotEq, Or};
+        let (left, right) = (&operation.lhs_expr, &operation.rhs_expr);
+        let operator = *operation.operator.value();
+        let operands = match operator {
+            And | Or => return self.logic(operation, place),
+            Eq | NotEq => {
+                let (left, right) = (self.expression(left), self.expression(right));
+                let (left, right) = (left?, right?);
+                if left.differs_in_type(&right) {
+                    return Ok(Term::known(operator == NotEq));
+                }
+                left.value.zip(right.value)
+            }
+            Less | LessEq | Greater | GreaterEq => {
+                let (left, right) = (self.number(left), self.number(right));
+                left?.map(Value::from).zip(right?.map(Value::from))
+            }
+            _ => return refused(Construct::Arithmetic),
+        };
+        compute(operands, operator, place)
+    }
+
+    /// An operand that has to be a number; `None` where it is unknown.
+    fn number(&mut self, operand: &Expression) -> Result<Option<i64>, Failure> {
+        let number = self.expression(operand)?.into_number();
+        Ok(number.map_err(|mistake| mistake.at(operand))?)
+    }
+
+    /// `&&` and `||`: an operand with the decisive value decides, even if the other one has no value. To clients `null` is as
+    /// good as `false` in deciding, and no operand otherwise.
+    fn logic(&mut self, operation: &BinaryOp, place: &Expression) -> Result<Term, Failure> {
+        let operator = *operation.operator.value();
+        let decisive = operator == BinaryOperator::Or;
+        let decides = |operand: &Operand| {
+            let known = operand.as_ref().ok().and_then(Option::as_ref);
+            known.is_some_and(|value| (*value == Value::Bool(true)) == decisive)
+        };
+        let left = self.operand(&operation.lhs_expr);
+        let right = self.operand(&operation.rhs_expr);
+        match (left?, right?) {
+            (left, right) if decides(&left) || decides(&right) => Ok(Term::known(decisive)),
+            // Clients do not look at the other operand then.
+            (Ok(None), _) => Ok(Term::unknown(Type::Bool)),
+            (left, right) => compute(left?.zip(right?), operator, place),
+        }
+    }
+
+    /// A wrong type is wrong whatever the other operand says.
+    fn operand(&mut self, operand: &Expression) -> Result<Operand, Failure> {
+        let term = match self.expression(operand) {
+            Ok(term) if term.value == Some(Value::Null) => return Ok(Ok(term.value)),
+            Ok(term) => term,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        match term.into_bool() {
+            Ok(known) => Ok(Ok(known.map(Value::Bool))),
+            Err(mistake) => Err(mistake.at(operand).into()),
+        }
+    }
+
+    /// The value of a template: that of its expression if it is a single interpolation, else text.
+    fn template(&mut self, elements: &[&Element]) -> Result<Term, Failure> {
+        match elements {
+            [Element::Interpolation(only)] => self.expression(&only.expr),
+            _ => {
+                let text = typed(Type::String, self.text(elements, (false, false)));
+                text.map(Term::text_or_unknown)
             }
         }
     }
 
-    fn tuple(&mut self, items: &'a Array) -> Result<Value, Problem> {
-        let items: Result<_, _> = items.iter().map(|item| self.expression(item)).collect();
-        items.map(Value::Tuple)
-    }
-
-    fn conditional(
-        &mut self,
-        conditional: &'a Conditional,
-        place: &Expression,
-    ) -> Result<Value, Problem> {
-        let yes = self.expression(&conditional.true_expr);
-        let no = self.expression(&conditional.false_expr);
-        let common = common_type(&yes, &no).map_err(|mistake| mistake.at(place))?;
-        let chosen = match self.condition(&conditional.cond_expr)? {
-            Some(true) => yes?,
-            Some(false) => no?,
-            None => return Ok(Value::Unknown(common)),
-        };
-        if common == Type::String && chosen != Value::Null {
-            return chosen
-                .into_text()
-                .map(text_or_unknown)
-                .map_err(|mistake| mistake.at(place));
-        }
-        Ok(chosen)
-    }
-
-    /// Whether a condition holds; `None` where that is unknown.
-    pub(super) fn condition(&mut self, condition: &'a Expression) -> Result<Option<bool>, Problem> {
-        self.expression(condition)?
-            .into_bool()
-            .map_err(|mistake| mistake.at(condition))
-    }
-
-    /// The value of a template: that of its expression if it is a single interpolation, else text.
-    fn template(&mut self, elements: &[&'a Element]) -> Result<Value, Problem> {
-        match elements {
-            [Element::Interpolation(only)] => self.expression(&only.expr),
-            _ => self.text(elements, (false, false)).map(text_or_unknown),
-        }
-    }
-
-    /// The text of a template between two markers, which may eat white space; `None` where it is unknown.
+    /// The text of a template between two markers, which may strip white space; `None` where it is unknown.
     fn text(
         &mut self,
-        elements: &[&'a Element],
-        (eaten_before, eaten_behind): (bool, bool),
-    ) -> Result<Option<String>, Problem> {
+        elements: &[&Element],
+        (stripped_before, stripped_behind): (bool, bool),
+    ) -> Result<Option<String>, Failure> {
         let mut text = Some(String::new());
-        let mut eaten = eaten_before;
+        let mut stripped = stripped_before;
         let mut rest = elements.iter().peekable();
         while let Some(element) = rest.next() {
-            let eaten_next = rest.peek().map_or(eaten_behind, |next| strip::of(next).0);
+            let next = rest.peek();
+            let stripped_next = next.map_or(stripped_behind, |next| strip::of(next).0);
             let part = match element {
                 Element::Literal(literal) => {
-                    Some(strip::literal(literal.value(), eaten, eaten_next))
+                    Some(strip::literal(literal.value(), stripped, stripped_next))
                 }
                 other => self.element(other)?,
             };
-            eaten = strip::of(element).1;
-            text = within_bounds(text.zip(part).map(|(text, part)| text + &part))?;
+            stripped = strip::of(element).1;
+            text = text.zip(part).map(|(text, part)| text + &part);
         }
         Ok(text)
     }
 
     /// The text of an interpolation or directive; `None` where it is unknown.
-    fn element(&mut self, element: &'a Element) -> Result<Option<String>, Problem> {
-        let directive = match element {
-            Element::Literal(literal) => return Ok(Some(literal.value().clone())),
+    fn element(&mut self, element: &Element) -> Result<Option<String>, Failure> {
+        match element {
+            Element::Literal(literal) => Ok(Some(literal.value().clone())),
             Element::Interpolation(interpolation) => {
-                let value = self.expression(&interpolation.expr)?;
-                // Clients do not look at the type of what is unknown here.
-                return match value {
-                    Value::Unknown(_) => Ok(None),
-                    known => known
-                        .into_text()
-                        .map_err(|mistake| mistake.at(&interpolation.expr)),
-                };
+                let text = self.expression(&interpolation.expr)?.into_text();
+                Ok(text.map_err(|mistake| mistake.at(&interpolation.expr))?)
             }
-            Element::Directive(directive) => directive.as_ref(),
+            Element::Directive(directive) => match directive.as_ref() {
+                Directive::If(choice) => self.choice(choice),
+                Directive::For(_) => refused(Construct::For),
+            },
+        }
+    }
+
+    /// The text of `%{ if }`, which treats its branches as a conditional does.
+    fn choice(&mut self, choice: &IfDirective) -> Result<Option<String>, Failure> {
+        let edges = strip::inside_if(choice);
+        let yes = self.branch(&choice.if_expr.template, edges.0);
+        let no = match &choice.else_expr {
+            Some(other) => self.branch(&other.template, edges.1),
+            None => Ok(Some(String::new())),
         };
-        match directive {
-            Directive::If(choice) => {
-                let edges = strip::inside_if(choice);
-                let yes = self.branch(&choice.if_expr.template, edges.0);
-                let no = match &choice.else_expr {
-                    Some(other) => self.branch(&other.template, edges.1),
-                    None => Ok(Some(String::new())),
-                };
-                match self.condition(&choice.if_expr.cond_expr)? {
-                    Some(true) => yes,
-                    Some(false) => no,
-                    None => Ok(None),
-                }
-            }
-            Directive::For(each) => {
-                let head = &each.for_expr;
-                let edges = (head.strip.strip_end(), each.endfor_expr.strip.strip_start());
-                let variables = (head.key_var.as_ref(), &head.value_var);
-                let turns = self.turns(&head.collection_expr)?;
-                let parts =
-                    self.each_turn(turns, variables, |this| this.branch(&head.template, edges))?;
-                let text = parts.and_then(|parts| parts.into_iter().collect::<Option<String>>());
-                within_bounds(text)
-            }
+        match self.condition(&choice.if_expr.cond_expr)? {
+            Some(true) => yes,
+            Some(false) => no,
+            None => Ok(None),
         }
     }
 
     fn branch(
         &mut self,
-        template: &'a Template,
+        template: &Template,
         edges: (bool, bool),
-    ) -> Result<Option<String>, Problem> {
+    ) -> Result<Option<String>, Failure> {
         let elements: Vec<_> = template.iter().collect();
         self.text(&elements, edges)
     }
 }
 
-fn within_bounds(text: Option<String>) -> Result<Option<String>, Problem> {
-    match text {
-        Some(text) if text.len() > LONGEST => Err(Problem::Whole(Mistake::TooLong)),
-        sound => Ok(sound),
-    }
+/// An operand of `&&` or `||`: a value, `None` where it is unknown, or a failure that the other operand may make irrelevant.
+type Operand = Result<Option<Value>, Failure>;
+
+/// Evaluates an operator, unless an operand is unknown.
+fn compute(
+    operands: Option<(Value, Value)>,
+    operator: BinaryOperator,
+    place: &Expression,
+) -> Result<Term, Failure> {
+    let Some((left, right)) = operands else {
+        return Ok(Term::unknown(Type::Bool));
+    };
+    let operation = Operation::from(hcl::expr::BinaryOp::new(left, operator, right));
+    let value = operation.evaluate(&Context::new()).map_err(|error| {
+        let message = error.to_string();
+        Mistake::Operation { message }.at(place)
+    })?;
+    Ok(Term::known(value))
 }
 
-fn text_or_unknown(text: Option<String>) -> Value {
-    text.map_or(Value::Unknown(Type::String), Value::String)
-}
-
-/// The type of a conditional's result. A result that has no value can still become of any type.
-fn common_type(yes: &Result<Value, Problem>, no: &Result<Value, Problem>) -> Result<Type, Mistake> {
-    let type_of =
-        |result: &Result<Value, Problem>| result.as_ref().map_or(Type::Any, Value::type_of);
+/// The type of a conditional's result, to which the chosen branch is converted.
+fn common_type(yes: &Result<Term, Failure>, no: &Result<Term, Failure>) -> Result<Type, Mistake> {
+    let is_null = |branch: &Result<Term, Failure>| branch.as_ref().is_ok_and(Term::is_untyped_null);
+    let type_of = |branch: &Result<Term, Failure>| match branch {
+        Ok(term) => term.of,
+        Err(failure) => failure.of,
+    };
     match (type_of(yes), type_of(no)) {
-        (Type::Any, other) | (other, Type::Any) => Ok(other),
-        (left, right) if left == right => Ok(left),
-        (Type::String, Type::Bool | Type::Number) | (Type::Bool | Type::Number, Type::String) => {
-            Ok(Type::String)
-        }
+        (_, no) if is_null(yes) => Ok(no),
+        (yes, _) if is_null(no) => Ok(yes),
+        (Type::Any, _) | (_, Type::Any) => Ok(Type::Any),
+        (yes, no) if yes == no => Ok(yes),
+        (Type::String, _) | (_, Type::String) => Ok(Type::String),
         (yes, no) => Err(Mistake::Inconsistent { yes, no }),
     }
 }

@@ -14,16 +14,19 @@
 //! ([clients: template checks](crate::clients#template-checks)), and for every provider what comes out has to name
 //! [a repository](crate::clients#repository-addresses).
 //!
-//! # Why an evaluation of our own
-//! Checking types is evaluating with unknown strings. hcl-rs, which parses, has no unknown values, writes `${null}` as
-//! `null`, does not convert between types, and its arithmetic can overflow.
+//! # What is evaluated
+//! Text, symbols, literals, `%{ if }`, conditionals, comparisons, logic, and an index into a literal tuple or object: what clients
+//! make of those is computed here to the letter, types, conversions and unknown values included. Clients also evaluate the rest
+//! of HCL; a template with anything else is refused with the name of the construct ([`Construct`]).
+//!
+//! Checking types is evaluating with unknown strings. [`hcl::eval`] has no unknown values, writes `${null}` as `null`, and
+//! does not convert between types. A pass over the syntax tree does that, and `hcl::eval` computes what operators give.
 
-mod elements;
+mod construct;
 mod error;
 mod evaluate;
+mod index;
 pub(crate) mod nesting;
-mod operation;
-mod references;
 mod strip;
 mod symbol;
 mod uri;
@@ -34,9 +37,10 @@ use std::fmt;
 
 use hcl::edit::template::{Element, Template};
 
+pub use construct::Construct;
+use construct::Contents;
 pub use error::{Error, Problem, Values};
 use evaluate::Given;
-use references::References;
 pub use symbol::Symbol;
 pub use value::{Mistake, Type};
 
@@ -59,7 +63,7 @@ impl RepositoryTemplate {
     /// Reads a template in any of its forms.
     ///
     /// # Errors
-    /// Text that is too long or does not parse. What it says is looked at by [`Self::check`].
+    /// Text that is too long or does not parse, names that stand for nothing, and constructs that no template can have.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let refuse = |problems| Error::Template {
             text: text.chars().take(LONGEST_TEXT).collect(),
@@ -83,14 +87,14 @@ impl RepositoryTemplate {
         if let Some(symbol) = foreign_symbol(&template) {
             return Err(refuse(vec![Problem::Mixed { symbol }]));
         }
-        let names = References::of(&template).symbols;
+        let contents = Contents::of(&template);
+        if !contents.problems.is_empty() {
+            return Err(refuse(contents.problems));
+        }
         Ok(Self {
             text: text.to_owned(),
             hcl,
-            references: names
-                .iter()
-                .filter_map(|name| Symbol::named(name))
-                .collect(),
+            references: contents.symbols,
             template,
         })
     }
@@ -106,27 +110,8 @@ impl RepositoryTemplate {
     /// # Errors
     /// All problems at once.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
-        let references = References::of(&self.template);
-        let unknown = references
-            .symbols
-            .into_iter()
-            .filter(|name| Symbol::named(name).is_none());
-        let mut problems: Vec<_> = unknown.map(|name| Problem::Symbol { name }).collect();
-        problems.extend(
-            references
-                .functions
-                .into_iter()
-                .map(|name| Problem::Function { name }),
-        );
-        problems.extend(self.missing(providers));
-        let known = |problem: &Problem| {
-            !matches!(problem, Problem::Symbol { .. } | Problem::Function { .. })
-        };
-        problems.extend(
-            evaluate::problems(&self.template, Given::Unknown)
-                .into_iter()
-                .filter(known),
-        );
+        let mut problems: Vec<_> = self.missing(providers).collect();
+        problems.extend(evaluate::problems(&self.template, Given::Unknown));
         if problems.is_empty() {
             problems.extend(self.problem_with_placeholder());
         }
@@ -186,9 +171,7 @@ impl RepositoryTemplate {
     }
 
     fn name(&self, given: Given<'_>) -> Result<String, Problem> {
-        let text = evaluate::evaluate(&self.template, given)?
-            .into_text()
-            .map_err(Problem::Whole)?;
+        let text = evaluate::evaluate(&self.template, given)?;
         // Only unknown symbols make an unknown text, and none is unknown here.
         text.ok_or(Problem::Whole(Mistake::Null))
     }

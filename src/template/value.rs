@@ -1,29 +1,21 @@
-//! The values of a template's expressions, and how clients convert them
-//! ([clients: template checks](crate::clients#template-checks)).
+//! What is known of an expression, and how clients convert between types
+//! ([clients: templates](crate::clients#templates)).
 //!
-//! A value may be unknown while its type is known: with all three symbols unknown strings, evaluating a template is checking
-//! its types.
+//! A type may be known while the value is not: evaluating a template with three unknown strings is checking its types.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
+use hcl::Value;
 use hcl::edit::expr::Expression;
 
 use super::error::Problem;
 use crate::error::printable;
-use crate::oci::repository_name::LONGEST;
 
-/// A value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
-    Null,
-    Bool(bool),
-    Number(i64),
-    String(String),
-    Tuple(Vec<Value>),
-    Object(BTreeMap<String, Value>),
-    /// Any value of a type.
-    Unknown(Type),
+/// What is known of an expression: its type, and the value unless it depends on an unknown symbol.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    pub of: Type,
+    pub value: Option<Value>,
 }
 
 /// The type of a value.
@@ -33,14 +25,10 @@ pub enum Type {
     Any,
     /// `true` or `false`.
     Bool,
-    /// A whole number. Clients calculate with fractions too, which no repository has in its name.
+    /// A whole number of 64 bits. Clients also calculate with fractions, which no repository has in its name.
     Number,
     /// Text.
     String,
-    /// `[a, b]`
-    Tuple,
-    /// `{a = b}`
-    Object,
 }
 
 impl fmt::Display for Type {
@@ -50,72 +38,47 @@ impl fmt::Display for Type {
             Self::Bool => "a bool",
             Self::Number => "a whole number",
             Self::String => "a string",
-            Self::Tuple => "a tuple",
-            Self::Object => "an object",
         })
     }
 }
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields are named in the messages")]
 pub enum Mistake {
     /// Null where a value is needed.
     #[error("is null")]
     Null,
     /// A value that cannot be converted.
     #[error("is {received}, expected {expected}")]
-    Type {
-        /// What is needed.
-        expected: Type,
-        /// What is there.
-        received: Type,
-    },
-    /// Text that does not say what is needed.
+    Type { expected: Type, received: Type },
+    /// Text that cannot be converted.
     #[error("is the string `{}`, expected {expected}", printable(.text))]
-    Text {
-        /// What is needed.
-        expected: Type,
-        /// The text.
-        text: String,
-    },
+    Text { expected: Type, text: String },
     /// An attribute or index of something that has none.
     #[error("is {received}, which has no elements")]
-    NoElements {
-        /// What is there.
-        received: Type,
-    },
+    NoElements { received: Type },
+    /// An attribute of a tuple.
+    #[error("is an attribute of a tuple, expected an index")]
+    NoAttributes,
     /// An element that does not exist.
     #[error("has no element `{}`", printable(.key))]
-    NoElement {
-        /// Its name or number.
-        key: String,
-    },
+    NoElement { key: String },
     /// The two results of a conditional have no common type.
     #[error("is either {yes} or {no}, expected one type")]
-    Inconsistent {
-        /// The type of the result if the condition holds.
-        yes: Type,
-        /// The other one.
-        no: Type,
-    },
+    Inconsistent { yes: Type, no: Type },
     /// A number with a fraction, or one of more than 64 bits.
     #[error("is not a whole number of 64 bits")]
     Number,
-    /// Two items of a `for` have the same key.
-    #[error("has the key `{}` twice", printable(.key))]
-    DuplicateKey {
-        /// The key.
-        key: String,
-    },
     /// A key that may be meant as a reference or as a name.
     #[error("is not a key, expected quotes or parentheses around it")]
     AmbiguousKey,
-    /// Text beyond the longest name.
-    #[error("is longer than {LONGEST} bytes")]
-    TooLong,
-    /// It takes more steps or levels than an honest template does.
-    #[error("takes too many steps")]
-    TooMuchWork,
+    /// An operator that its operands do not have.
+    #[error("cannot be evaluated: {}", printable(.message))]
+    Operation { message: String },
+    /// Expressions within expressions, too many times.
+    #[error("nests deeper than {} levels", super::evaluate::DEEPEST)]
+    TooDeep,
 }
 
 impl Mistake {
@@ -133,68 +96,79 @@ impl Mistake {
     }
 }
 
-impl Value {
-    /// Text, unless it is longer than any result can be.
-    pub(super) fn string(text: &str) -> Result<Self, Mistake> {
-        if text.len() > LONGEST {
-            return Err(Mistake::TooLong);
-        }
-        Ok(Self::String(text.to_owned()))
-    }
-
-    pub(super) fn type_of(&self) -> Type {
-        match self {
-            Self::Null => Type::Any,
-            Self::Bool(_) => Type::Bool,
-            Self::Number(_) => Type::Number,
-            Self::String(_) => Type::String,
-            Self::Tuple(_) => Type::Tuple,
-            Self::Object(_) => Type::Object,
-            Self::Unknown(of) => *of,
+impl Term {
+    pub(super) fn known(value: impl Into<Value>) -> Self {
+        let value = value.into();
+        let of = match &value {
+            Value::Bool(_) => Type::Bool,
+            Value::Number(_) => Type::Number,
+            Value::String(_) => Type::String,
+            // `null` fits every type; tuples and objects are never terms.
+            _ => Type::Any,
+        };
+        Self {
+            of,
+            value: Some(value),
         }
     }
 
-    /// How many values it holds, itself included: what copying it costs.
-    pub(super) fn size(&self) -> usize {
-        1 + match self {
-            Self::Tuple(items) => items.iter().map(Self::size).sum(),
-            Self::Object(items) => items.values().map(Self::size).sum(),
-            _ => 0,
-        }
+    pub(super) fn unknown(of: Type) -> Self {
+        Self { of, value: None }
+    }
+
+    pub(super) fn text_or_unknown(text: Option<String>) -> Self {
+        text.map_or(Self::unknown(Type::String), Self::known)
+    }
+
+    /// Whether it is `null` as it is written, whose type is still open.
+    pub(super) fn is_untyped_null(&self) -> bool {
+        self.of == Type::Any && self.value == Some(Value::Null)
+    }
+
+    /// Whether it cannot equal another one, of which the value may be unknown: values of two types never do, but for `null`.
+    pub(super) fn differs_in_type(&self, other: &Self) -> bool {
+        let is_typed = |term: &Self| term.of != Type::Any && term.value != Some(Value::Null);
+        let is_known = self.value.is_some() || other.value.is_some();
+        is_known && is_typed(self) && is_typed(other) && self.of != other.of
     }
 
     /// As text; `None` where it is unknown.
     pub(super) fn into_text(self) -> Result<Option<String>, Mistake> {
-        match self {
-            Self::String(text) => Ok(Some(text)),
-            Self::Bool(value) => Ok(Some(value.to_string())),
-            Self::Number(value) => Ok(Some(value.to_string())),
-            Self::Unknown(Type::Any | Type::Bool | Type::Number | Type::String) => Ok(None),
-            other => Err(other.unlike(Type::String)),
+        match self.value {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(Value::Bool(value)) => Ok(Some(value.to_string())),
+            Some(Value::Number(value)) => Ok(Some(value.to_string())),
+            Some(_) => Err(Mistake::Null),
         }
     }
 
     /// As a number; `None` where it is unknown.
     pub(super) fn into_number(self) -> Result<Option<i64>, Mistake> {
-        match self {
-            Self::Number(value) => Ok(Some(value)),
-            Self::String(text) => match text.parse() {
+        match (self.of, self.value) {
+            (_, Some(Value::Null)) => Err(Mistake::Null),
+            (_, Some(Value::Number(value))) => value.as_i64().map(Some).ok_or(Mistake::Number),
+            (_, Some(Value::String(text))) => match text.parse() {
                 Ok(value) => Ok(Some(value)),
                 Err(_) => Err(Mistake::Text {
                     expected: Type::Number,
                     text,
                 }),
             },
-            Self::Unknown(Type::Any | Type::Number | Type::String) => Ok(None),
-            other => Err(other.unlike(Type::Number)),
+            (Type::Bool, _) => Err(Mistake::Type {
+                expected: Type::Number,
+                received: Type::Bool,
+            }),
+            _ => Ok(None),
         }
     }
 
     /// As a bool; `None` where it is unknown.
     pub(super) fn into_bool(self) -> Result<Option<bool>, Mistake> {
-        match self {
-            Self::Bool(value) => Ok(Some(value)),
-            Self::String(text) => match text.as_str() {
+        match (self.of, self.value) {
+            (_, Some(Value::Null)) => Err(Mistake::Null),
+            (_, Some(Value::Bool(value))) => Ok(Some(value)),
+            (_, Some(Value::String(text))) => match text.as_str() {
                 "true" | "1" => Ok(Some(true)),
                 "false" | "0" => Ok(Some(false)),
                 _ => Err(Mistake::Text {
@@ -202,107 +176,20 @@ impl Value {
                     text,
                 }),
             },
-            Self::Unknown(Type::Any | Type::Bool | Type::String) => Ok(None),
-            other => Err(other.unlike(Type::Bool)),
-        }
-    }
-
-    /// The element at a key; unknown where either is.
-    pub(super) fn element(self, key: Self) -> Result<Self, Mistake> {
-        match (self, key) {
-            (Self::Null, _) | (_, Self::Null) => Err(Mistake::Null),
-            (Self::Unknown(Type::Any), _) => Ok(Self::Unknown(Type::Any)),
-            (value @ (Self::Tuple(_) | Self::Unknown(Type::Tuple)), key) => {
-                match key.into_number()? {
-                    Some(index) => value.at(index),
-                    None => Ok(Self::Unknown(Type::Any)),
-                }
-            }
-            (value @ (Self::Object(_) | Self::Unknown(Type::Object)), key) => {
-                match key.into_text()? {
-                    Some(name) => value.attribute(&name),
-                    None => Ok(Self::Unknown(Type::Any)),
-                }
-            }
-            (value, _) => Err(Mistake::NoElements {
-                received: value.type_of(),
+            (Type::Number, _) => Err(Mistake::Type {
+                expected: Type::Bool,
+                received: Type::Number,
             }),
+            _ => Ok(None),
         }
     }
 
-    fn at(self, index: i64) -> Result<Self, Mistake> {
-        let Self::Tuple(mut items) = self else {
-            return Ok(Self::Unknown(Type::Any));
-        };
-        match usize::try_from(index) {
-            Ok(index) if index < items.len() => Ok(items.swap_remove(index)),
-            _ => Err(Mistake::NoElement {
-                key: index.to_string(),
-            }),
+    /// As the result of a conditional whose branches have this common type.
+    pub(super) fn into_common(self, of: Type) -> Result<Self, Mistake> {
+        match self.value {
+            Some(Value::Null) | None => Ok(Self { of, ..self }),
+            Some(_) if of == Type::String => self.into_text().map(Self::text_or_unknown),
+            Some(_) => Ok(self),
         }
     }
-
-    /// The attribute of that name.
-    pub(super) fn attribute(self, name: &str) -> Result<Self, Mistake> {
-        match self {
-            Self::Object(mut items) => items.remove(name).ok_or_else(|| Mistake::NoElement {
-                key: name.to_owned(),
-            }),
-            Self::Unknown(Type::Any | Type::Object) => Ok(Self::Unknown(Type::Any)),
-            Self::Null => Err(Mistake::Null),
-            other => Err(Mistake::NoElements {
-                received: other.type_of(),
-            }),
-        }
-    }
-
-    /// Keys and elements, in the order in which `for` sees them; `None` where they are unknown.
-    pub(super) fn into_elements(self) -> Result<Option<Vec<(Self, Self)>>, Mistake> {
-        match self {
-            Self::Tuple(items) => Ok(Some((0..).map(Self::Number).zip(items).collect())),
-            Self::Object(items) => Ok(Some(
-                items
-                    .into_iter()
-                    .map(|(key, value)| (Self::String(key), value))
-                    .collect(),
-            )),
-            Self::Unknown(Type::Any | Type::Tuple | Type::Object) => Ok(None),
-            Self::Null => Err(Mistake::Null),
-            other => Err(Mistake::NoElements {
-                received: other.type_of(),
-            }),
-        }
-    }
-
-    /// Whether two values are the same, types included; `None` where that is unknown.
-    pub(super) fn same(&self, other: &Self) -> Option<bool> {
-        match (self, other) {
-            (Self::Unknown(_), _) | (_, Self::Unknown(_)) => None,
-            (Self::Tuple(left), Self::Tuple(right)) if left.len() == right.len() => {
-                all_same(left.iter().zip(right))
-            }
-            (Self::Object(left), Self::Object(right)) if left.keys().eq(right.keys()) => {
-                all_same(left.values().zip(right.values()))
-            }
-            _ => Some(self == other),
-        }
-    }
-
-    fn unlike(&self, expected: Type) -> Mistake {
-        match self {
-            Self::Null => Mistake::Null,
-            other => Mistake::Type {
-                expected,
-                received: other.type_of(),
-            },
-        }
-    }
-}
-
-fn all_same<'a>(pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Option<bool> {
-    let answers: Vec<_> = pairs.map(|(left, right)| left.same(right)).collect();
-    if answers.contains(&Some(false)) {
-        return Some(false);
-    }
-    (!answers.contains(&None)).then_some(true)
 }

@@ -1,0 +1,132 @@
+//! Indices and attributes: an element of a literal tuple or object.
+
+use std::collections::BTreeMap;
+
+use hcl::Value;
+use hcl::edit::expr::{Expression, Object, ObjectKey, Traversal, TraversalOperator};
+
+use super::construct::Construct;
+use super::evaluate::{Evaluation, Failure, refused};
+use super::value::{Mistake, Term, Type};
+
+/// What has an index behind it.
+enum Indexed {
+    Term(Term),
+    Tuple(Vec<Term>),
+    Object(BTreeMap<String, Term>),
+}
+
+/// `.name` or `[…]`
+enum Key {
+    Attribute(String),
+    Index(Term),
+}
+
+impl Evaluation<'_> {
+    pub(super) fn traversal(
+        &mut self,
+        traversal: &Traversal,
+        place: &Expression,
+    ) -> Result<Term, Failure> {
+        let mut value = self.indexed(&traversal.expr)?;
+        for operator in &traversal.operators {
+            let key = self.key(operator.value(), place)?;
+            let element = value.element(key).map_err(|mistake| mistake.at(place))?;
+            value = Indexed::Term(element);
+        }
+        match value {
+            Indexed::Term(term) => Ok(term),
+            _ => refused(Construct::Collection),
+        }
+    }
+
+    fn indexed(&mut self, head: &Expression) -> Result<Indexed, Failure> {
+        match head {
+            Expression::Parenthesis(inner) => self.indexed(inner.inner()),
+            Expression::Array(items) => {
+                let items: Result<_, _> = items.iter().map(|item| self.expression(item)).collect();
+                items.map(Indexed::Tuple)
+            }
+            Expression::Object(items) => self.object(items),
+            other => self.expression(other).map(Indexed::Term),
+        }
+    }
+
+    fn object(&mut self, object: &Object) -> Result<Indexed, Failure> {
+        let mut items = Some(BTreeMap::new());
+        for (key, value) in object.iter() {
+            let key = self.object_key(key)?;
+            let value = self.expression(value.expr())?;
+            items = items.zip(key).map(|(mut items, key)| {
+                items.insert(key, value);
+                items
+            });
+        }
+        // Without one of its keys, nothing is known of an object.
+        let unknown = || Indexed::Term(Term::unknown(Type::Any));
+        Ok(items.map_or_else(unknown, Indexed::Object))
+    }
+
+    fn object_key(&mut self, key: &ObjectKey) -> Result<Option<String>, Failure> {
+        let expression = match key {
+            ObjectKey::Ident(name) => return Ok(Some(name.as_str().to_owned())),
+            ObjectKey::Expression(Expression::Null(_)) => return Ok(Some("null".to_owned())),
+            ObjectKey::Expression(expression) => expression,
+        };
+        if let Expression::Traversal(traversal) = expression
+            && let Expression::Variable(_) = traversal.expr
+        {
+            return Err(Mistake::AmbiguousKey.at(expression).into());
+        }
+        let text = self.expression(expression)?.into_text();
+        Ok(text.map_err(|mistake| mistake.at(expression))?)
+    }
+
+    fn key(&mut self, operator: &TraversalOperator, place: &Expression) -> Result<Key, Failure> {
+        match operator {
+            TraversalOperator::GetAttr(name) => Ok(Key::Attribute(name.as_str().to_owned())),
+            TraversalOperator::Index(index) => self.expression(index).map(Key::Index),
+            TraversalOperator::LegacyIndex(index) => match i64::try_from(*index.value()) {
+                Ok(index) => Ok(Key::Index(Term::known(index))),
+                Err(_) => Err(Mistake::Number.at(place).into()),
+            },
+            TraversalOperator::AttrSplat(_) | TraversalOperator::FullSplat(_) => {
+                refused(Construct::Splat)
+            }
+        }
+    }
+}
+
+impl Indexed {
+    /// The element at a key; unknown where either is.
+    fn element(self, key: Key) -> Result<Term, Mistake> {
+        let unknown = || Term::unknown(Type::Any);
+        match (self, key) {
+            (Self::Term(term), _) if term.value == Some(Value::Null) => Err(Mistake::Null),
+            (_, Key::Index(key)) if key.value == Some(Value::Null) => Err(Mistake::Null),
+            (Self::Term(Term { of: Type::Any, .. }), _)
+            | (_, Key::Index(Term { of: Type::Any, .. })) => Ok(unknown()),
+            (Self::Term(term), _) => Err(Mistake::NoElements { received: term.of }),
+            (Self::Tuple(_), Key::Attribute(_)) => Err(Mistake::NoAttributes),
+            (Self::Tuple(items), Key::Index(key)) => {
+                let Some(index) = key.into_number()? else {
+                    return Ok(unknown());
+                };
+                let item = usize::try_from(index).ok();
+                let item = item.and_then(|index| items.into_iter().nth(index));
+                let key = index.to_string();
+                item.ok_or(Mistake::NoElement { key })
+            }
+            (Self::Object(mut items), key) => {
+                let key = match key {
+                    Key::Attribute(name) => Some(name),
+                    Key::Index(key) => key.into_text()?,
+                };
+                let Some(key) = key else {
+                    return Ok(unknown());
+                };
+                items.remove(&key).ok_or(Mistake::NoElement { key })
+            }
+        }
+    }
+}
