@@ -19,7 +19,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`shown`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
+//! | words | [`error`] [`shown`] [`secret`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`outline`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
@@ -33,6 +33,8 @@
 pub mod error;
 
 pub mod shown;
+
+pub mod secret;
 
 pub mod json;
 

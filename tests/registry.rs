@@ -7,7 +7,7 @@ use base64::Engine as _;
 use tempfile::TempDir;
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
-use tfoci::credentials::{Credential, Credentials, Places};
+use tfoci::credentials::{Credential, CredentialKind, Credentials, Locations};
 use tfoci::event::Reporter;
 use tfoci::examine::{Belief, Platforms, Shelf};
 use tfoci::http::{Http, Settings};
@@ -86,11 +86,9 @@ struct User {
 impl User {
     /// Somebody who knows the password of a registry, and may use a repository.
     fn of(registry: &double::Registry, name: &str) -> Self {
-        let credential = registry.user().map(|user| Credential::Basic {
-            username: user.to_owned(),
-            password: PASSWORD.to_owned(),
-            origin: "the test".to_owned(),
-        });
+        let credential = registry
+            .user()
+            .map(|user| Credential::typed(user, PASSWORD.into()));
         Self {
             credential,
             ..Self::at(registry.host(), name)
@@ -119,8 +117,8 @@ impl User {
     }
 
     fn identity(mut self) -> Self {
-        self.credential = Some(Credential::Identity {
-            token: IDENTITY.to_owned(),
+        self.credential = Some(Credential {
+            kind: CredentialKind::IdentityToken(IDENTITY.into()),
             origin: "the test".to_owned(),
         });
         self
@@ -133,15 +131,14 @@ impl User {
     /// The credential as docker keeps it.
     fn authfile(&self) -> String {
         let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
-        let entry = match &self.credential {
+        let entry = match self.credential.as_ref().map(|one| &one.kind) {
             None => return "{}".to_owned(),
-            Some(Credential::Basic {
-                username, password, ..
-            }) => {
+            Some(CredentialKind::Password { username, password }) => {
+                let password = password.reveal();
                 serde_json::json!({"auth": encode(&format!("{username}:{password}"))})
             }
-            Some(Credential::Identity { token, .. }) => {
-                serde_json::json!({"auth": encode("user:"), "identitytoken": token})
+            Some(CredentialKind::IdentityToken(token)) => {
+                serde_json::json!({"auth": encode("user:"), "identitytoken": token.reveal()})
             }
             Some(other) => panic!("docker keeps no {other:?}"),
         };
@@ -155,11 +152,11 @@ impl User {
     fn destination_through(&self, http: Http) -> Destination<Registry> {
         let authfile = self.path("auth.json");
         fs::write(&authfile, self.authfile()).unwrap();
-        let places = Places {
+        let locations = Locations {
             authfile: Some(authfile),
-            ..Places::default()
+            ..Locations::default()
         };
-        let credentials = Credentials::discover(&places).unwrap();
+        let credentials = Credentials::at(locations);
         Destination {
             store: Registry::new(http, credentials),
             repository: Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap(),

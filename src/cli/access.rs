@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use tfoci::config::Hidden;
 use tfoci::credentials::tokens::PREFIX;
-use tfoci::credentials::{Consideration, Environment, Places};
+use tfoci::credentials::{Environment, Locations, SourceReport};
+use tfoci::secret::Secret;
 use tfoci::source::Patience;
 
 use super::printer::Printer;
@@ -38,9 +38,9 @@ pub(super) struct Access {
 
 impl Access {
     /// What the user said, and the environment.
-    pub(super) fn places(&self) -> Places {
+    pub(super) fn locations(&self) -> Locations {
         let path = |name| variable(name).map(PathBuf::from);
-        Places {
+        Locations {
             authfile: self.authfile.clone(),
             cli_config: self.cli_config.clone(),
             environment: Environment {
@@ -76,10 +76,10 @@ pub(super) fn patience() -> Patience {
 }
 
 /// Every `TF_TOKEN_…`, in the order of their names.
-fn tokens() -> Vec<(String, Hidden)> {
+fn tokens() -> Vec<(String, Secret)> {
     let token = |(name, value): (OsString, OsString)| {
         let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
-        Some((name, Hidden::new(value.into_string().ok()?)))
+        Some((name, value.into_string().ok()?.into()))
     };
     let mut tokens: Vec<_> = std::env::vars_os().filter_map(token).collect();
     tokens.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -87,8 +87,8 @@ fn tokens() -> Vec<(String, Hidden)> {
 }
 
 /// Tells who wants to know which sources of credentials there were, and which were used.
-pub(super) fn tell(considered: &[Consideration], printer: &Printer) {
-    for source in considered {
+pub(super) fn tell(sources: &[SourceReport], printer: &Printer) {
+    for source in sources {
         printer.detail("Considered", &source.to_string());
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
-use tfoci::credentials::Kept;
+use tfoci::credentials::Location;
 use tfoci::digest::Digest;
 use tfoci::error::{Category, is_deceptive};
 use tfoci::event::Subject;
@@ -223,11 +223,15 @@ pub(super) struct Login<'a> {
 
 impl<'a> Login<'a> {
     /// What became of the credentials for a registry, and where they are or were.
-    pub(super) fn new(registry: &'a str, status: &'static str, kept: Option<&'a Kept>) -> Self {
-        let (file, helper) = match kept {
+    pub(super) fn new(
+        registry: &'a str,
+        status: &'static str,
+        location: Option<&'a Location>,
+    ) -> Self {
+        let (file, helper) = match location {
             // A document has text only, and there must be one whatever the name.
-            Some(Kept::File(path)) => (Some(path.to_string_lossy()), None),
-            Some(Kept::Helper(helper)) => (None, Some(helper.to_string())),
+            Some(Location::File(path)) => (Some(path.to_string_lossy()), None),
+            Some(Location::Helper(helper)) => (None, Some(helper.to_string())),
             None => (None, None),
         };
         Self {

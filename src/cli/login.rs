@@ -3,11 +3,12 @@
 use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
+use zeroize::Zeroizing;
 
-use tfoci::config::Hidden;
-use tfoci::credentials::{Credential, Credentials, Keeper, Kept};
+use tfoci::credentials::{Credential, CredentialStore, Credentials, Location};
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
+use tfoci::secret::Secret;
 
 use super::Ending;
 use super::access;
@@ -56,59 +57,60 @@ pub(super) async fn run(
     if username.is_empty() || username.contains([':', '\r', '\n']) {
         return Err(Complaint::Username { username });
     }
-    let keeper = Keeper::new(&globals.places(), &registry)?;
+    let store = CredentialStore::new(&globals.locations(), &registry)?;
     let password = if password_stdin {
         let read = tokio::task::spawn_blocking(from_stdin).await;
         read.unwrap_or(Err(Complaint::NoPassword))?
     } else {
         from_terminal(&printer.neutral(&format!("Password of {username} at {registry}: ")))?
     };
-    let typed = Credential::typed(&username, &password);
+    let typed = Credential::typed(&username, password.clone());
     globals
         .registry(Credentials::none(), &globals.http(printer)?)
         .check(&registry, &typed)
         .await
         .map_err(Problem::from)
         .map_err(Failure::from)?;
-    let kept = keeper.store(&username, &password).await?;
+    let location = store.store(&username, &password).await?;
     printer.line(
         Tone::Done,
         "Stored",
-        &format!("{} in {}", printable(&registry), name(&kept)),
+        &format!("{} in {}", printable(&registry), name(&location)),
     );
     let credentials = globals.credentials();
-    if let Ok(Some(found)) = credentials.find(&registry, "").await
+    if let Ok(Some(found)) = credentials.for_repository(&registry, "").await
         && found.basic() != typed.basic()
     {
-        let text = format!("{} counts before what was stored", found.origin());
+        let text = format!("{} counts before what was stored", found.origin);
         printer.line(Tone::Warning, "Note", &text);
     }
-    access::tell(&credentials.considered(), printer);
-    printer.document(&json::Login::new(&registry, "stored", Some(&kept)));
+    access::tell(&credentials.registry_sources(), printer);
+    printer.document(&json::Login::new(&registry, "stored", Some(&location)));
     Ok(Ending::Done)
 }
 
-/// Where credentials are kept, for people.
-pub(super) fn name(kept: &Kept) -> String {
-    match kept {
-        Kept::File(path) => printable_path(path),
-        Kept::Helper(helper) => helper.to_string(),
+/// Where credentials are stored, for people.
+pub(super) fn name(location: &Location) -> String {
+    match location {
+        Location::File(path) => printable_path(path),
+        Location::Helper(helper) => helper.to_string(),
     }
 }
 
-fn from_stdin() -> Result<Hidden, Complaint> {
-    let mut text = String::new();
+fn from_stdin() -> Result<Secret, Complaint> {
+    // With room for the longest password it never grows, and leaves no copy behind.
+    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize + 1));
     let read = std::io::stdin().take(LONGEST + 1).read_to_string(&mut text);
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     match read {
-        Ok(size) if size as u64 <= LONGEST && !line.is_empty() => Ok(Hidden::new(line)),
+        Ok(size) if size as u64 <= LONGEST && !line.is_empty() => Ok(line.into()),
         _ => Err(Complaint::NoPassword),
     }
 }
 
 /// Asks on the terminal. It cannot be interrupted before the line ends: the terminal must get its echo back.
-fn from_terminal(prompt: &str) -> Result<Hidden, Complaint> {
+fn from_terminal(prompt: &str) -> Result<Secret, Complaint> {
     let terminal = console::Term::stderr();
     if !std::io::stdin().is_terminal() || !terminal.is_term() {
         return Err(Complaint::NoTerminal);
@@ -117,7 +119,7 @@ fn from_terminal(prompt: &str) -> Result<Hidden, Complaint> {
         .write_str(prompt)
         .and_then(|()| terminal.read_secure_line());
     match read {
-        Ok(line) if !line.is_empty() => Ok(Hidden::new(line)),
+        Ok(line) if !line.is_empty() => Ok(line.into()),
         _ => Err(Complaint::NoPassword),
     }
 }

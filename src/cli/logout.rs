@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use tfoci::credentials::Keeper;
+use tfoci::credentials::CredentialStore;
 use tfoci::error::printable;
 
 use super::Ending;
@@ -36,13 +36,15 @@ pub(super) async fn run(
     printer: &Printer,
 ) -> Result<Ending, Complaint> {
     let Arguments { registry } = arguments;
-    let erased = Keeper::new(&globals.places(), &registry)?.erase().await?;
+    let erased = CredentialStore::new(&globals.locations(), &registry)?
+        .erase()
+        .await?;
     let status = match &erased {
-        Some(kept) => {
+        Some(location) => {
             printer.line(
                 Tone::Done,
                 "Erased",
-                &format!("{} from {}", printable(&registry), name(kept)),
+                &format!("{} from {}", printable(&registry), name(location)),
             );
             "erased"
         }
@@ -57,15 +59,15 @@ pub(super) async fn run(
     };
     let credentials = globals.credentials();
     // Its file may be gone or never have been, which is no failure of forgetting.
-    if let Ok(Some(found)) = credentials.find(&registry, "").await {
+    if let Ok(Some(found)) = credentials.for_repository(&registry, "").await {
         let text = format!(
             "{} still has credentials for {}",
-            found.origin(),
+            found.origin,
             printable(&registry)
         );
         printer.line(Tone::Warning, "Note", &text);
     }
-    access::tell(&credentials.considered(), printer);
+    access::tell(&credentials.registry_sources(), printer);
     printer.document(&json::Login::new(&registry, status, erased.as_ref()));
     Ok(Ending::Done)
 }

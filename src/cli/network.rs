@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use url::Url;
+use zeroize::Zeroizing;
 
 use tfoci::disk;
 use tfoci::error::printable_path;
@@ -131,8 +132,8 @@ impl Network {
             };
             let Pem { name, bytes } = pem(path)?;
             identity.name = format!("{} with {name}", identity.name);
-            identity.bytes.push(b'\n');
-            identity.bytes.extend(bytes);
+            let parts = [&identity.bytes, &b"\n"[..], &bytes];
+            identity.bytes = Zeroizing::new(parts.concat());
         }
         Ok(identities)
     }
@@ -152,7 +153,7 @@ fn pem(path: &Path) -> Result<Pem, Complaint> {
     let read = disk::read(path, LARGEST_PEM);
     Ok(Pem {
         name: printable_path(path),
-        bytes: read.map_err(Problem::from).map_err(Failure::from)?,
+        bytes: Zeroizing::new(read.map_err(Problem::from).map_err(Failure::from)?),
     })
 }
 

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::constraint::VersionConstraints;
-use tfoci::credentials::{Credentials, Hosts, Places};
+use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::printable_path;
@@ -154,13 +154,13 @@ impl Globals {
     }
 
     /// Where credentials may be.
-    pub(super) fn places(&self) -> Places {
-        self.access.places()
+    pub(super) fn locations(&self) -> Locations {
+        self.access.locations()
     }
 
     /// Every credential that can be found, when somebody asks for one.
     pub(super) fn credentials(&self) -> Credentials {
-        Credentials::at(self.places())
+        Credentials::at(self.locations())
     }
 
     /// The host of addresses that have two parts.
@@ -174,11 +174,11 @@ impl Globals {
         http: Http,
         printer: &Printer,
     ) -> Result<source::Access, Complaint> {
-        let hosts = Hosts::discover(&self.places())?;
-        access::tell(hosts.considered(), printer);
+        let credentials = self.credentials();
+        access::tell(credentials.origin_sources()?, printer);
         Ok(source::Access {
             http,
-            hosts,
+            credentials,
             patience: access::patience(),
             temp_files: TempFileBudget::new(self.jobs()),
         })

@@ -47,7 +47,7 @@ pub(super) fn stranger(host: &str, has_tried: bool) -> String {
 /// What to do about credentials that cannot be used.
 pub(super) fn credentials(error: &credentials::Error) -> Option<String> {
     let text = match error {
-        credentials::Error::Start { helper, .. } => {
+        credentials::Error::HelperStart { helper, .. } => {
             format!("install {helper}, or take it out of the file that names it")
         }
         credentials::Error::NoHome => "name the file with `--authfile FILE`".to_owned(),

@@ -7,13 +7,11 @@ pub mod cli;
 mod error;
 mod hcl;
 pub mod helper;
-pub mod hidden;
 pub mod mirror;
 pub mod module;
 pub mod prefix;
 
 pub use error::Error;
 pub use helper::HelperName;
-pub use hidden::Hidden;
 pub use mirror::MirrorFile;
 pub use prefix::RepositoryPrefix;

@@ -1,124 +1,267 @@
 //! The files of docker and podman: `auths`, `credHelpers`, `credsStore`
 //! ([clients: credential files](crate::clients#credential-files)).
 //!
-//! An entry that cannot be used spoils itself and nothing else.
+//! An entry that cannot be used spoils itself and nothing else. The files belong to other programs, which put more into them than
+//! tfoci knows, so that a file is kept as a [`DockerFile`] whose members have their order and their bytes.
+//!
+//! Docker Hub has four names: these files call it `https://index.docker.io/v1/`, references `docker.io`, and its API is elsewhere. To
+//! clients those are different registries, and they send no credentials ([clients: repository
+//! addresses](crate::clients#repository-addresses)); to tfoci they are one.
+
+use std::collections::HashSet;
+use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use zeroize::Zeroizing;
 
-use super::document::Document;
-use super::error::Mistake;
-use super::hub;
-use super::means::Means;
-use crate::config::{HelperName, Hidden, RepositoryPrefix};
+use super::registry::EntryValue;
+use super::{CredentialKind, EntryError};
+use crate::config::{HelperName, RepositoryPrefix};
+use crate::secret::Secret;
 
-/// What a file says.
+/// The key of Docker Hub in `auths`, and its server URL for helpers.
+const HUB_KEY: &str = "https://index.docker.io/v1/";
+
+/// The name of Docker Hub in references.
+const HUB_DOMAIN: &str = "docker.io";
+
+/// One name for each registry.
+pub(super) fn canonical(domain: &str) -> &str {
+    match domain {
+        "index.docker.io" | "registry-1.docker.io" => HUB_DOMAIN,
+        other => other,
+    }
+}
+
+/// A prefix with the one name of its registry.
+pub(super) fn one_name(prefix: RepositoryPrefix) -> RepositoryPrefix {
+    let domain = canonical(prefix.domain()).to_owned();
+    prefix.at(&domain)
+}
+
+/// The registry, or part of one, that a key of `auths` or `credHelpers` is for.
+pub(super) fn prefix_of_key(key: &str) -> Option<RepositoryPrefix> {
+    let key = if key == HUB_KEY { HUB_DOMAIN } else { key };
+    let prefix = RepositoryPrefix::parse(key).ok()?;
+    Some(one_name(prefix))
+}
+
+/// The key under which docker stores the credentials for a registry.
+pub(super) fn key_of(domain: &str) -> &str {
+    if canonical(domain) == HUB_DOMAIN {
+        HUB_KEY
+    } else {
+        domain
+    }
+}
+
+/// The entries of a file.
 #[derive(Debug, Default)]
-pub(super) struct DockerFile {
+pub(super) struct DockerConfig {
     /// By registry, or part of one, in order: `auths`, then `credHelpers`.
-    pub(super) entries: Vec<Entry>,
-    /// `credsStore`: for every registry.
-    pub(super) store: Option<Result<HelperName, Mistake>>,
+    pub(super) entries: Vec<DockerEntry>,
+    /// `credsStore`: the helper for every other registry.
+    pub(super) store: Option<Result<HelperName, EntryError>>,
     /// Keys that are for no registry, as clients see it too.
     pub(super) passed_over: Vec<String>,
 }
 
-/// What a file says about one registry, or a part of one.
+/// An entry of `auths` or `credHelpers`.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct DockerEntry {
     /// As it is written.
     pub(super) key: String,
     pub(super) prefix: RepositoryPrefix,
-    pub(super) means: Result<Means, Mistake>,
+    pub(super) value: Result<EntryValue, EntryError>,
 }
 
-/// An entry of `auths`. What else is in it is for others.
+/// The value of an entry of `auths`. Other members are for other programs.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Auth {
-    auth: Option<String>,
-    identitytoken: Option<String>,
-    registrytoken: Option<String>,
+struct AuthValue {
+    auth: Option<Secret>,
+    identitytoken: Option<Secret>,
+    registrytoken: Option<Secret>,
 }
 
-impl DockerFile {
-    /// Reads a file.
+impl DockerConfig {
+    /// Reads the bytes of a file.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        Self::read(&Document::parse(bytes)?)
+        Self::read(&DockerFile::parse(bytes)?)
     }
 
-    /// Reads what was parsed.
-    pub(super) fn read(document: &Document) -> Result<Self, serde_json::Error> {
-        let mut file = Self::default();
-        for (key, value) in document.object("auths")?.members() {
-            if let Some(means) = auth(value).transpose() {
-                file.insert(key, means);
+    /// Reads the entries of a parsed file.
+    pub(super) fn read(file: &DockerFile) -> Result<Self, serde_json::Error> {
+        let mut config = Self::default();
+        for (key, value) in file.object("auths")?.members() {
+            if let Some(value) = auth(value).transpose() {
+                config.add_auth(key, value);
             }
         }
-        for (key, value) in document.object("credHelpers")?.members() {
-            file.insert_helper(key, value);
+        for (key, value) in file.object("credHelpers")?.members() {
+            config.add_helper(key, value);
         }
-        file.store = document.get("credsStore").and_then(helper);
-        Ok(file)
+        config.store = file.get("credsStore").and_then(helper);
+        Ok(config)
     }
 
-    fn insert(&mut self, key: &str, means: Result<Means, Mistake>) {
-        let Some(prefix) = hub::prefix(key) else {
-            self.passed_over.push(key.to_owned());
+    fn add_auth(&mut self, key: &str, kind: Result<CredentialKind, EntryError>) {
+        let key = key.to_owned();
+        match prefix_of_key(&key) {
+            None => self.passed_over.push(key),
+            Some(prefix) => self.entries.push(DockerEntry {
+                key,
+                prefix,
+                value: kind.map(EntryValue::Inline),
+            }),
+        }
+    }
+
+    fn add_helper(&mut self, key: &str, value: &str) {
+        let Some(name) = helper(value) else {
             return;
         };
-        self.entries.push(Entry {
-            key: key.to_owned(),
-            prefix,
-            means,
-        });
-    }
-
-    fn insert_helper(&mut self, key: &str, value: &RawValue) {
-        let prefix = hub::prefix(key).filter(|prefix| prefix.depth() == 0);
-        match (prefix, helper(value)) {
-            (_, None) => {}
-            (None, Some(_)) => self.passed_over.push(key.to_owned()),
-            (Some(prefix), Some(name)) => self.entries.push(Entry {
-                key: key.to_owned(),
+        let key = key.to_owned();
+        match prefix_of_key(&key).filter(|prefix| prefix.depth() == 0) {
+            None => self.passed_over.push(key),
+            Some(prefix) => self.entries.push(DockerEntry {
+                key,
                 prefix,
-                means: name.map(Means::Helper),
+                value: name.map(EntryValue::Helper),
             }),
         }
     }
 }
 
-/// The name of a helper; `None` where there is none.
-fn helper(value: &RawValue) -> Option<Result<HelperName, Mistake>> {
-    match serde_json::from_str::<Option<String>>(value.get()) {
+/// The name of a helper; `None` without one.
+fn helper(value: &str) -> Option<Result<HelperName, EntryError>> {
+    match serde_json::from_str::<Option<String>>(value) {
         Ok(None) => None,
         Ok(Some(name)) if name.is_empty() => None,
-        Ok(Some(name)) => Some(HelperName::parse(&name).map_err(|_| Mistake::HelperName)),
-        Err(_) => Some(Err(Mistake::HelperName)),
+        Ok(Some(name)) => Some(HelperName::parse(&name).map_err(|_| EntryError::HelperName)),
+        Err(_) => Some(Err(EntryError::HelperName)),
     }
 }
 
-/// The means of an entry; `None` where it is null, empty, or of an empty name.
-fn auth(value: &RawValue) -> Result<Option<Means>, Mistake> {
-    let entry: Option<Auth> = serde_json::from_str(value.get()).map_err(|_| Mistake::Shape)?;
-    let entry = entry.unwrap_or_default();
-    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    if let Some(token) = given(entry.identitytoken) {
-        return Ok(Some(Means::Identity(Hidden::new(token))));
+/// The credential of a value of `auths`; `None` if it is null, empty, or has an empty name.
+fn auth(value: &str) -> Result<Option<CredentialKind>, EntryError> {
+    let value: Option<AuthValue> = serde_json::from_str(value).map_err(|_| EntryError::Shape)?;
+    let value = value.unwrap_or_default();
+    let given = |secret: Option<Secret>| secret.filter(|secret| !secret.is_empty());
+    if let Some(token) = given(value.identitytoken) {
+        return Ok(Some(CredentialKind::IdentityToken(token)));
     }
-    if let Some(token) = given(entry.registrytoken) {
-        return Ok(Some(Means::Access(Hidden::new(token))));
+    if let Some(token) = given(value.registrytoken) {
+        return Ok(Some(CredentialKind::AccessToken(token)));
     }
-    let Some(auth) = given(entry.auth) else {
+    let Some(auth) = given(value.auth) else {
         return Ok(None);
     };
-    let bytes = STANDARD.decode(auth).map_err(|_| Mistake::Base64)?;
-    let text = String::from_utf8(bytes).map_err(|_| Mistake::Base64)?;
-    let (username, password) = text.split_once(':').ok_or(Mistake::NoColon)?;
-    Ok((!username.is_empty()).then(|| Means::Password {
+    let bytes = STANDARD.decode(auth.reveal());
+    let bytes = Zeroizing::new(bytes.map_err(|_| EntryError::Base64)?);
+    let text = str::from_utf8(&bytes).map_err(|_| EntryError::Base64)?;
+    let (username, password) = text.split_once(':').ok_or(EntryError::NoColon)?;
+    Ok((!username.is_empty()).then(|| CredentialKind::Password {
         username: username.to_owned(),
-        password: Hidden::new(password),
+        password: password.into(),
     }))
+}
+
+/// A JSON object whose members keep their order and their bytes. A value is JSON text, and a secret: it may hold a password.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DockerFile(Vec<(String, Secret)>);
+
+impl DockerFile {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        // Docker and podman leave an empty file behind when they are stopped at the wrong moment.
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Self::default());
+        }
+        serde_json::from_slice(bytes)
+    }
+
+    /// The members of an inner object; none if there is no such object.
+    pub(super) fn object(&self, name: &str) -> Result<Self, serde_json::Error> {
+        let object: Option<Option<Self>> = self.get(name).map(serde_json::from_str).transpose()?;
+        Ok(object.flatten().unwrap_or_default())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.reveal())
+    }
+
+    pub(super) fn members(&self) -> impl Iterator<Item = (&str, &str)> {
+        let members = self.0.iter();
+        members.map(|(key, value)| (key.as_str(), value.reveal()))
+    }
+
+    /// Replaces the value of a member, or adds one at the end. The value is JSON text.
+    pub(super) fn set(&mut self, name: &str, value: Secret) {
+        match self.0.iter_mut().find(|(key, _)| key == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+
+    pub(super) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.0.retain(|(key, _)| keep(key));
+    }
+
+    /// The object as docker writes it, with tabs, at a depth within another one.
+    pub(super) fn print(&self, depth: usize) -> Result<Secret, serde_json::Error> {
+        if self.0.is_empty() {
+            return Ok("{}".into());
+        }
+        let (inner, outer) = ("\t".repeat(depth + 1), "\t".repeat(depth));
+        let mut parts = Vec::new();
+        for (key, value) in &self.0 {
+            let start = if parts.is_empty() { "{\n" } else { ",\n" };
+            let key = serde_json::to_string(key)?;
+            parts.push((format!("{start}{inner}{key}: "), value.reveal()));
+        }
+        parts.push((format!("\n{outer}}}"), ""));
+        let size = parts.iter().map(|(text, value)| text.len() + value.len());
+        let mut text = String::with_capacity(size.sum());
+        for (before, value) in parts {
+            text.push_str(&before);
+            text.push_str(value);
+        }
+        Ok(text.into())
+    }
+}
+
+impl<'de> Deserialize<'de> for DockerFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = DockerFile;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DockerFile, A::Error> {
+                let mut members: Vec<(String, Secret)> = Vec::new();
+                while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
+                    members.push((key, value.get().into()));
+                }
+                // Of several members of one name the last counts, as for clients.
+                let mut seen = HashSet::new();
+                let last: Vec<bool> = members
+                    .iter()
+                    .rev()
+                    .map(|(key, _)| seen.insert(key.clone()))
+                    .collect();
+                let mut last = last.into_iter().rev();
+                members.retain(|_| last.next().unwrap_or(true));
+                Ok(DockerFile(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
 }

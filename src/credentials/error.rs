@@ -1,8 +1,8 @@
-//! What can be wrong with credentials.
+//! Why credentials cannot be used or stored.
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::netrc;
@@ -11,103 +11,77 @@ use crate::disk;
 use crate::error::{Category, printable, printable_path};
 use crate::shown::Shown;
 
-/// Credentials that cannot be used or kept. Nothing of them is shown, and nothing that a helper wrote.
+/// Why credentials cannot be used or stored. Nothing of them is shown, nor anything that a helper wrote.
 #[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum Error {
     /// A file cannot be read or written.
     #[error(transparent)]
     Disk(Arc<disk::Error>),
-    /// A file is not the JSON that it should be. The parser would quote what it found.
+    /// A file is not JSON as docker and podman write it. The parser's own error would quote what it found.
     #[error("{} is not a file of credentials\n  expected a JSON object, as docker and podman write it\n  at line {line}, column {column}", printable_path(.path))]
-    Document {
-        /// The file.
+    DockerConfig {
         path: PathBuf,
-        /// The line, from 1.
         line: usize,
-        /// The column, from 1.
         column: usize,
     },
-    /// A CLI configuration that cannot be used.
+    /// A CLI configuration cannot be used.
     #[error("{} is not a CLI configuration", printable_path(.path))]
-    Config {
-        /// The file.
+    CliConfig {
         path: PathBuf,
-        /// Why.
         source: Arc<config::Error>,
     },
-    /// An entry for the registry that cannot be used.
-    #[error("the entry `{}` of {} cannot be used: {mistake}", printable(.key), printable_path(.path))]
+    /// The entry for a registry cannot be used.
+    #[error("the entry `{}` of {} cannot be used: {error}", printable(.key), printable_path(.path))]
     Entry {
-        /// Its key.
         key: String,
-        /// The file.
         path: PathBuf,
-        /// Why.
-        mistake: Mistake,
+        error: EntryError,
     },
-    /// A helper that is not installed, or cannot be started.
+    /// A helper is not installed, or cannot be started.
     #[error("{helper} cannot be started")]
-    Start {
-        /// The program.
+    HelperStart {
         helper: String,
-        /// What the system says.
         source: Arc<io::Error>,
     },
-    /// A helper that failed.
+    /// A helper failed. Its exit status is unknown if a signal ended it.
     #[error("{helper} failed to {action}{}", .status.map(|status| format!(": exit {status}")).unwrap_or_default())]
-    Failed {
-        /// The program.
+    HelperFailed {
         helper: String,
-        /// What it was asked to do.
-        action: Action,
-        /// Its exit code, unless a signal ended it.
+        action: HelperAction,
         status: Option<i32>,
     },
-    /// A helper that does not come to an end.
+    /// A helper did not end in time.
     #[error("{helper} did not {action} within {seconds} seconds")]
-    Slow {
-        /// The program.
+    HelperTimeout {
         helper: String,
-        /// What it was asked to do.
-        action: Action,
-        /// How long it was waited for.
+        action: HelperAction,
         seconds: u64,
     },
-    /// A helper that answers something else.
+    /// A helper's answer is not what its protocol says, or has more than `limit` bytes.
     #[error(
         "{helper} answered something that is no credentials\n  expected JSON with {}, at most {limit} bytes", .action.answer()
     )]
-    Answer {
-        /// The program.
+    HelperAnswer {
         helper: String,
-        /// What it was asked to do.
-        action: Action,
-        /// The limit in bytes.
+        action: HelperAction,
         limit: u64,
     },
-    /// A token that no header can hold.
+    /// A token has characters that no header can hold.
     #[error("the token from {} holds characters that cannot be sent", printable(.origin))]
-    Token {
-        /// Where it was found.
-        origin: String,
-    },
-    /// A `.netrc` that cannot be understood.
+    UnsendableToken { origin: String },
+    /// A `.netrc` cannot be parsed.
     #[error("{} is not a .netrc", printable_path(.path))]
     Netrc {
-        /// The file.
         path: PathBuf,
-        /// Why.
-        source: netrc::Error,
+        source: netrc::NetrcError,
     },
-    /// There is no place for credentials.
+    /// There is no file to store credentials in.
     #[error("there is no home directory to keep credentials in")]
     NoHome,
-    /// Credentials are kept for registries.
+    /// The user gave something else where a registry is expected.
     #[error("`{}` is not a registry\n  expected HOST or HOST:PORT", without_user(.text))]
-    Registry {
-        /// What was given.
-        text: String,
-    },
+    NotARegistry { text: String },
 }
 
 /// What was given, without a name and password.
@@ -118,20 +92,20 @@ fn without_user(text: &str) -> String {
     }
 }
 
-/// What is wrong with an entry.
+/// Why an entry of a docker or podman file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mistake {
+pub enum EntryError {
     /// Not an object, or its members are not text.
     Shape,
     /// `auth` is not base64 of text.
     Base64,
     /// `auth` has no colon between name and password.
     NoColon,
-    /// The name of a helper that is none.
+    /// The name of a helper is no name of a program.
     HelperName,
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for EntryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Shape => "it is not an object whose members are text",
@@ -144,19 +118,19 @@ impl fmt::Display for Mistake {
 
 /// What a helper is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// To tell credentials.
+pub enum HelperAction {
+    /// To answer with a name and password.
     Get,
-    /// To tell a token, which another kind of helper does.
+    /// To answer with a token: a `terraform-credentials-NAME` program.
     GetToken,
-    /// To keep credentials.
+    /// To store a name and password.
     Store,
-    /// To forget credentials.
+    /// To erase them.
     Erase,
 }
 
-impl Action {
-    /// The argument of the program.
+impl HelperAction {
+    /// The argument for the program.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Get | Self::GetToken => "get",
@@ -174,7 +148,7 @@ impl Action {
     }
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for HelperAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -187,20 +161,35 @@ impl From<disk::Error> for Error {
 }
 
 impl Error {
+    /// A file is not JSON as docker and podman write it.
+    pub(super) fn docker_config(path: &Path, error: &serde_json::Error) -> Self {
+        Self::DockerConfig {
+            path: path.to_owned(),
+            line: error.line(),
+            column: error.column(),
+        }
+    }
+
+    /// Whether a file simply does not exist.
+    pub(super) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Disk(error) if error.is_not_found())
+    }
+
     /// What kind of problem it is.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
-            Self::Document { .. }
-            | Self::Config { .. }
+            Self::DockerConfig { .. }
+            | Self::CliConfig { .. }
             | Self::Entry { .. }
-            | Self::Answer { .. }
-            | Self::Token { .. }
+            | Self::HelperAnswer { .. }
+            | Self::UnsendableToken { .. }
             | Self::Netrc { .. } => Category::Malformed,
-            Self::Start { .. } | Self::Failed { .. } | Self::Slow { .. } | Self::NoHome => {
-                Category::Local
-            }
-            Self::Registry { .. } => Category::Usage,
+            Self::HelperStart { .. }
+            | Self::HelperFailed { .. }
+            | Self::HelperTimeout { .. }
+            | Self::NoHome => Category::Local,
+            Self::NotARegistry { .. } => Category::Usage,
         }
     }
 }

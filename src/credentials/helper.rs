@@ -1,55 +1,66 @@
-//! Credential helpers: programs `docker-credential-NAME` that keep secrets elsewhere.
+//! Credential helpers, of two protocols.
 //!
-//! A helper is asked once for each registry, whatever it answers.
+//! - `docker-credential-NAME get|store|erase` knows names and passwords of OCI registries. It reads the registry's server URL, or an
+//!   object to store, and answers `{"Username": "…", "Secret": "…"}`.
+//! - `terraform-credentials-NAME ARGUMENT... get HOST` knows tokens of provider registries. It answers `{"token": "…"}`, or `{}`.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::process::Command;
-use tokio::sync::Mutex;
+use zeroize::Zeroizing;
 
-use super::means::Means;
-use super::program::{self, LONGEST, Question};
-use super::{Action, Error, hub};
-use crate::config::{HelperName, Hidden};
+use super::program::{Answers, HelperRun, Output};
+use super::{CredentialKind, Error, HelperAction, docker};
+use crate::address::Hostname;
+use crate::config::HelperName;
+use crate::config::cli::CredentialsHelper;
+use crate::secret::Secret;
 
-/// How long a helper may take. Somebody may have to unlock a key ring.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// What helpers print when they know nothing ([clients: credential helpers](crate::clients#credential-helpers)).
-const NOT_FOUND: &str = "credentials not found in native keychain";
+/// What docker's helpers print when they know nothing ([clients: credential helpers](crate::clients#credential-helpers)).
+const NOT_FOUND: &[u8] = b"credentials not found in native keychain";
 /// The name that says that the secret is an identity token.
-const TOKEN: &str = "<token>";
+const IDENTITY_TOKEN: &str = "<token>";
 
-/// By helper and registry.
-type Told = HashMap<(HelperName, String), Result<Option<Means>, Error>>;
-
-/// Runs helpers, and remembers what they told.
+/// Docker's helpers, and what they answered.
 #[derive(Debug)]
-pub(super) struct Helpers {
-    /// Where programs are; `None` leaves that to the system.
+pub(super) struct DockerHelpers {
+    /// `PATH` for the helpers; `None` inherits it.
     path: Option<OsString>,
-    patience: Duration,
-    told: Mutex<Told>,
+    timeout: Duration,
+    /// By helper and registry.
+    answers: Answers<(HelperName, String), CredentialKind>,
 }
 
 /// What a helper answers to `get`.
 #[derive(Deserialize)]
-struct Answer {
+struct GetAnswer {
     #[serde(rename = "Username", default)]
     username: String,
     #[serde(rename = "Secret", default)]
-    secret: String,
+    secret: Secret,
 }
 
-impl Helpers {
-    pub(super) fn new(path: Option<OsString>, patience: Duration) -> Self {
+/// What a helper reads to `store`.
+#[derive(Serialize)]
+struct StoreInput<'a> {
+    #[serde(rename = "ServerURL")]
+    server: &'a str,
+    #[serde(rename = "Username")]
+    username: &'a str,
+    #[serde(rename = "Secret")]
+    secret: &'a str,
+}
+
+impl DockerHelpers {
+    pub(super) fn new(path: Option<OsString>, timeout: Duration) -> Self {
         Self {
             path,
-            patience,
-            told: Mutex::default(),
+            timeout,
+            answers: Answers::default(),
         }
     }
 
@@ -58,108 +69,183 @@ impl Helpers {
         &self,
         helper: &HelperName,
         domain: &str,
-    ) -> Result<Option<Means>, Error> {
-        let asked = (helper.clone(), domain.to_owned());
-        // Held while asking: two who want the same wait for one question, and one prompt to unlock.
-        let mut told = self.told.lock().await;
-        if let Some(known) = told.get(&asked) {
-            return known.clone();
-        }
-        let mut answer = Ok(None);
-        for server in servers(domain) {
-            answer = self.ask(helper, &server).await;
-            if !matches!(answer, Ok(None)) {
-                break;
+    ) -> Result<Option<CredentialKind>, Error> {
+        let ask = async {
+            for server in servers(domain) {
+                let answer = self.ask(helper, &server).await?;
+                if answer.is_some() {
+                    return Ok(answer);
+                }
             }
-        }
-        told.insert(asked, answer.clone());
-        answer
+            Ok(None)
+        };
+        let question = (helper.clone(), domain.to_owned());
+        self.answers.get(question, ask).await
     }
 
-    /// Makes a helper keep credentials, under the name that docker gives the registry.
+    /// Stores a name and password with a helper, under docker's key of the registry.
     pub(super) async fn store(
         &self,
         helper: &HelperName,
         domain: &str,
         username: &str,
-        secret: &Hidden,
+        password: &Secret,
     ) -> Result<(), Error> {
-        let entry = serde_json::json!({
-            "ServerURL": hub::key(domain),
-            "Username": username,
-            "Secret": secret.reveal(),
-        });
-        let (status, _) = self.run(helper, Action::Store, &entry.to_string()).await?;
-        succeeded(helper, Action::Store, status)
+        let input = StoreInput {
+            server: docker::key_of(domain),
+            username,
+            secret: password.reveal(),
+        };
+        // Escaped, text is at most six times as long. A buffer that grew would leave copies of the password behind.
+        let size = 6 * (input.server.len() + username.len() + input.secret.len()) + 64;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(size));
+        // Writing text to memory cannot fail.
+        let _written = serde_json::to_writer(&mut *bytes, &input);
+        self.run(helper, HelperAction::Store, &bytes, must_succeed)
+            .await
     }
 
-    /// Makes a helper forget a registry, under whatever name it knows it. `false`: it knew none.
+    /// Erases a registry from a helper, under every name by which it knows it. `false`: it knew none.
     pub(super) async fn erase(&self, helper: &HelperName, domain: &str) -> Result<bool, Error> {
         let mut erased = false;
         for server in servers(domain) {
             if self.ask(helper, &server).await?.is_some() {
-                let (status, _) = self.run(helper, Action::Erase, &server).await?;
-                succeeded(helper, Action::Erase, status)?;
+                let input = server.as_bytes();
+                self.run(helper, HelperAction::Erase, input, must_succeed)
+                    .await?;
                 erased = true;
             }
         }
         Ok(erased)
     }
 
-    async fn ask(&self, helper: &HelperName, server: &str) -> Result<Option<Means>, Error> {
-        let (status, output) = self.run(helper, Action::Get, server).await?;
-        if !status.success() && output.trim_ascii() == NOT_FOUND.as_bytes() {
-            return Ok(None);
-        }
-        succeeded(helper, Action::Get, status)?;
-        let answer: Answer = serde_json::from_slice(&output).map_err(|_| Error::Answer {
-            helper: helper.program(),
-            action: Action::Get,
-            limit: LONGEST,
-        })?;
-        let secret = Hidden::new(answer.secret);
-        Ok(match answer.username {
-            username if username == TOKEN => Some(Means::Identity(secret)),
-            username if username.is_empty() => None,
-            username => Some(Means::Password {
-                username,
-                password: secret,
-            }),
-        })
-    }
-
-    async fn run(
+    async fn ask(
         &self,
         helper: &HelperName,
-        action: Action,
-        input: &str,
-    ) -> Result<(ExitStatus, Vec<u8>), Error> {
-        let name = helper.program();
-        let mut command = Command::new(&name);
+        server: &str,
+    ) -> Result<Option<CredentialKind>, Error> {
+        let read = |run: &HelperRun<'_>, status: ExitStatus, output: &Output| {
+            if !status.success() && output.trim_ascii() == NOT_FOUND {
+                return Ok(None);
+            }
+            run.succeeded(status)?;
+            let answer = serde_json::from_slice(output).map_err(|_| run.wrong_answer())?;
+            let GetAnswer { username, secret } = answer;
+            Ok(match username.as_str() {
+                IDENTITY_TOKEN => Some(CredentialKind::IdentityToken(secret)),
+                "" => None,
+                _ => Some(CredentialKind::Password {
+                    username,
+                    password: secret,
+                }),
+            })
+        };
+        self.run(helper, HelperAction::Get, server.as_bytes(), read)
+            .await
+    }
+
+    async fn run<T>(
+        &self,
+        helper: &HelperName,
+        action: HelperAction,
+        input: &[u8],
+        read: impl FnOnce(&HelperRun<'_>, ExitStatus, &Output) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let program = helper.program();
+        let mut command = Command::new(&program);
         command.arg(action.as_str());
         if let Some(path) = &self.path {
             command.env("PATH", path);
         }
-        let question = Question {
-            helper: &name,
+        let run = HelperRun {
+            helper: &program,
             action,
             input,
-            patience: self.patience,
+            timeout: self.timeout,
         };
-        question.ask(command).await
+        let (status, output) = run.run(command).await?;
+        read(&run, status, &output)
     }
 }
 
-fn succeeded(helper: &HelperName, action: Action, status: ExitStatus) -> Result<(), Error> {
-    program::succeeded(&helper.program(), action, status)
+fn must_succeed(run: &HelperRun<'_>, status: ExitStatus, _: &Output) -> Result<(), Error> {
+    run.succeeded(status)
 }
 
-/// What a registry may be called by those who kept its credentials:
-/// [clients ask with a scheme](crate::clients#credential-helpers), docker and others keep without.
+/// The names under which a helper may know a registry: [clients ask with a scheme](crate::clients#credential-helpers), docker and
+/// others store without.
 fn servers(domain: &str) -> Vec<String> {
     let mut servers = vec![format!("https://{domain}"), domain.to_owned()];
-    if hub::key(domain) != domain {
-        servers.insert(0, hub::key(domain).to_owned());
+    if docker::key_of(domain) != domain {
+        servers.insert(0, docker::key_of(domain).to_owned());
     }
     servers
+}
+
+/// The token helper that the CLI configuration names, and what it answered.
+#[derive(Debug)]
+pub(super) struct TokenHelper {
+    /// The program's name, for messages.
+    name: String,
+    /// Its path; its name alone if it was not found.
+    program: PathBuf,
+    arguments: Vec<String>,
+    timeout: Duration,
+    answers: Answers<Hostname, Secret>,
+}
+
+/// What a token helper answers. Other members are for other programs.
+#[derive(Deserialize)]
+struct TokenAnswer {
+    token: Option<Secret>,
+}
+
+impl TokenHelper {
+    /// The helper in the first of these directories that has it.
+    pub(super) fn new(
+        block: CredentialsHelper,
+        directories: &[PathBuf],
+        timeout: Duration,
+    ) -> Self {
+        let name = block.program();
+        let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        let mut paths = directories.iter().map(|directory| directory.join(&file));
+        let program = paths.find(|path| path.is_file());
+        Self {
+            program: program.unwrap_or_else(|| Path::new(&name).to_owned()),
+            name,
+            arguments: block.arguments,
+            timeout,
+            answers: Answers::default(),
+        }
+    }
+
+    /// The program's name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The token of a host, if it knows one.
+    pub(super) async fn get(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
+        self.answers.get(host.clone(), self.ask(host)).await
+    }
+
+    async fn ask(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
+        let run = HelperRun {
+            helper: &self.name,
+            action: HelperAction::GetToken,
+            input: b"",
+            timeout: self.timeout,
+        };
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .arg(run.action.as_str())
+            .arg(host.as_ascii());
+        let (status, output) = run.run(command).await?;
+        run.succeeded(status)?;
+        let answer: TokenAnswer =
+            serde_json::from_slice(&output).map_err(|_| run.wrong_answer())?;
+        Ok(answer.token)
+    }
 }

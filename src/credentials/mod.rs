@@ -1,278 +1,274 @@
-//! Credentials for registries: where they are found, which of them counts, and where they are kept.
+//! Credentials: where they are found, which of them a request is sent with, and where `login` stores them.
 //!
-//! Sources are read once, in [the order of clients](crate::clients#credential-files): `--authfile` before all,
-//! `oci_credentials` of the CLI configuration, its helper, then the files of docker and podman. Whatever matches a
-//! repository more closely wins, and of equals the first ([`Credentials::find`]). A source that cannot be read hides no
-//! other: it is [considered](Credentials::considered) broken, and passed over. Clients are stricter: one bad file of
-//! the default places hides all of them from them.
+//! A [`Credential`] is a name and password, or a token, with the place where it was found. Three kinds of servers want one, and
+//! each kind has sources of its own, which are asked in this order:
 //!
-//! [`Hosts`] is the same for those whom providers come from: tokens for provider registries and network mirrors, and the
-//! logins of `.netrc` for packages.
+//! | server | question | sources |
+//! | --- | --- | --- |
+//! | OCI registry | [`Credentials::for_repository`] | `--authfile`, `oci_credentials` blocks, the helper of `oci_default_credentials`, files of docker and podman |
+//! | provider registry, network mirror | [`Credentials::for_origin`] | `TF_TOKEN_…`, `credentials.tfrc.json`, `credentials` blocks, the `credentials_helper` |
+//! | host of packages | [`Credentials::for_package`] | `.netrc` |
 //!
-//! Secrets are never printed, nor is anything that a helper wrote.
+//! tfoci authenticates to all of them as `tofu` and `terraform` do, with one difference: a source that cannot be read hides no other.
+//! It is [reported](SourceReport) as broken and passed over, where clients would ignore all files of docker and podman because of one
+//! bad file. A file that the user named must be good.
+//!
+//! The CLI configuration, which has blocks for registries and for origins, is read once. Nothing is read before the first question.
+//! Passwords and tokens are [`Secret`]s; no message shows one, nor anything that a credential helper wrote.
 
-mod consideration;
-mod discover;
 mod docker;
-mod document;
 mod error;
 mod helper;
-mod hosts;
-mod hub;
-mod keeper;
-mod means;
+mod locations;
 pub mod netrc;
-mod places;
+mod origin;
 mod program;
+mod registry;
+mod report;
+mod store;
 #[cfg(test)]
 mod tests;
-mod token_helper;
 pub mod tokens;
 
-pub use consideration::{Consideration, State};
-pub use error::{Action, Error, Mistake};
-pub use hosts::{Hosts, Login, Token};
-pub use keeper::{Keeper, Kept};
-pub use places::{Environment, Places};
+pub use error::{EntryError, Error, HelperAction};
+pub use locations::{Environment, Locations};
+pub use report::{SourceReport, SourceState};
+pub use store::{CredentialStore, Location};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
-use crate::config::RepositoryPrefix;
-use crate::error::printable_path;
-use crate::http::Secret;
-use helper::Helpers;
-use means::Means;
+use url::Url;
 
-/// Where a credential was found that somebody has just typed.
+use crate::address::Hostname;
+use crate::http::Authorization;
+use crate::secret::Secret;
+use locations::CliConfigFile;
+use origin::OriginCredentials;
+use registry::RegistryCredentials;
+
+/// The origin of a credential that the user has just typed.
 pub const TYPED: &str = "the command line";
 
-/// A way to say who we are, and where it was found. Its secrets are never printed.
+/// How long a credential helper may take. The user may have to unlock a key ring.
+const HELPER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A credential, and where it was found.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Credential {
-    /// A name and password.
-    Basic {
-        /// The name.
+pub struct Credential {
+    /// The name and password, or the token.
+    pub kind: CredentialKind,
+    /// Where it was found, for messages.
+    pub origin: String,
+}
+
+/// A name and password, or a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// A name and password, for `Basic` authentication or a token server.
+    Password {
+        /// The name. It may be empty in a `.netrc` only.
         username: String,
         /// The password.
-        password: String,
-        /// Where it was found.
-        origin: String,
+        password: Secret,
     },
-    /// An identity token, which a token server turns into access tokens.
-    Identity {
-        /// The token.
-        token: String,
-        /// Where it was found.
-        origin: String,
-    },
-    /// An access token, sent as it is to a registry that wants a bearer.
-    Access {
-        /// The token.
-        token: String,
-        /// Where it was found.
-        origin: String,
-    },
+    /// A token that is sent as it is, as `Bearer`.
+    AccessToken(Secret),
+    /// A refresh token, which docker calls an identity token: a token server gives access tokens for it.
+    IdentityToken(Secret),
 }
 
 impl Credential {
+    /// A name and password that the user has just typed.
+    pub fn typed(username: &str, password: Secret) -> Self {
+        let username = username.to_owned();
+        Self {
+            kind: CredentialKind::Password { username, password },
+            origin: TYPED.to_owned(),
+        }
+    }
+
+    /// The header that sends it as it is; an identity token is never sent as it is.
+    pub fn authorization(&self) -> Option<Authorization> {
+        self.basic().or_else(|| self.bearer())
+    }
+
     /// The name and password as a header, if that is what this is.
-    pub fn basic(&self) -> Option<Secret> {
-        match self {
-            Self::Basic {
-                username, password, ..
-            } => Some(Secret::basic(username, password)),
-            Self::Identity { .. } | Self::Access { .. } => None,
+    pub fn basic(&self) -> Option<Authorization> {
+        match &self.kind {
+            CredentialKind::Password { username, password } => {
+                Some(Authorization::basic(username, password))
+            }
+            CredentialKind::AccessToken(_) | CredentialKind::IdentityToken(_) => None,
         }
     }
 
     /// The access token as a header, if that is what this is.
-    pub fn access(&self) -> Option<Secret> {
-        match self {
-            Self::Access { token, .. } => Some(Secret::bearer(token)),
-            Self::Basic { .. } | Self::Identity { .. } => None,
+    pub fn bearer(&self) -> Option<Authorization> {
+        match &self.kind {
+            CredentialKind::AccessToken(token) => Some(Authorization::bearer(token)),
+            CredentialKind::Password { .. } | CredentialKind::IdentityToken(_) => None,
         }
     }
 
-    /// Where it was found.
-    pub fn origin(&self) -> &str {
-        match self {
-            Self::Basic { origin, .. }
-            | Self::Identity { origin, .. }
-            | Self::Access { origin, .. } => origin,
+    /// The identity token, if that is what this is.
+    pub fn identity_token(&self) -> Option<&Secret> {
+        match &self.kind {
+            CredentialKind::IdentityToken(token) => Some(token),
+            CredentialKind::Password { .. } | CredentialKind::AccessToken(_) => None,
         }
     }
 }
 
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credential(from {})", self.origin())
+        write!(f, "Credential(from {})", self.origin)
     }
 }
 
-/// All credentials that can be found. Cloning shares them, and what helpers told.
-#[derive(Clone, Debug)]
+/// All credentials that can be found. Clones share what was read and what helpers answered.
+#[derive(Clone, Debug, Default)]
 pub struct Credentials(Arc<Sources>);
 
-/// What was found, as soon as somebody has asked.
+/// The sources, each read when it is first needed.
 #[derive(Debug)]
 struct Sources {
-    places: Places,
-    found: OnceLock<Result<Found, Error>>,
+    locations: Locations,
+    helper_timeout: Duration,
+    cli_config: OnceLock<Result<CliConfigFile, Error>>,
+    registries: OnceLock<Result<RegistryCredentials, Error>>,
+    origins: OnceLock<Result<OriginCredentials, Error>>,
+    /// Which credential origins were reported for which hosts.
+    reported: Mutex<HashSet<(String, Option<String>)>>,
 }
 
-#[derive(Debug)]
-struct Found {
-    sources: Vec<Consideration>,
-    candidates: Vec<Candidate>,
-    helpers: Helpers,
-    used: Mutex<BTreeSet<usize>>,
-    /// What could not be used when it was asked for, by source.
-    failures: Mutex<Vec<(usize, Error)>>,
-}
-
-impl Found {
-    fn new(sources: Vec<Consideration>, candidates: Vec<Candidate>, helpers: Helpers) -> Self {
+impl Default for Sources {
+    fn default() -> Self {
         Self {
-            sources,
-            candidates,
-            helpers,
-            used: Mutex::default(),
-            failures: Mutex::default(),
-        }
-    }
-}
-
-/// Something that may be the answer for some repositories.
-#[derive(Clone, Debug)]
-struct Candidate {
-    /// What it is for; `None` means everything.
-    prefix: Option<RepositoryPrefix>,
-    means: Result<Means, Mistake>,
-    /// As it is written in its source.
-    key: String,
-    /// Which source.
-    source: usize,
-}
-
-impl Candidate {
-    /// How closely it matches, if it does: a domain and segments before a domain before everything
-    /// ([clients: credential selection](crate::clients#credential-selection)).
-    fn closeness(&self, domain: &str, repository: &str) -> Option<usize> {
-        match &self.prefix {
-            None => Some(0),
-            Some(prefix) => prefix
-                .covers(domain, repository)
-                .then(|| 1 + prefix.depth()),
+            locations: Locations::default(),
+            helper_timeout: HELPER_TIMEOUT,
+            cli_config: OnceLock::new(),
+            registries: OnceLock::new(),
+            origins: OnceLock::new(),
+            reported: Mutex::default(),
         }
     }
 }
 
 impl Credentials {
-    /// None at all.
+    /// No credentials for anybody.
     pub fn none() -> Self {
-        let helpers = Helpers::new(None, helper::PATIENCE);
-        Self::of(Found::new(Vec::new(), Vec::new(), helpers))
+        Self::default()
     }
 
-    /// Reads every source when somebody asks for a credential, and not before: whoever never does needs none of them.
-    pub fn at(places: Places) -> Self {
+    /// The credentials at these locations. Nothing is read yet.
+    pub fn at(locations: Locations) -> Self {
+        Self::with_helper_timeout(locations, HELPER_TIMEOUT)
+    }
+
+    fn with_helper_timeout(locations: Locations, helper_timeout: Duration) -> Self {
         Self(Arc::new(Sources {
-            places,
-            found: OnceLock::new(),
+            locations,
+            helper_timeout,
+            ..Sources::default()
         }))
     }
 
-    /// Reads every source now.
+    /// The credential for a repository of an OCI registry; `None` without one. The most specific entry counts, and of equals the
+    /// first; an entry that has no answer, or fails, leaves the answer to the next.
     ///
     /// # Errors
-    /// A file that the user named cannot be used: `--authfile`, `--cli-config`, or one of `docker_style_config_files`.
-    pub fn discover(places: &Places) -> Result<Self, Error> {
-        discover::discover(places, helper::PATIENCE).map(Self::of)
+    /// No entry has an answer and one of them failed, or a file that the user named cannot be used.
+    pub async fn for_repository(
+        &self,
+        host: &str,
+        repository: &str,
+    ) -> Result<Option<Credential>, Error> {
+        self.registries()?.find(host, repository).await
     }
 
-    fn of(found: Found) -> Self {
-        Self(Arc::new(Sources {
-            places: Places::default(),
-            found: Ok(found).into(),
-        }))
-    }
-
-    fn found(&self) -> Result<&Found, Error> {
-        let Sources { places, found } = &*self.0;
-        let found = found.get_or_init(|| discover::discover(places, helper::PATIENCE));
-        found.as_ref().map_err(Clone::clone)
-    }
-
-    /// The credential for a repository of a registry; `None` where there is none. The most specific source counts, of equals
-    /// the first; one that knows nothing, or fails, leaves the answer to the next.
+    /// The token for a provider registry or a network mirror; `None` without one. A source that fails leaves the answer to the next.
     ///
     /// # Errors
-    /// Nothing answered, and something that might have cannot be used; or as [`Self::discover`].
-    pub async fn find(&self, host: &str, repository: &str) -> Result<Option<Credential>, Error> {
-        let Found {
-            sources,
-            candidates,
-            helpers,
-            used,
-            failures,
-        } = self.found()?;
-        let domain = hub::canonical(host);
-        let mut matching: Vec<(usize, &Candidate)> = candidates
-            .iter()
-            .filter_map(|candidate| Some((candidate.closeness(domain, repository)?, candidate)))
-            .collect();
-        matching.sort_by_key(|(closeness, _)| std::cmp::Reverse(*closeness));
-        let mut failure = None;
-        for (_, candidate) in matching {
-            let path = sources
-                .get(candidate.source)
-                .map(|source| source.path.clone());
-            let path: PathBuf = path.unwrap_or_default();
-            let answer = match &candidate.means {
-                Ok(means) => {
-                    let origin = format!("{} ({})", printable_path(&path), candidate.key);
-                    means.resolve(domain, &origin, helpers).await
-                }
-                Err(mistake) => Err(Error::Entry {
-                    key: candidate.key.clone(),
-                    path,
-                    mistake: *mistake,
-                }),
-            };
-            match answer {
-                Ok(None) => {}
-                Ok(Some(credential)) => {
-                    let mut used = used.lock().unwrap_or_else(PoisonError::into_inner);
-                    used.insert(candidate.source);
-                    return Ok(Some(credential));
-                }
-                Err(error) => {
-                    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
-                    failures.push((candidate.source, error.clone()));
-                    failure = failure.or(Some(error));
-                }
-            }
+    /// No source has a token and one of them failed, or a file that the user named cannot be used.
+    pub async fn for_origin(&self, host: &Hostname) -> Result<Option<Credential>, Error> {
+        self.origins()?.token(host).await
+    }
+
+    /// The name and password for the host of a package's URL; `None` without them.
+    ///
+    /// # Errors
+    /// A file that the user named cannot be used.
+    pub fn for_package(&self, url: &Url) -> Result<Option<Credential>, Error> {
+        Ok(self.origins()?.login(url))
+    }
+
+    /// The services of a host as a `host` block has them; `None` without such a block. They replace the host's own discovery
+    /// document.
+    ///
+    /// # Errors
+    /// A file that the user named cannot be used.
+    pub fn services(&self, host: &Hostname) -> Result<Option<&BTreeMap<String, String>>, Error> {
+        Ok(self.origins()?.services(host))
+    }
+
+    /// The sources for OCI registries in their order, and what came of each; empty as long as no registry needed a credential.
+    pub fn registry_sources(&self) -> Vec<SourceReport> {
+        match self.0.registries.get() {
+            Some(Ok(registries)) => registries.sources(),
+            Some(Err(_)) | None => Vec::new(),
         }
-        failure.map_or(Ok(None), Err)
     }
 
-    /// Every source in its order, what was found there, and what came of it so far; none as long as nobody has asked.
-    pub fn considered(&self) -> Vec<Consideration> {
-        let Some(Ok(found)) = self.0.found.get() else {
-            return Vec::new();
+    /// The sources for provider registries, network mirrors and packages in their order, read now.
+    ///
+    /// # Errors
+    /// A file that the user named cannot be used.
+    pub fn origin_sources(&self) -> Result<&[SourceReport], Error> {
+        Ok(self.origins()?.sources())
+    }
+
+    /// Whether this is the first time that this host gets a credential of this origin, or none.
+    pub(crate) fn is_first_use(&self, host: &str, origin: Option<&str>) -> bool {
+        let reported = self.0.reported.lock();
+        let mut reported = reported.unwrap_or_else(PoisonError::into_inner);
+        reported.insert((host.to_owned(), origin.map(str::to_owned)))
+    }
+
+    fn registries(&self) -> Result<&RegistryCredentials, Error> {
+        let Sources {
+            locations,
+            helper_timeout,
+            registries,
+            ..
+        } = &*self.0;
+        let read = || RegistryCredentials::read(locations, self.cli_config()?, *helper_timeout);
+        registries.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    fn origins(&self) -> Result<&OriginCredentials, Error> {
+        let Sources {
+            locations,
+            helper_timeout,
+            origins,
+            ..
+        } = &*self.0;
+        let read = || {
+            let config = self.cli_config()?;
+            Ok(OriginCredentials::read(locations, config, *helper_timeout))
         };
-        let used = found.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let failures = found.failures.lock();
-        let failures = failures.unwrap_or_else(PoisonError::into_inner);
-        let mut sources = found.sources.clone();
-        for (place, source) in sources.iter_mut().enumerate() {
-            source.used = used.contains(&place);
-            let own = failures.iter().filter(|(of, _)| *of == place);
-            source.failures = own.map(|(_, error)| error.clone()).collect();
-        }
-        sources
+        origins.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    fn cli_config(&self) -> Result<&CliConfigFile, Error> {
+        let Sources {
+            locations,
+            cli_config,
+            ..
+        } = &*self.0;
+        let config = cli_config.get_or_init(|| locations.read_cli_config());
+        config.as_ref().map_err(Clone::clone)
     }
 }

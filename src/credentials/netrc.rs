@@ -1,34 +1,37 @@
-//! `.netrc`: names and passwords of hosts, which clients send for packages.
+//! `.netrc`: names and passwords by host, which clients send for packages.
 //!
-//! Words between white space: `machine HOST login NAME password PASSWORD`. A word may be quoted. `macdef` begins a macro, which ends
+//! The file has words between white space: `machine HOST login NAME password PASSWORD`. A word may be quoted. `macdef` begins a macro, which ends
 //! with a blank line; `#` at the start of a line begins a comment.
 //!
-//! `default`, the entry for every other host, is read and never used: where packages lie is for strangers to say, and none of them
-//! may ask for a password by naming a host of their own.
+//! `default`, the entry for every other host, is read and never used: a provider registry says where packages are, and must not get
+//! a password by naming a host of its choice.
+
+use std::borrow::Cow;
 
 use url::Url;
+use zeroize::Zeroizing;
 
-use crate::config::Hidden;
+use crate::secret::Secret;
 
 /// A file's entries, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Netrc(Vec<Machine>);
+pub struct Netrc(Vec<NetrcEntry>);
 
 /// The name and password of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// The host, with its port if it is for that alone.
+pub struct NetrcEntry {
+    /// `HOST`, or `HOST:PORT` if the entry is for that port only.
     pub host: String,
-    /// The name.
+    /// The name; empty if the entry has none.
     pub login: String,
-    /// The password.
-    pub password: Hidden,
+    /// The password; empty if the entry has none.
+    pub password: Secret,
 }
 
-/// Text that is no such file. Nothing of it is shown.
+/// The text is no `.netrc`. Nothing of it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}")]
-pub struct Error {
+pub struct NetrcError {
     /// The line, from 1.
     pub line: usize,
     /// What should be there.
@@ -36,72 +39,79 @@ pub struct Error {
 }
 
 impl Netrc {
-    /// Reads a file.
+    /// Parses a file. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
-    /// A word that has no place there, or lacks what has to follow it.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// An unknown word, or a word without its value.
+    pub fn parse(bytes: &[u8]) -> Result<Self, NetrcError> {
+        match String::from_utf8_lossy(bytes) {
+            Cow::Borrowed(text) => Self::parse_text(text),
+            Cow::Owned(text) => Self::parse_text(&Zeroizing::new(text)),
+        }
+    }
+
+    fn parse_text(text: &str) -> Result<Self, NetrcError> {
         let mut words = Words {
             text,
             line: 1,
             starts_line: true,
         };
-        let mut machines = Vec::new();
+        let mut entries = Vec::new();
         // `None` before the first entry.
-        let mut open: Option<Entry> = None;
+        let mut open: Option<OpenEntry> = None;
         while let Some(word) = words.next()? {
-            match (word.as_str(), &mut open) {
+            match (word.reveal(), &mut open) {
                 ("machine", _) => {
-                    machines.extend(open.take().and_then(Entry::close));
-                    open = Some(Entry::of(Some(words.value("a host")?)));
+                    entries.extend(open.take().and_then(OpenEntry::close));
+                    open = Some(OpenEntry::of(Some(words.value("a host")?)));
                 }
                 ("default", _) => {
-                    machines.extend(open.take().and_then(Entry::close));
-                    open = Some(Entry::of(None));
+                    entries.extend(open.take().and_then(OpenEntry::close));
+                    open = Some(OpenEntry::of(None));
                 }
                 ("login", Some(entry)) => entry.login = Some(words.value("a name")?),
                 ("password", Some(entry)) => entry.password = Some(words.value("a password")?),
                 ("account", Some(_)) => drop(words.value("an account")?),
                 ("macdef", _) => words.skip_macro(),
                 _ => {
-                    return Err(Error {
+                    return Err(NetrcError {
                         line: words.line,
                         expected: "`machine`, `default`, `login`, `password`, `account` or `macdef`",
                     });
                 }
             }
         }
-        machines.extend(open.and_then(Entry::close));
-        Ok(Self(machines))
+        entries.extend(open.and_then(OpenEntry::close));
+        Ok(Self(entries))
     }
 
     /// Its entries, in order.
-    pub fn machines(&self) -> &[Machine] {
+    pub fn entries(&self) -> &[NetrcEntry] {
         &self.0
     }
 
     /// The first entry for the host and port of a URL, else the first for the host.
-    pub fn find(&self, url: &Url) -> Option<&Machine> {
+    pub fn find(&self, url: &Url) -> Option<&NetrcEntry> {
         let host = url.host_str()?;
         let exact = format!("{host}:{}", url.port_or_known_default()?);
         let of = |name: &str| {
-            let mut machines = self.0.iter();
-            machines.find(|machine| machine.host.eq_ignore_ascii_case(name))
+            let mut entries = self.0.iter();
+            entries.find(|entry| entry.host.eq_ignore_ascii_case(name))
         };
         of(&exact).or_else(|| of(host))
     }
 }
 
 /// An entry while it is read.
-struct Entry {
+struct OpenEntry {
     /// `None` is `default`.
-    host: Option<String>,
-    login: Option<String>,
-    password: Option<String>,
+    host: Option<Secret>,
+    login: Option<Secret>,
+    password: Option<Secret>,
 }
 
-impl Entry {
-    fn of(host: Option<String>) -> Self {
+impl OpenEntry {
+    fn of(host: Option<Secret>) -> Self {
         Self {
             host,
             login: None,
@@ -109,32 +119,32 @@ impl Entry {
         }
     }
 
-    /// The whole entry; `None` where it is for everybody, or says nothing.
-    fn close(self) -> Option<Machine> {
+    /// The whole entry; `None` if it is for every host, or has neither a name nor a password.
+    fn close(self) -> Option<NetrcEntry> {
         let (login, password) = (self.login, self.password);
         if login.is_none() && password.is_none() {
             return None;
         }
-        Some(Machine {
-            host: self.host?,
-            login: login.unwrap_or_default(),
-            password: Hidden::new(password.unwrap_or_default()),
+        Some(NetrcEntry {
+            host: self.host?.reveal().to_owned(),
+            login: login.unwrap_or_default().reveal().to_owned(),
+            password: password.unwrap_or_default(),
         })
     }
 }
 
-/// The words of a file.
+/// The words of a file. Each may be a password.
 struct Words<'a> {
-    /// What was not read yet.
+    /// The rest of the file.
     text: &'a str,
     line: usize,
-    /// Whether nothing but white space stands before it in its line.
+    /// Whether there is only white space before it in its line.
     starts_line: bool,
 }
 
 impl Words<'_> {
     /// The next word; `None` at the end.
-    fn next(&mut self) -> Result<Option<String>, Error> {
+    fn next(&mut self) -> Result<Option<Secret>, NetrcError> {
         while let Some(next) = self.text.chars().next() {
             match next {
                 '#' if self.starts_line => {
@@ -144,29 +154,30 @@ impl Words<'_> {
                     self.take();
                 }
                 '"' => return self.quoted().map(Some),
-                _ => return Ok(Some(self.take_while(|c| !c.is_whitespace()).to_owned())),
+                _ => return Ok(Some(self.take_while(|c| !c.is_whitespace()).into())),
             }
         }
         Ok(None)
     }
 
-    /// The word that has to follow another.
-    fn value(&mut self, expected: &'static str) -> Result<String, Error> {
+    /// The value that has to follow a word.
+    fn value(&mut self, expected: &'static str) -> Result<Secret, NetrcError> {
         let line = self.line;
-        self.next()?.ok_or(Error { line, expected })
+        self.next()?.ok_or(NetrcError { line, expected })
     }
 
-    fn quoted(&mut self) -> Result<String, Error> {
+    fn quoted(&mut self) -> Result<Secret, NetrcError> {
         let line = self.line;
-        let open = || Error {
+        let open = || NetrcError {
             line,
             expected: "a quote at the end of the word",
         };
         self.take();
-        let mut word = String::new();
+        // A word that grew would leave copies of a password behind.
+        let mut word = Zeroizing::new(String::with_capacity(quoted_length(self.text)));
         loop {
             match self.take().ok_or_else(open)? {
-                '"' => return Ok(word),
+                '"' => return Ok(word.as_str().into()),
                 '\\' => word.push(match self.take().ok_or_else(open)? {
                     'n' => '\n',
                     'r' => '\r',
@@ -197,7 +208,7 @@ impl Words<'_> {
         Some(next)
     }
 
-    /// What comes before the first character of another kind, of one line.
+    /// The text before the first character of another kind. It has no line break.
     fn take_while(&mut self, is_part: impl Fn(char) -> bool) -> &str {
         let end = self.text.find(|c| !is_part(c)).unwrap_or(self.text.len());
         let (part, rest) = self.text.split_at_checked(end).unwrap_or((self.text, ""));
@@ -207,16 +218,27 @@ impl Words<'_> {
     }
 }
 
+/// How many bytes there are before the quote that ends a word, escapes included.
+fn quoted_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.find(|c| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    });
+    end.unwrap_or(text.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn machine(host: &str, login: &str, password: &str) -> Machine {
-        Machine {
+    fn entry(host: &str, login: &str, password: &str) -> NetrcEntry {
+        NetrcEntry {
             host: host.to_owned(),
             login: login.to_owned(),
-            password: Hidden::new(password),
+            password: password.into(),
         }
     }
 
@@ -227,20 +249,20 @@ mod tests {
             macdef init\nmachine evil.example login x password y\n\n\
             machine c.example password token\nmachine none.example\n\
             default login anonymous password x\n  # end\n";
-        let netrc = Netrc::parse(text).unwrap();
+        let netrc = Netrc::parse(text.as_bytes()).unwrap();
         assert_eq!(
-            netrc.machines(),
+            netrc.entries(),
             [
-                machine("a.example", "me", "p#1"),
-                machine("b.example", "me", "two \"words\""),
-                machine("c.example", "", "token"),
+                entry("a.example", "me", "p#1"),
+                entry("b.example", "me", "two \"words\""),
+                entry("c.example", "", "token"),
             ]
         );
-        assert_eq!(Netrc::parse("").unwrap(), Netrc::default());
+        assert_eq!(Netrc::parse(b"").unwrap(), Netrc::default());
     }
 
     #[test]
-    fn mistakes_are_at_a_line_and_show_nothing() {
+    fn parse_errors_name_the_line_and_show_nothing_of_it() {
         for (text, line) in [
             ("login me", 1),
             ("machine", 1),
@@ -248,16 +270,16 @@ mod tests {
             ("machine a\nhunter2", 2),
             ("machine a\npassword \"hunter2", 2),
         ] {
-            let error = Netrc::parse(text).unwrap_err();
+            let error = Netrc::parse(text.as_bytes()).unwrap_err();
             assert_eq!(error.line, line, "{text}");
             assert!(!error.to_string().contains("hunter2"));
         }
     }
 
     #[test]
-    fn entries_belong_to_one_host_and_none_to_all() {
+    fn an_entry_is_for_one_host_and_default_for_none() {
         let netrc = Netrc::parse(
-            "default login d password d\n\
+            b"default login d password d\n\
             machine a.example login any password 1\n\
             machine a.example:8443 login port password 2\n\
             machine a.example login late password 3\n",
@@ -265,7 +287,7 @@ mod tests {
         .unwrap();
         let found = |url: &str| {
             let found = netrc.find(&url.parse().unwrap());
-            found.map(|machine| machine.login.clone())
+            found.map(|entry| entry.login.clone())
         };
         assert_eq!(found("https://a.example/x").as_deref(), Some("any"));
         assert_eq!(found("https://A.example:9443/x").as_deref(), Some("any"));
@@ -286,14 +308,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn anything_is_read_or_refused(
+        fn any_text_is_parsed_or_refused(
             text in "\\PC{0,60}|((machine|default|login|password|macdef|#|\"|\\\\|a)[ \n]){0,20}",
         ) {
-            let _ = Netrc::parse(&text);
+            let _ = Netrc::parse(text.as_bytes());
         }
 
         #[test]
-        fn what_is_written_is_read(
+        fn quoted_words_are_read_back(
             all in proptest::collection::vec(("[a-z.:0-9]{1,9}", "\\PC{0,9}", "(\\PC|\n){0,9}"), 0..4),
         ) {
             let written = all.iter().map(|(host, login, password)| {
@@ -301,10 +323,10 @@ mod tests {
             });
             let wanted: Vec<_> = all
                 .iter()
-                .map(|(host, login, password)| machine(host, login, password))
+                .map(|(host, login, password)| entry(host, login, password))
                 .collect();
-            let read = Netrc::parse(&written.collect::<String>()).unwrap();
-            prop_assert_eq!(read.machines(), &wanted[..]);
+            let read = Netrc::parse(written.collect::<String>().as_bytes()).unwrap();
+            prop_assert_eq!(read.entries(), &wanted[..]);
         }
     }
 }

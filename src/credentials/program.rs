@@ -1,7 +1,10 @@
-//! Programs that keep secrets.
+//! Programs that keep secrets: how a credential helper is run.
 //!
-//! Such a program is a stranger with the user's trust: its time and its output are bounded, and what it writes is never shown.
+//! A helper is trusted with secrets and with nothing else: its time and its output are bounded, and what it writes is never shown.
+//! It is asked once for each registry or host, whatever it answers.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -9,65 +12,88 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
+use zeroize::Zeroizing;
 
-use super::{Action, Error};
+use super::{Error, HelperAction};
 
 /// The longest answer, in bytes. Tokens have some thousands.
 pub(super) const LONGEST: u64 = 64 << 10;
 
-/// What a program is asked.
-pub(super) struct Question<'a> {
-    /// The program, as people call it.
+/// What a helper wrote. Wiped on drop.
+pub(super) type Output = Zeroizing<Vec<u8>>;
+
+/// One run of a helper.
+pub(super) struct HelperRun<'a> {
+    /// The program, for messages.
     pub(super) helper: &'a str,
-    pub(super) action: Action,
-    /// What it reads.
-    pub(super) input: &'a str,
+    pub(super) action: HelperAction,
+    /// What it reads from its standard input.
+    pub(super) input: &'a [u8],
     /// How long it may take.
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
 }
 
-impl Question<'_> {
-    /// Runs the program, and gives what it wrote.
-    pub(super) async fn ask(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Error> {
+impl HelperRun<'_> {
+    /// Runs the program to its end.
+    pub(super) async fn run(&self, mut command: Command) -> Result<(ExitStatus, Output), Error> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let helper = || self.helper.to_owned();
-        let broken = |source| Error::Start {
+        let broken = |source| Error::HelperStart {
             helper: helper(),
             source: Arc::new(source),
         };
         let mut child = command.spawn().map_err(broken)?;
-        let talk = tokio::time::timeout(self.patience, talk(&mut child, self.input)).await;
+        let talk = tokio::time::timeout(self.timeout, talk(&mut child, self.input)).await;
         let Ok(talked) = talk else {
-            return Err(Error::Slow {
+            return Err(Error::HelperTimeout {
                 helper: helper(),
                 action: self.action,
-                seconds: self.patience.as_secs(),
+                seconds: self.timeout.as_secs(),
             });
         };
         let (status, output) = talked.map_err(broken)?;
-        let status = status.ok_or_else(|| Error::Answer {
-            helper: helper(),
+        let status = status.ok_or_else(|| self.wrong_answer())?;
+        Ok((status, output))
+    }
+
+    /// An error unless the helper succeeded.
+    pub(super) fn succeeded(&self, status: ExitStatus) -> Result<(), Error> {
+        if status.success() {
+            return Ok(());
+        }
+        Err(Error::HelperFailed {
+            helper: self.helper.to_owned(),
+            action: self.action,
+            status: status.code(),
+        })
+    }
+
+    /// The answer is too long, or not what the protocol says.
+    pub(super) fn wrong_answer(&self) -> Error {
+        Error::HelperAnswer {
+            helper: self.helper.to_owned(),
             action: self.action,
             limit: LONGEST,
-        })?;
-        Ok((status, output))
+        }
     }
 }
 
-/// Tells a program its input and hears it out; no status where it says too much, and is cut off.
-async fn talk(child: &mut Child, input: &str) -> io::Result<(Option<ExitStatus>, Vec<u8>)> {
+/// Writes the input and reads the output. No status: the output is too long, and the program was not waited for.
+async fn talk(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitStatus>, Output)> {
     if let Some(mut stdin) = child.stdin.take() {
-        match stdin.write_all(input.as_bytes()).await {
+        match stdin.write_all(input).await {
             // It may know its answer without having read the question.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
             _ => {}
         }
     }
-    let mut output = Vec::new();
+    // With room for the longest answer it never grows, and leaves no copy of a secret behind.
+    let mut output = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
     if let Some(stdout) = child.stdout.take() {
         stdout.take(LONGEST + 1).read_to_end(&mut output).await?;
     }
@@ -77,13 +103,30 @@ async fn talk(child: &mut Child, input: &str) -> io::Result<(Option<ExitStatus>,
     Ok((Some(child.wait().await?), output))
 }
 
-pub(super) fn succeeded(helper: &str, action: Action, status: ExitStatus) -> Result<(), Error> {
-    if status.success() {
-        return Ok(());
+/// Answers of a helper, by question.
+#[derive(Debug)]
+pub(super) struct Answers<K, V>(Mutex<HashMap<K, Result<Option<V>, Error>>>);
+
+impl<K, V> Default for Answers<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
     }
-    Err(Error::Failed {
-        helper: helper.to_owned(),
-        action,
-        status: status.code(),
-    })
+}
+
+impl<K: Eq + Hash, V: Clone> Answers<K, V> {
+    /// The answer to a question, which is asked the first time only.
+    pub(super) async fn get(
+        &self,
+        question: K,
+        ask: impl Future<Output = Result<Option<V>, Error>>,
+    ) -> Result<Option<V>, Error> {
+        // Held while asking: two tasks with one question wait for one run, and the user for one prompt to unlock a key ring.
+        let mut answers = self.0.lock().await;
+        if let Some(known) = answers.get(&question) {
+            return known.clone();
+        }
+        let answer = ask.await;
+        answers.insert(question, answer.clone());
+        answer
+    }
 }

@@ -1,6 +1,5 @@
 //! Requests.
 
-use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,43 +8,7 @@ use reqwest::{Method, RequestBuilder};
 use url::Url;
 
 use super::limits::Use;
-use super::{Error, MOST_REDIRECTS, SMALL};
-
-/// A value of the `Authorization` header. It is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// A bearer token.
-    pub fn bearer(token: &str) -> Self {
-        Self(format!("Bearer {token}"))
-    }
-
-    /// A name and password.
-    pub fn basic(username: &str, password: &str) -> Self {
-        use base64::Engine as _;
-        let pair =
-            base64::engine::general_purpose::STANDARD.encode(format!("{username}:{password}"));
-        Self(format!("Basic {pair}"))
-    }
-
-    /// Whether a header can hold it.
-    pub fn can_be_sent(&self) -> bool {
-        HeaderValue::from_str(&self.0).is_ok()
-    }
-
-    pub(super) fn header(&self) -> Result<HeaderValue, Error> {
-        let mut value = HeaderValue::from_str(&self.0).map_err(|_| Error::Secret)?;
-        value.set_sensitive(true);
-        Ok(value)
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
+use super::{Authorization, MOST_REDIRECTS, SMALL};
 
 /// What a request carries.
 pub enum Payload {
@@ -96,7 +59,7 @@ pub struct Request {
     /// The host that the user named, from which this URL came in the end.
     pub(super) named: Url,
     pub(super) headers: HeaderMap,
-    pub(super) secret: Option<Secret>,
+    pub(super) authorization: Option<Authorization>,
     pub(super) payload: Option<Payload>,
     pub(super) wanted: Wanted,
     /// How long it may take from when it is sent to the last byte of its answer, if that is limited.
@@ -115,7 +78,7 @@ impl Request {
             url,
             named: named.clone(),
             headers: HeaderMap::new(),
-            secret: None,
+            authorization: None,
             payload: None,
             wanted: Wanted::Nothing,
             limit: None,
@@ -138,10 +101,10 @@ impl Request {
         self
     }
 
-    /// Adds a secret, if the URL is where it belongs.
+    /// Authenticates the request, if its URL has the scheme, host and port that the authorization is for.
     #[must_use]
-    pub fn secret(mut self, secret: Option<Secret>, belongs_to: &Url) -> Self {
-        self.secret = secret.filter(|_| self.url.origin() == belongs_to.origin());
+    pub fn authorization(mut self, value: Option<Authorization>, meant_for: &Url) -> Self {
+        self.authorization = value.filter(|_| self.url.origin() == meant_for.origin());
         self
     }
 
@@ -203,7 +166,7 @@ impl Request {
             url: self.url.clone(),
             named: self.named.clone(),
             headers: self.headers.clone(),
-            secret: self.secret.clone(),
+            authorization: self.authorization.clone(),
             payload: None,
             wanted: self.wanted,
             limit: self.limit,
@@ -214,7 +177,7 @@ impl Request {
 
     pub(super) fn towards(mut self, from: &Url, to: Url) -> Self {
         if from.origin() != to.origin() {
-            self.secret = None;
+            self.authorization = None;
         }
         self.url = to;
         self

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
+use zeroize::Zeroizing;
+
 /// What the user said about hosts and certificates. Hosts are `HOST` or `HOST:PORT`, in lower case.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -42,13 +44,13 @@ impl Default for Settings {
     }
 }
 
-/// Certificates or keys, as PEM. They are never printed.
+/// Certificates or keys, as PEM. They are never printed, and wiped on drop.
 #[derive(Clone)]
 pub struct Pem {
     /// Where they were read, for people.
     pub name: String,
     /// The text.
-    pub bytes: Vec<u8>,
+    pub bytes: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for Pem {

@@ -39,7 +39,7 @@ pub(super) async fn provider_registry(
     let base = access.http.base(host.as_ascii())?;
     let path = ".well-known/terraform.json";
     let url = base.join(path).unwrap_or_else(|_| base.clone());
-    if let Some(services) = access.hosts.services(host) {
+    if let Some(services) = access.credentials.services(host)? {
         let service = services.get(SERVICE);
         let service = service.ok_or_else(|| no_service(host, true, services.keys()))?;
         return Ok(Found {
@@ -51,7 +51,7 @@ pub(super) async fn provider_registry(
     let request = || {
         Request::new(Method::GET, url.clone(), &base)
             .header(ACCEPT, "application/json")
-            .secret(identity.secret.clone(), &base)
+            .authorization(identity.secret.clone(), &base)
             .whole(LARGEST)
     };
     let answer = access.send(Kind::Document, request).await?;

@@ -9,7 +9,7 @@ use url::Url;
 use super::error::{Document, Error};
 use super::identity::Identity;
 use crate::address::Hostname;
-use crate::credentials::Hosts;
+use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
 use crate::event::Event;
 use crate::http::{self, Answer, Http, Request};
@@ -25,8 +25,8 @@ const LONGEST_PAUSE: u32 = 5;
 pub struct Access {
     /// The client.
     pub http: Http,
-    /// Who we are.
-    pub hosts: Hosts,
+    /// Tokens for hosts, and names and passwords for packages.
+    pub credentials: Credentials,
     /// How patient we are.
     pub patience: Patience,
     /// How many packages may be in temporary files at once, until their size and hash are known.
@@ -67,7 +67,7 @@ impl Access {
     pub fn anonymous(http: Http, packages: usize) -> Self {
         Self {
             http,
-            hosts: Hosts::default(),
+            credentials: Credentials::none(),
             patience: Patience::default(),
             temp_files: TempFileBudget::new(packages),
         }
@@ -75,7 +75,7 @@ impl Access {
 
     /// Who we are to a host, for documents that may need a token. That a source of tokens failed counts only if the host wants one.
     pub(super) async fn identity(&self, host: &Hostname) -> Identity {
-        let identity = Identity::of_token(host, self.hosts.token(host).await);
+        let identity = Identity::of_token(host, self.credentials.for_origin(host).await);
         self.introduce(&host.to_string(), &identity);
         identity
     }
@@ -84,7 +84,7 @@ impl Access {
     /// ([clients: registry tokens](crate::clients#registry-tokens)).
     pub(super) fn identity_at(&self, url: &Url) -> Identity {
         let host = http::authority(url).unwrap_or_default();
-        let identity = Identity::of_login(&host, self.hosts.login(url));
+        let identity = Identity::of_login(&host, self.credentials.for_package(url));
         if identity.secret.is_some() {
             self.introduce(&host, &identity);
         }
@@ -93,7 +93,7 @@ impl Access {
 
     fn introduce(&self, host: &str, identity: &Identity) {
         let origin = identity.tried.origin();
-        if self.hosts.is_news(host, origin) {
+        if self.credentials.is_first_use(host, origin) {
             self.http.report(Event::Introduced {
                 host: host.to_owned(),
                 origin: origin.map(str::to_owned),

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use crate::address::Hostname;
-use crate::credentials::{self, Login, Token};
+use crate::credentials::{self, Credential};
 use crate::error::printable;
-use crate::http::Secret;
+use crate::http::Authorization;
 
 /// Who we are, for requests of one sort to one host.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
-    pub(super) secret: Option<Secret>,
+    pub(super) secret: Option<Authorization>,
     pub(super) tried: Tried,
     /// Why something that might have told could not.
     pub(super) failure: Option<credentials::Error>,
@@ -65,36 +65,38 @@ impl Identity {
 
     pub(super) fn of_token(
         host: &Hostname,
-        token: Result<Option<Token>, credentials::Error>,
+        token: Result<Option<Credential>, credentials::Error>,
     ) -> Self {
-        let none = |failure| Self {
-            secret: None,
-            tried: Tried::NoToken { host: host.clone() },
-            failure,
-        };
-        match token {
-            Ok(Some(Token { secret, origin })) => Self {
-                secret: Some(secret),
-                tried: Tried::Token { origin },
-                failure: None,
-            },
-            Ok(None) => none(None),
-            Err(error) => none(Some(error)),
-        }
+        Self::of(token, |origin| match origin {
+            Some(origin) => Tried::Token { origin },
+            None => Tried::NoToken { host: host.clone() },
+        })
     }
 
-    pub(super) fn of_login(host: &str, login: Option<Login>) -> Self {
-        let (secret, tried) = match login {
-            Some(Login { secret, origin }) => (Some(secret), Tried::Login { origin }),
-            None => {
-                let host = host.to_owned();
-                (None, Tried::NoLogin { host })
-            }
+    pub(super) fn of_login(
+        host: &str,
+        login: Result<Option<Credential>, credentials::Error>,
+    ) -> Self {
+        Self::of(login, |origin| match origin {
+            Some(origin) => Tried::Login { origin },
+            None => Tried::NoLogin {
+                host: host.to_owned(),
+            },
+        })
+    }
+
+    fn of(
+        found: Result<Option<Credential>, credentials::Error>,
+        tried: impl FnOnce(Option<String>) -> Tried,
+    ) -> Self {
+        let (found, failure) = match found {
+            Ok(found) => (found, None),
+            Err(error) => (None, Some(error)),
         };
         Self {
-            secret,
-            tried,
-            failure: None,
+            secret: found.as_ref().and_then(Credential::authorization),
+            tried: tried(found.map(|credential| credential.origin)),
+            failure,
         }
     }
 }

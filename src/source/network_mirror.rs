@@ -132,7 +132,7 @@ impl NetworkMirror {
         let request = || {
             Request::new(Method::GET, url.clone(), base)
                 .header(ACCEPT, "application/json")
-                .secret(identity.secret.clone(), base)
+                .authorization(identity.secret.clone(), base)
                 .redirects(MOST_REDIRECTS)
                 .whole(LARGEST_JSON)
         };

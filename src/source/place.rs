@@ -49,7 +49,8 @@ impl Place {
     }
 
     fn request(&self, url: &Url, identity: &Identity) -> Request {
-        Request::new(Method::GET, url.clone(), &self.named).secret(identity.secret.clone(), url)
+        Request::new(Method::GET, url.clone(), &self.named)
+            .authorization(identity.secret.clone(), url)
     }
 
     /// Asks for all from an offset on, where the package is by now; with a tag, only if it is still the one of that tag. An answer that is

@@ -1,4 +1,4 @@
-use tfoci::credentials::Credential;
+use tfoci::credentials::{Credential, CredentialKind};
 use tfoci::http::Pem;
 
 use super::{User, start};
@@ -9,7 +9,7 @@ use crate::support::tls::Authority;
 fn pem(name: &str, text: &str) -> Pem {
     Pem {
         name: name.to_owned(),
-        bytes: text.as_bytes().to_vec(),
+        bytes: text.as_bytes().to_vec().into(),
     }
 }
 
@@ -133,9 +133,11 @@ async fn plain_http_is_allowed_for_one_port_and_no_other() {
 /// Pushes to a registry that is not ours, and installs from it.
 async fn round_trip(foreign: &Foreign, password: bool, authority: Option<&Authority>) {
     let mut user = User::at(&foreign.host(), "acme/demo");
-    user.credential = password.then(|| Credential::Basic {
-        username: docker_registry::USER.to_owned(),
-        password: docker_registry::PASSWORD.to_owned(),
+    user.credential = password.then(|| Credential {
+        kind: CredentialKind::Password {
+            username: docker_registry::USER.to_owned(),
+            password: docker_registry::PASSWORD.into(),
+        },
         origin: "the test".to_owned(),
     });
     if let Some(authority) = authority {

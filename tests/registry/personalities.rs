@@ -142,11 +142,10 @@ async fn a_wrong_password_is_told_as_such_and_tried_once() {
     for personality in [Personality::Ecr, Personality::Harbor, Personality::Hub] {
         let registry = start(personality);
         let mut user = User::of(&registry, "acme/demo");
-        user.credential = Some(tfoci::credentials::Credential::Basic {
-            username: registry.user().unwrap().to_owned(),
-            password: "a wrong one".to_owned(),
-            origin: "the test".to_owned(),
-        });
+        user.credential = Some(tfoci::credentials::Credential::typed(
+            registry.user().unwrap(),
+            "a wrong one".into(),
+        ));
         let error = user.push().await.unwrap_err();
         let text = error.to_string();
         assert!(text.contains("answered 401"), "{text}");

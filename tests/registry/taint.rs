@@ -1,6 +1,7 @@
 //! Secrets go to the registry, and to the token server that it names itself, whatever anybody else on the way answers.
 
 use futures_util::StreamExt as _;
+use tfoci::credentials::Credential;
 
 use super::{User, noise, start};
 use crate::support::author::Author;
@@ -158,9 +159,8 @@ async fn what_a_stranger_answers_does_not_spoil_what_the_registry_taught() {
 async fn a_token_server_that_refuses_is_named() {
     let registry = start(Personality::Hub);
     let mut user = User::of(&registry, "acme/demo");
-    if let Some(tfoci::credentials::Credential::Basic { password, .. }) = &mut user.credential {
-        "wrong".clone_into(password);
-    }
+    let name = registry.user().unwrap();
+    user.credential = Some(Credential::typed(name, "wrong".into()));
     let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
     let told = run(&registry, &user, &push).exits(1);
     let expected = "\n  registry [REGISTRY]\n  token server [OTHER]\n  answered 401";

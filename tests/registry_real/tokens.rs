@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tfoci::blob::{self, BlobSource, Body, Memory};
-use tfoci::credentials::{Credentials, Places};
+use tfoci::credentials::{Credentials, Locations};
 use tfoci::http::{Http, Settings};
 use tfoci::oci::Repository;
 use tfoci::release::Expected;
@@ -52,15 +52,15 @@ impl Guarded {
 
     /// The store of one run on a machine.
     fn store(&self, site: &Site) -> Registry {
-        let places = Places {
+        let locations = Locations {
             authfile: Some(site.scene.path(".docker/config.json")),
-            ..Places::default()
+            ..Locations::default()
         };
         let mut settings = Settings::default();
         settings
             .plain
             .extend(["127.0.0.1", "localhost"].map(str::to_owned));
-        Registry::new(Http::new(settings), Credentials::discover(&places).unwrap())
+        Registry::new(Http::new(settings), Credentials::at(locations))
     }
 
     fn repository(&self, name: &str) -> Repository {

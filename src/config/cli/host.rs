@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::address::Hostname;
+use crate::config::Error;
 use crate::config::block::{Block, Section};
-use crate::config::{Error, Hidden};
+use crate::secret::Secret;
 
 /// `credentials "HOST" { token = "…" }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct HostToken {
     /// The provider registry, as it is written.
     pub host: String,
     /// The token.
-    pub token: Hidden,
+    pub token: Secret,
 }
 
 /// `host "HOST" { services = { … } }`: takes the place of what the host says about itself
@@ -36,7 +37,7 @@ pub struct CredentialsHelper {
 
 impl HostToken {
     pub(super) fn read(block: &Block<'_>) -> Result<Option<Self>, Error> {
-        let token = block.body.text("token")?.map(Hidden::new);
+        let token = block.body.text("token")?.map(Secret::from);
         let host = label(block).to_owned();
         Ok(token.map(|token| Self { host, token }))
     }

@@ -6,7 +6,8 @@
 use crate::address::Hostname;
 use crate::address::pattern::ProviderPattern;
 use crate::config::block::{Block, Section};
-use crate::config::{Error, HelperName, Hidden, RepositoryPrefix};
+use crate::config::{Error, HelperName, RepositoryPrefix};
+use crate::secret::Secret;
 
 mod host;
 
@@ -37,27 +38,27 @@ pub struct CliConfig {
 pub struct OciCredentials {
     /// What they are for.
     pub prefix: RepositoryPrefix,
-    /// How to say who we are.
-    pub means: Means,
+    /// What it has for them.
+    pub kind: OciCredentialKind,
 }
 
 /// What an `oci_credentials` block has: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Means {
+pub enum OciCredentialKind {
     /// `username` and `password`.
     Password {
         /// The name. Clients take an empty one for no credentials at all.
         username: String,
         /// The password.
-        password: Hidden,
+        password: Secret,
     },
     /// `access_token` and `refresh_token`.
     Tokens {
         /// Sent as it is.
-        access: Hidden,
+        access: Secret,
         /// What would get another. Clients use it only where there is no access token
         /// ([clients: authentication flow](crate::clients#authentication-flow)).
-        refresh: Hidden,
+        refresh: Secret,
     },
     /// `docker_credentials_helper`.
     Helper(HelperName),
@@ -87,7 +88,7 @@ impl Default for OciDefaults {
 /// One way to get providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// Which.
+    /// What it installs from.
     pub kind: MethodKind,
     /// The providers it is for; `None` means all.
     pub include: Option<Vec<ProviderPattern>>,
@@ -200,24 +201,26 @@ impl OciCredentials {
                 (None, Some(_)) => Err(half(second, first)),
             }
         };
-        let password = pair("username", "password")?.map(|(username, password)| Means::Password {
-            username,
-            password: Hidden::new(password),
-        });
-        let tokens =
-            pair("access_token", "refresh_token")?.map(|(access, refresh)| Means::Tokens {
-                access: Hidden::new(access),
-                refresh: Hidden::new(refresh),
+        let password =
+            pair("username", "password")?.map(|(username, password)| OciCredentialKind::Password {
+                username,
+                password: password.into(),
             });
+        let tokens = pair("access_token", "refresh_token")?.map(|(access, refresh)| {
+            OciCredentialKind::Tokens {
+                access: access.into(),
+                refresh: refresh.into(),
+            }
+        });
         let helper = helper(block.body)?;
         if helper.is_some() && prefix.depth() > 0 {
             return Err(Error::HelperWithPath { label: label() });
         }
-        let mut given = [password, tokens, helper.map(Means::Helper)]
+        let mut given = [password, tokens, helper.map(OciCredentialKind::Helper)]
             .into_iter()
             .flatten();
         match (given.next(), given.next()) {
-            (Some(means), None) => Ok(Self { prefix, means }),
+            (Some(kind), None) => Ok(Self { prefix, kind }),
             (None, _) => Err(Error::NoMeans { label: label() }),
             (Some(_), Some(_)) => Err(Error::SeveralMeans { label: label() }),
         }

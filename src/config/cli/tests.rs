@@ -104,18 +104,17 @@ fn both_syntaxes_say_the_same() {
                 "helped.example.com:5000"
             ]
         );
-        let means: Vec<_> = config
-            .oci_credentials
-            .iter()
-            .map(|one| &one.means)
-            .collect();
+        let kinds: Vec<_> = config.oci_credentials.iter().map(|one| &one.kind).collect();
         assert!(
-            matches!(means[0], Means::Password { username, password } if username == "me" && password.reveal() == "pa$$word")
+            matches!(kinds[0], OciCredentialKind::Password { username, password } if username == "me" && password.reveal() == "pa$$word")
         );
         assert!(
-            matches!(means[1], Means::Tokens { access, refresh } if access.reveal() == "access" && refresh.reveal() == "refresh")
+            matches!(kinds[1], OciCredentialKind::Tokens { access, refresh } if access.reveal() == "access" && refresh.reveal() == "refresh")
         );
-        assert_eq!(*means[2], Means::Helper(HelperName::parse("pass").unwrap()));
+        assert_eq!(
+            *kinds[2],
+            OciCredentialKind::Helper(HelperName::parse("pass").unwrap())
+        );
         let defaults = OciDefaults {
             discover: true,
             files: Some(vec!["auth.json".to_owned(), "/etc/auth.json".to_owned()]),

@@ -35,13 +35,13 @@ fn a_path_beats_a_domain_and_a_block_beats_a_file_and_a_file_the_next() {
         ("example.com/team/thing", "first:4"),
         ("example.com/teammate", "block:1"),
         ("both.example.com/team/x", "block:2"),
-        ("both.example.com/other", "nobody"),
+        ("both.example.com/other", "none"),
         ("files.example.com/team", "first:6"),
         ("files.example.com/team/a/b", "second:8"),
-        ("files.example.com:443/team", "nobody"),
-        ("Files.example.com/team", "nobody"),
+        ("files.example.com:443/team", "none"),
+        ("Files.example.com/team", "none"),
     ] {
-        assert_eq!(told(&credentials, repository), wanted, "{repository}");
+        assert_eq!(found(&credentials, repository), wanted, "{repository}");
     }
 }
 
@@ -52,9 +52,9 @@ fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
     home.write(".docker/config.json", &file(&[("example.com", "me:good")]));
     fs::create_dir_all(home.path(".dockercfg")).unwrap();
     let credentials = home.credentials();
-    assert_eq!(told(&credentials, "example.com/x"), "me:good");
+    assert_eq!(found(&credentials, "example.com/x"), "me:good");
     let lines: Vec<String> = credentials
-        .considered()
+        .registry_sources()
         .iter()
         .map(|one| {
             one.to_string()
@@ -77,23 +77,20 @@ fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
         ".tofurc",
         "oci_default_credentials { docker_style_config_files = [\"run/containers/auth.json\"] }",
     );
-    let error = Credentials::discover(&home.places()).unwrap_err();
-    assert!(
-        error.to_string().contains("is not a file of credentials"),
-        "{error}"
-    );
+    let error = failure(&home.credentials(), "example.com");
+    assert!(error.contains("is not a file of credentials"), "{error}");
     for name in ["run/containers/auth.json", "none.json", ".dockercfg"] {
-        let places = Places {
+        let credentials = Credentials::at(Locations {
             authfile: Some(home.path(name)),
-            ..home.places()
-        };
-        assert!(Credentials::discover(&places).is_err(), "{name}");
+            ..home.locations()
+        });
+        assert!(find(&credentials, "example.com").is_err(), "{name}");
     }
-    let places = Places {
+    let credentials = Credentials::at(Locations {
         cli_config: Some(home.path("none.tofurc")),
-        ..home.places()
-    };
-    let error = Credentials::discover(&places).unwrap_err().to_string();
+        ..home.locations()
+    });
+    let error = failure(&credentials, "example.com");
     assert!(error.contains("none.tofurc"), "{error}");
 }
 
@@ -103,10 +100,10 @@ fn a_malformed_default_configuration_hides_no_file() {
     home.write(".tofurc", "oci_credentials \"example.com\" {}");
     home.write(".docker/config.json", &file(&[("example.com", "me:good")]));
     let credentials = home.credentials();
-    assert_eq!(told(&credentials, "example.com/x"), "me:good");
+    assert_eq!(found(&credentials, "example.com/x"), "me:good");
     assert!(matches!(
-        credentials.considered()[0].state,
-        State::Broken(Error::Config { .. })
+        credentials.registry_sources()[0].state,
+        SourceState::Broken(Error::CliConfig { .. })
     ));
 }
 
@@ -150,20 +147,20 @@ fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
         );
     }
     for (host, wanted) in [
-        ("empty.example.com", "nobody"),
-        ("null.example.com", "nobody"),
-        ("object.example.com", "nobody"),
-        ("nameless.example.com", "nobody"),
-        ("url.example.com", "nobody"),
+        ("empty.example.com", "none"),
+        ("null.example.com", "none"),
+        ("object.example.com", "none"),
+        ("nameless.example.com", "none"),
+        ("url.example.com", "none"),
         ("token.example.com", "identity refresh"),
         ("bearer.example.com", "access sent"),
         ("good.example.com", "me:g:ood"),
         ("fallback.example.com/a/b", "me:good"),
-        ("unknown.example.com", "nobody"),
+        ("unknown.example.com", "none"),
     ] {
-        assert_eq!(told(&credentials, host), wanted, "{host}");
+        assert_eq!(found(&credentials, host), wanted, "{host}");
     }
-    let lines: Vec<_> = credentials.considered();
+    let lines: Vec<_> = credentials.registry_sources();
     let line = lines.iter().find(|one| one.used).unwrap().to_string();
     assert!(
         line.contains("`https://url.example.com/v1/` is no registry"),
@@ -172,7 +169,7 @@ fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
 }
 
 #[test]
-fn docker_hub_is_one_place() {
+fn docker_hub_is_one_registry_by_all_its_names() {
     for key in [
         "docker.io",
         "index.docker.io",
@@ -182,7 +179,7 @@ fn docker_hub_is_one_place() {
         home.write(".docker/config.json", &file(&[(key, "me:hub")]));
         let credentials = home.credentials();
         for host in ["docker.io", "index.docker.io", "registry-1.docker.io"] {
-            assert_eq!(told(&credentials, host), "me:hub", "{key} {host}");
+            assert_eq!(found(&credentials, host), "me:hub", "{key} {host}");
         }
     }
 }
@@ -192,26 +189,29 @@ fn variables_are_considered_and_clients_are_said_to_ignore_them() {
     let home = Home::new();
     home.write("docker/config.json", &file(&[("example.com", "docker:1")]));
     home.write("auth.json", &file(&[("example.com", "podman:2")]));
-    let mut places = home.places();
-    places.environment.docker_config = Some(home.path("docker"));
-    let credentials = Credentials::discover(&places).unwrap();
-    assert_eq!(told(&credentials, "example.com"), "docker:1");
-    let used = credentials.considered().into_iter().find(|one| one.used);
+    let mut locations = home.locations();
+    locations.environment.docker_config = Some(home.path("docker"));
+    let credentials = Credentials::at(locations.clone());
+    assert_eq!(found(&credentials, "example.com"), "docker:1");
+    let used = credentials
+        .registry_sources()
+        .into_iter()
+        .find(|one| one.used);
     let line = used.unwrap().to_string();
     assert!(
         line.ends_with("docker/config.json: 1 entry, clients do not look there, used"),
         "{line}"
     );
-    places.environment.registry_auth_file = Some(home.path("auth.json"));
-    let credentials = Credentials::discover(&places).unwrap();
-    assert_eq!(told(&credentials, "example.com"), "podman:2");
-    places.authfile = Some(home.write("mine.json", &file(&[("example.com", "mine:3")])));
+    locations.environment.registry_auth_file = Some(home.path("auth.json"));
+    let credentials = Credentials::at(locations.clone());
+    assert_eq!(found(&credentials, "example.com"), "podman:2");
+    locations.authfile = Some(home.write("mine.json", &file(&[("example.com", "mine:3")])));
     home.write(
         ".tofurc",
         "oci_credentials \"example.com\" { username = \"block\"\npassword = \"4\" }",
     );
-    let credentials = Credentials::discover(&places).unwrap();
-    assert_eq!(told(&credentials, "example.com"), "mine:3");
+    let credentials = Credentials::at(locations.clone());
+    assert_eq!(found(&credentials, "example.com"), "mine:3");
 }
 
 #[test]
@@ -223,15 +223,18 @@ fn discovery_can_be_switched_off_or_given_its_files() {
         "oci_default_credentials { discover_ambient_credentials = false }",
     );
     let credentials = home.credentials();
-    assert_eq!(told(&credentials, "example.com"), "nobody");
-    let lines = credentials.considered();
-    assert!(matches!(lines.last().unwrap().state, State::SwitchedOff));
+    assert_eq!(found(&credentials, "example.com"), "none");
+    let lines = credentials.registry_sources();
+    assert!(matches!(
+        lines.last().unwrap().state,
+        SourceState::SwitchedOff
+    ));
     home.write("beside.json", &file(&[("example.com", "beside:2")]));
     home.write(
         ".tofurc",
         "oci_default_credentials { docker_style_config_files = [\"beside.json\"] }",
     );
-    assert_eq!(told(&home.credentials(), "example.com"), "beside:2");
+    assert_eq!(found(&home.credentials(), "example.com"), "beside:2");
 }
 
 #[test]
@@ -244,7 +247,7 @@ fn tokens_of_the_configuration_are_sent_as_they_are() {
          oci_credentials \"c.example.com\" { username = \"\", password = \"r\" }",
     );
     let credentials = home.credentials();
-    assert_eq!(told(&credentials, "a.example.com"), "access a");
-    assert_eq!(told(&credentials, "b.example.com"), "identity r");
-    assert_eq!(told(&credentials, "c.example.com"), "nobody");
+    assert_eq!(found(&credentials, "a.example.com"), "access a");
+    assert_eq!(found(&credentials, "b.example.com"), "identity r");
+    assert_eq!(found(&credentials, "c.example.com"), "none");
 }

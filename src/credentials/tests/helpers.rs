@@ -33,18 +33,16 @@ fn helpers_answer_for_what_they_know() {
         ("bare.example.com", "me:bare"),
         ("docker.io", "me:hub"),
         ("token.example.com", "identity refresh"),
-        ("nameless.example.com", "nobody"),
-        ("unknown.example.com", "nobody"),
+        ("nameless.example.com", "none"),
+        ("unknown.example.com", "none"),
     ] {
-        assert_eq!(told(&credentials, host), wanted, "{host}");
+        assert_eq!(found(&credentials, host), wanted, "{host}");
     }
     let log = fs::read_to_string(home.path("bin/docker-credential-good.log")).unwrap();
     let questions = log.matches("domain.example.com\n").count();
     assert_eq!(questions, 1, "asked once for one registry:\n{log}");
     let origin = find(&credentials, "token.example.com").unwrap().unwrap();
-    let origin = origin
-        .origin()
-        .replace(home.0.path().to_str().unwrap(), "~");
+    let origin = origin.origin.replace(home.0.path().to_str().unwrap(), "~");
     assert_eq!(
         origin,
         "docker-credential-good, named by ~/.docker/config.json (credsStore)"
@@ -60,8 +58,8 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
         r#"{"credsStore": "bad", "credHelpers": {"absent.example.com": "absent", "path.example.com": "../x"}}"#,
     );
     let start = Instant::now();
-    let found = discover::discover(&home.places(), Duration::from_secs(2));
-    let credentials = Credentials::of(found.unwrap());
+    let timeout = Duration::from_secs(2);
+    let credentials = Credentials::with_helper_timeout(home.locations(), timeout);
     for (host, wanted) in [
         (
             "garbage.example.com",
@@ -108,6 +106,6 @@ fn a_helper_that_fails_hides_no_file() {
         ]),
     );
     let credentials = home.credentials();
-    assert_eq!(told(&credentials, "fails.example.com"), "me:good");
-    assert_eq!(told(&credentials, "unknown.example.com"), "me:known");
+    assert_eq!(found(&credentials, "fails.example.com"), "me:good");
+    assert_eq!(found(&credentials, "unknown.example.com"), "me:known");
 }

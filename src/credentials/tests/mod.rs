@@ -3,16 +3,17 @@
 
 mod choice;
 mod helpers;
-mod hosts;
-mod keeping;
+mod origins;
+mod storing;
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::docker::DockerFile;
+use super::docker::{DockerConfig, DockerFile};
 use super::*;
 
 /// A home with files and helpers.
@@ -54,23 +55,23 @@ impl Home {
         assert!(wrote.unwrap().success());
     }
 
-    fn places(&self) -> Places {
+    fn locations(&self) -> Locations {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut directories = vec![self.path("bin")];
         directories.extend(std::env::split_paths(&path));
-        Places {
+        Locations {
             environment: Environment {
                 home: Some(self.0.path().to_owned()),
                 xdg_runtime_dir: Some(self.path("run")),
                 path: Some(std::env::join_paths(directories).unwrap()),
                 ..Environment::default()
             },
-            ..Places::default()
+            ..Locations::default()
         }
     }
 
     fn credentials(&self) -> Credentials {
-        Credentials::discover(&self.places()).unwrap()
+        Credentials::at(self.locations())
     }
 }
 
@@ -98,18 +99,18 @@ fn find(credentials: &Credentials, repository: &str) -> Result<Option<Credential
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(credentials.find(host, name))
+    runtime.block_on(credentials.for_repository(host, name))
 }
 
-/// What counts for a repository: `NAME:PASSWORD`, or the token.
-fn told(credentials: &Credentials, repository: &str) -> String {
-    match find(credentials, repository).unwrap() {
-        None => "nobody".to_owned(),
-        Some(Credential::Basic {
-            username, password, ..
-        }) => format!("{username}:{password}"),
-        Some(Credential::Identity { token, .. }) => format!("identity {token}"),
-        Some(Credential::Access { token, .. }) => format!("access {token}"),
+/// The credential for a repository: `NAME:PASSWORD`, or the token.
+fn found(credentials: &Credentials, repository: &str) -> String {
+    match find(credentials, repository).unwrap().map(|one| one.kind) {
+        None => "none".to_owned(),
+        Some(CredentialKind::Password { username, password }) => {
+            format!("{username}:{}", password.reveal())
+        }
+        Some(CredentialKind::IdentityToken(token)) => format!("identity {}", token.reveal()),
+        Some(CredentialKind::AccessToken(token)) => format!("access {}", token.reveal()),
     }
 }
 
@@ -130,7 +131,15 @@ fn secrets_are_not_printed() {
     );
     let credentials = home.credentials();
     let found = find(&credentials, "b.example.com").unwrap().unwrap();
-    let shown = format!("{credentials:?}{found:?}{:?}", credentials.considered());
+    let store = CredentialStore::new(&home.locations(), "example.com").unwrap();
+    let file = fs::read(home.path(".docker/config.json")).unwrap();
+    let (parsed, read) = (DockerFile::parse(&file), DockerConfig::parse(&file));
+    let shown = format!(
+        "{credentials:?}{found:?}{:?}{:?}{:?}{store:?}{parsed:?}{read:?}",
+        found.kind,
+        found.basic(),
+        credentials.registry_sources()
+    );
     assert!(!shown.contains("hunter2"), "{shown}");
     assert!(!shown.contains("bWU6aHVudGVyMg"), "{shown}");
 }
@@ -140,11 +149,11 @@ proptest! {
     fn any_file_is_read_or_refused_and_prints_to_the_same(
         text in "\\PC{0,100}|\\{(\"(auths|credHelpers|credsStore|x)\": ?(\\{\"[a-z./]{0,8}\": ?(\\{\"auth\": ?\"[A-Za-z=]{0,8}\"\\}|null|1)\\}|\"[a-z]{0,3}\")(, )?){0,3}\\}"
     ) {
-        if let Ok(document) = document::Document::parse(text.as_bytes()) {
-            let printed = document.print(0).unwrap();
-            let again = document::Document::parse(printed.as_bytes()).unwrap();
+        if let Ok(file) = DockerFile::parse(text.as_bytes()) {
+            let printed = file.print(0).unwrap();
+            let again = DockerFile::parse(printed.reveal().as_bytes()).unwrap();
             prop_assert_eq!(again.print(0).unwrap(), printed);
-            let _ = DockerFile::parse(text.as_bytes());
+            let _ = DockerConfig::parse(text.as_bytes());
         }
     }
 }

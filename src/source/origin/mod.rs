@@ -108,7 +108,7 @@ impl Origin {
             is_verified,
             is_own,
         } = found;
-        let named = match access.hosts.services(host) {
+        let named = match access.credentials.services(host)? {
             Some(_) => base.clone(),
             None => access.http.base(host.as_ascii())?,
         };
@@ -131,7 +131,7 @@ impl Origin {
         let request = || {
             Request::new(Method::GET, url.clone(), &service.named)
                 .header(ACCEPT, "application/json")
-                .secret(service.identity.secret.clone(), &service.base)
+                .authorization(service.identity.secret.clone(), &service.base)
                 .whole(limit)
         };
         self.access.send(Kind::Document, request).await

@@ -7,18 +7,22 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use url::Url;
+use zeroize::Zeroizing;
 
 use super::super::Error;
 use super::headers::{self, AuthScheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
-use crate::http::{Answer, Http, Payload, Request, Secret, authority};
+use crate::http::{Answer, Authorization, Http, Payload, Request, authority};
 
 /// The largest answer of a token server in bytes ([clients: authentication flow](crate::clients#authentication-flow)).
 const LARGEST_TOKEN: u64 = 128 << 10;
+/// The length of the rest of a form that asks for a token: two repositories and the name of a service.
+const LARGEST_FORM: usize = 4 << 10;
 /// The lifetime of a token in seconds if its server does not name one.
 const DEFAULT_LIFE: u64 = 60;
 /// How long before its end a token is renewed, so that it does not expire during a request.
@@ -53,7 +57,7 @@ impl Scope {
 pub(super) type SharedScheme = Arc<Mutex<Option<AuthScheme>>>;
 
 struct Token {
-    secret: Secret,
+    secret: Authorization,
     until: Instant,
 }
 
@@ -83,7 +87,7 @@ impl Auth {
     }
 
     /// The secret for a scope; `None` before the first challenge, and where there is no credential.
-    pub(super) async fn secret(&self, scope: &Scope) -> Result<Option<Secret>, Error> {
+    pub(super) async fn secret(&self, scope: &Scope) -> Result<Option<Authorization>, Error> {
         let scheme = self
             .scheme
             .lock()
@@ -118,7 +122,7 @@ impl Auth {
         &self,
         answer: &Answer,
         scope: &Scope,
-        used: Option<&Secret>,
+        used: Option<&Authorization>,
     ) -> Result<bool, Error> {
         if !self.is_own(answer.url()) || answer.is_elsewhere() {
             return Ok(false);
@@ -156,8 +160,8 @@ impl Auth {
         scope: &Scope,
         realm: &Url,
         service: Option<&str>,
-    ) -> Result<Secret, Error> {
-        if let Some(access) = self.credential.as_ref().and_then(Credential::access) {
+    ) -> Result<Authorization, Error> {
+        if let Some(access) = self.credential.as_ref().and_then(Credential::bearer) {
             return Ok(access);
         }
         // Locked while fetching, so that tasks that wait for the same token share it.
@@ -171,7 +175,7 @@ impl Auth {
         let request = || self.token_request(scope, realm, service);
         let answer = self.http.retrying(request).await?;
         let (status, url) = (answer.status(), answer.url().clone());
-        let body = answer.bytes(LARGEST_TOKEN).await?;
+        let body = Zeroizing::new(answer.bytes(LARGEST_TOKEN).await?);
         if !status.is_success() {
             return Err(self.refused(&url, status.as_u16(), &body));
         }
@@ -183,7 +187,7 @@ impl Auth {
             .filter(|text| !text.is_empty())
             .ok_or_else(refused)?;
         let life = Duration::from_secs(answer.expires_in.unwrap_or(DEFAULT_LIFE).min(24 * 3600));
-        let secret = Secret::bearer(&text);
+        let secret = Authorization::bearer(&text);
         let until = Instant::now() + life.saturating_sub(MARGIN).max(life / 2);
         tokens.insert(
             scope.clone(),
@@ -196,10 +200,12 @@ impl Auth {
     }
 
     fn token_request(&self, scope: &Scope, realm: &Url, service: Option<&str>) -> Request {
-        if let Some(Credential::Identity { token, .. }) = &self.credential {
-            let mut form = url::form_urlencoded::Serializer::new(String::new());
+        if let Some(token) = self.credential.as_ref().and_then(Credential::identity_token) {
+            // Escaped, the token is at most three times as long. A form that grew would leave copies of it behind.
+            let size = 3 * token.reveal().len() + LARGEST_FORM;
+            let mut form = url::form_urlencoded::Serializer::new(String::with_capacity(size));
             form.append_pair("grant_type", "refresh_token")
-                .append_pair("refresh_token", token);
+                .append_pair("refresh_token", token.reveal());
             form.append_pair("client_id", "tfoci")
                 .append_pair("scope", &scope.0.join(" "));
             form.extend_pairs(service.map(|service| ("service", service)));
@@ -207,7 +213,7 @@ impl Auth {
                 .whole(LARGEST_TOKEN)
                 .for_token()
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-                .payload(Payload::Bytes(form.finish().into_bytes().into()));
+                .payload(Payload::Bytes(Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()))));
         }
         let mut url = realm.clone();
         url.query_pairs_mut()
@@ -217,7 +223,7 @@ impl Auth {
         Request::new(Method::GET, url, &self.base)
             .whole(LARGEST_TOKEN)
             .for_token()
-            .secret(basic, realm)
+            .authorization(basic, realm)
     }
 
     /// The error for a refusal by the registry or its token server, whose URL is `by`.
@@ -228,7 +234,7 @@ impl Auth {
             tried: self
                 .credential
                 .as_ref()
-                .map(|credential| credential.origin().to_owned()),
+                .map(|credential| credential.origin.clone()),
             status,
             answer: super::answer::text(body),
         }

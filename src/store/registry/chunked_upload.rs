@@ -96,7 +96,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             .request(Method::PATCH, self.location.clone())
             .header(CONTENT_TYPE, BYTES)
             .header(CONTENT_RANGE, &range)
-            .secret(secret.clone(), &session.base)
+            .authorization(secret.clone(), &session.base)
             .payload(Payload::Bytes(chunk));
         let answer = match registry.http.send(request).await {
             Ok(answer) => answer,

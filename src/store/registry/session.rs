@@ -79,7 +79,7 @@ impl Registry {
             && !session.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
-            let request = || request().secret(Some(basic.clone()), &session.base);
+            let request = || request().authorization(Some(basic.clone()), &session.base);
             answer = self.http.retrying(request).await?;
         }
         if answer.status().is_success() {
@@ -102,7 +102,7 @@ impl Registry {
         }
         let known = KnownRegistry::of(host);
         let base = self.http.base(known.api_host(host))?;
-        let found = self.credentials.find(host, name).await;
+        let found = self.credentials.for_repository(host, name).await;
         self.report_credential(host, found.as_ref().ok().and_then(Option::as_ref));
         let credential = found?;
         let Host {
@@ -134,11 +134,11 @@ impl Registry {
     /// Reports once which sources of credentials were searched, and once for each host and credential that the credential is
     /// used for the host.
     fn report_credential(&self, host: &str, chosen: Option<&Credential>) {
-        let origin = chosen.map(|credential| credential.origin().to_owned());
+        let origin = chosen.map(|credential| credential.origin.clone());
         let choice = (host.to_owned(), origin.clone());
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.is_empty() {
-            for source in self.credentials.considered() {
+            for source in self.credentials.registry_sources() {
                 let source = source.to_string();
                 self.http.report(Event::Considered { source });
             }
@@ -180,7 +180,7 @@ impl Registry {
         let mut attempt = 1;
         loop {
             let secret = session.auth.secret(scope).await?;
-            let request = || request().secret(secret.clone(), &session.base);
+            let request = || request().authorization(secret.clone(), &session.base);
             let answer = match is_repeatable {
                 true => self.http.retrying(request).await?,
                 false => self.http.send(request()).await?,

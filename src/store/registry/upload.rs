@@ -16,7 +16,7 @@ use super::chunked_upload::ChunkedUpload;
 use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, Session, with_digest};
 use crate::blob::{self, BlobSource, proven};
-use crate::http::{Answer, Payload, Secret, wish};
+use crate::http::{Answer, Authorization, Payload, wish};
 use crate::oci::{Part, Repository};
 use crate::store::{Put, WriteStore as _};
 
@@ -208,7 +208,7 @@ impl<B: BlobSource> Upload<'_, B> {
             .session
             .request(Method::PUT, with_digest(opened.location, &expected.digest))
             .header(CONTENT_TYPE, BYTES)
-            .secret(secret.clone(), &self.session.base)
+            .authorization(secret.clone(), &self.session.base)
             .payload(Payload::Stream {
                 body: reqwest::Body::wrap_stream(body),
                 size: expected.size,
@@ -236,7 +236,7 @@ impl<B: BlobSource> Upload<'_, B> {
         &self,
         answer: Answer,
         scope: &Scope,
-        secret: Option<&Secret>,
+        secret: Option<&Authorization>,
     ) -> Result<Put, UploadError> {
         let (status, retry_after) = (answer.status(), wish(&answer));
         if status.is_success() {

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::json::{self, Object};
+use crate::secret::Secret;
 
 /// Reads a page of `GET /v2/NAME/tags/list` with at most `most` tags. Some registries send `null` for an empty list.
 pub(super) fn tags(page: &[u8], most: usize) -> Result<Vec<String>, json::Error> {
@@ -28,8 +29,8 @@ pub(super) struct ErrorItem {
 /// The answer of a token server. `access_token` takes precedence over `token`
 /// ([clients: authentication flow](crate::clients#authentication-flow)).
 pub(super) struct TokenAnswer {
-    pub(super) token: Option<String>,
-    pub(super) access_token: Option<String>,
+    pub(super) token: Option<Secret>,
+    pub(super) access_token: Option<Secret>,
     /// The lifetime in seconds.
     pub(super) expires_in: Option<u64>,
 }

@@ -1,31 +1,30 @@
-//! Tokens and services of hosts. What goes over the wire, and the order of sources, is tested with the executable.
+//! Tokens, logins and services of hosts. What goes over the wire, and the order of sources, is tested with the executable.
 
 use std::time::{Duration, Instant};
 
 use super::*;
 use crate::address::Hostname;
-use crate::config::Hidden;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().build().unwrap().block_on(future)
 }
 
-fn token(hosts: &Hosts, host: &str) -> Result<Option<String>, String> {
+fn token(credentials: &Credentials, host: &str) -> Result<Option<String>, String> {
     let host: Hostname = host.parse().unwrap();
-    let token = block_on(hosts.token(&host));
+    let token = block_on(credentials.for_origin(&host));
     token
         .map(|token| token.map(|token| token.origin))
         .map_err(|error| error.to_string())
 }
 
-fn places(home: &Home, tokens: &[(&str, &str)]) -> Places {
-    let mut places = home.places();
+fn locations(home: &Home, tokens: &[(&str, &str)]) -> Locations {
+    let mut locations = home.locations();
     let tokens = tokens.iter();
-    places.environment.tokens = tokens
-        .map(|(name, token)| ((*name).to_owned(), Hidden::new(*token)))
+    locations.environment.tokens = tokens
+        .map(|(name, token)| ((*name).to_owned(), (*token).into()))
         .collect();
-    places
+    locations
 }
 
 #[test]
@@ -41,10 +40,10 @@ fn a_host_is_the_same_in_every_spelling() {
         ("straße_de:8443", "3"),
         ("a b", "4"),
     ];
-    let hosts = Hosts::discover(&places(&home, &tokens)).unwrap();
-    let found = token(&hosts, "bücher.example").unwrap().unwrap();
+    let credentials = Credentials::at(locations(&home, &tokens));
+    let found = token(&credentials, "bücher.example").unwrap().unwrap();
     assert!(found.ends_with(".tofurc (credentials \"Bücher.example:443\")"));
-    let found = token(&hosts, "straße.de:8443").unwrap();
+    let found = token(&credentials, "straße.de:8443").unwrap();
     assert_eq!(found.as_deref(), Some("TF_TOKEN_straße_de:8443"));
     for other in [
         "straße.de",
@@ -52,11 +51,15 @@ fn a_host_is_the_same_in_every_spelling() {
         "sub.bücher.example",
         "example",
     ] {
-        assert_eq!(token(&hosts, other), Ok(None), "{other}");
+        assert_eq!(token(&credentials, other), Ok(None), "{other}");
     }
-    let services = hosts.services(&"bücher.example".parse().unwrap());
-    assert_eq!(services.unwrap()["providers.v1"], "/p/");
-    let last = hosts.considered().iter().map(ToString::to_string);
+    let services = credentials.services(&"bücher.example".parse().unwrap());
+    assert_eq!(services.unwrap().unwrap()["providers.v1"], "/p/");
+    let last = credentials
+        .origin_sources()
+        .unwrap()
+        .iter()
+        .map(ToString::to_string);
     let last: Vec<_> = last.filter(|line| line.contains("no registry")).collect();
     assert!(
         last[0].ends_with(".tofurc: 1 entry, `no host` is no registry"),
@@ -71,17 +74,17 @@ fn of_several_blocks_for_one_host_the_last_counts() {
         ".tofurc",
         "credentials \"a.example\" { token = \"first\" }\ncredentials \"A.example\" { token = \"last\" }",
     );
-    let hosts = Hosts::discover(&places(&home, &[])).unwrap();
-    let found = token(&hosts, "a.example").unwrap().unwrap();
+    let credentials = Credentials::at(locations(&home, &[]));
+    let found = token(&credentials, "a.example").unwrap().unwrap();
     assert!(found.ends_with("(credentials \"A.example\")"), "{found}");
 }
 
 #[test]
 fn a_token_that_cannot_be_sent_is_an_error_where_there_is_no_other() {
     let home = Home::new();
-    let hosts = Hosts::discover(&places(&home, &[("a_example", "hunter2\n")])).unwrap();
+    let credentials = Credentials::at(locations(&home, &[("a_example", "hunter2\n")]));
     assert_eq!(
-        token(&hosts, "a.example").unwrap_err(),
+        token(&credentials, "a.example").unwrap_err(),
         "the token from TF_TOKEN_a_example holds characters that cannot be sent"
     );
 }
@@ -92,9 +95,10 @@ fn a_helper_is_not_waited_for_for_ever() {
     home.write(".tofurc", "credentials_helper \"slow\" {}");
     home.program("bin/terraform-credentials-slow", "exec sleep 60");
     let started = Instant::now();
-    let hosts = Hosts::with_patience(&places(&home, &[]), Duration::from_millis(50)).unwrap();
+    let timeout = Duration::from_millis(50);
+    let credentials = Credentials::with_helper_timeout(locations(&home, &[]), timeout);
     assert_eq!(
-        token(&hosts, "a.example").unwrap_err(),
+        token(&credentials, "a.example").unwrap_err(),
         "terraform-credentials-slow did not get within 0 seconds"
     );
     assert!(started.elapsed() < Duration::from_secs(30));
@@ -103,17 +107,19 @@ fn a_helper_is_not_waited_for_for_ever() {
 #[test]
 fn a_configuration_that_was_named_must_be_good() {
     let home = Home::new();
-    let mut places = places(&home, &[]);
-    places.cli_config = Some(home.write("bad.tfrc", "host \"https://a.example\" {}"));
-    let error = Hosts::discover(&places).unwrap_err();
+    let mut locations = locations(&home, &[]);
+    locations.cli_config = Some(home.write("bad.tfrc", "host \"https://a.example\" {}"));
+    let credentials = Credentials::at(locations.clone());
+    let error = credentials.origin_sources().unwrap_err();
     assert!(
         error
             .to_string()
             .ends_with("bad.tfrc is not a CLI configuration")
     );
-    places.cli_config = Some(home.path("none.tfrc"));
+    locations.cli_config = Some(home.path("none.tfrc"));
     assert!(
-        Hosts::discover(&places)
+        Credentials::at(locations)
+            .origin_sources()
             .unwrap_err()
             .to_string()
             .contains("none.tfrc")
@@ -128,14 +134,14 @@ fn tokens_and_passwords_are_not_printed() {
         ".tofurc",
         "credentials \"a.example\" { token = \"hunter2\" }",
     );
-    let places = places(&home, &[("b_example", "hunter2")]);
-    let hosts = Hosts::discover(&places).unwrap();
-    let found = block_on(hosts.token(&"a.example".parse().unwrap()));
-    let login = hosts.login(&"https://a.example/".parse().unwrap());
-    assert!(login.is_some());
+    let locations = locations(&home, &[("b_example", "hunter2")]);
+    let credentials = Credentials::at(locations.clone());
+    let found = block_on(credentials.for_origin(&"a.example".parse().unwrap()));
+    let login = credentials.for_package(&"https://a.example/".parse().unwrap());
+    assert!(matches!(login, Ok(Some(_))));
     let shown = format!(
-        "{places:?}{hosts:?}{found:?}{login:?}{:?}",
-        hosts.considered()
+        "{locations:?}{credentials:?}{found:?}{login:?}{:?}",
+        credentials.origin_sources()
     );
     assert!(!shown.contains("hunter2"), "{shown}");
 }

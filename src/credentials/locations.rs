@@ -1,15 +1,24 @@
-//! Where credentials may be.
+//! Where credentials may be: options, the environment, and the paths that follow from them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::config::Hidden;
+use zeroize::Zeroizing;
+
+use super::{Error, SourceState};
+use crate::config::cli::{self, CliConfig};
+use crate::disk;
 use crate::platform::Platform;
+use crate::secret::Secret;
 
-/// What the user said, and the environment as far as it counts.
+/// The largest file of credentials that is read, in bytes. Real ones have some thousands.
+pub(super) const LARGEST: u64 = 1 << 20;
+
+/// The options and environment variables that say where credentials are.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// `--authfile`: this file, and no other of its kind.
+pub struct Locations {
+    /// `--authfile`: this file, and no other of docker or podman.
     pub authfile: Option<PathBuf>,
     /// `--cli-config`.
     pub cli_config: Option<PathBuf>,
@@ -17,7 +26,7 @@ pub struct Places {
     pub environment: Environment,
 }
 
-/// The variables that count. Empty ones are as if unset.
+/// The environment variables. An empty one counts as unset.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// `HOME`, on Windows `USERPROFILE`.
@@ -34,26 +43,57 @@ pub struct Environment {
     pub registry_auth_file: Option<PathBuf>,
     /// `TF_CLI_CONFIG_FILE`.
     pub tf_cli_config_file: Option<PathBuf>,
-    /// `PATH`, where helpers are.
+    /// `PATH`, which is searched for credential helpers.
     pub path: Option<OsString>,
     /// `NETRC`.
     pub netrc: Option<PathBuf>,
-    /// Every `TF_TOKEN_…`: what follows that in the name, and the token.
-    pub tokens: Vec<(String, Hidden)>,
+    /// Every `TF_TOKEN_…`: the rest of its name, and the token.
+    pub tokens: Vec<(String, Secret)>,
 }
 
-/// A file that may be there.
+/// A file of docker or podman that may exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct AuthFile {
     pub(super) path: PathBuf,
-    /// Whether clients look there too.
+    /// Whether clients read it too.
     pub(super) clients: bool,
 }
 
-impl Places {
-    /// The CLI configurations in the order in which they are looked for; the first that is there counts. Clients look for
-    /// their own before the other's.
-    pub fn cli_configs(&self) -> Vec<PathBuf> {
+/// The CLI configuration, and the files that were looked for before it.
+#[derive(Debug)]
+pub(super) struct CliConfigFile {
+    /// Files that do not exist; a broken one ends the search.
+    pub(super) before: Vec<(PathBuf, SourceState)>,
+    pub(super) found: Option<(PathBuf, CliConfig)>,
+}
+
+impl Locations {
+    /// Reads the first CLI configuration that exists.
+    ///
+    /// # Errors
+    /// The one that `--cli-config` names does not exist, or cannot be used.
+    pub(super) fn read_cli_config(&self) -> Result<CliConfigFile, Error> {
+        let mut before = Vec::new();
+        for path in self.cli_configs() {
+            match read_cli_config(&path) {
+                Ok(config) => {
+                    let found = Some((path, config));
+                    return Ok(CliConfigFile { before, found });
+                }
+                Err(error) if self.cli_config.is_some() => return Err(error),
+                Err(error) if error.is_not_found() => before.push((path, SourceState::Absent)),
+                Err(error) => {
+                    before.push((path, SourceState::Broken(error)));
+                    break;
+                }
+            }
+        }
+        let found = None;
+        Ok(CliConfigFile { before, found })
+    }
+
+    /// The paths of CLI configurations in the order in which clients look for them. Each client prefers its own to the other's.
+    fn cli_configs(&self) -> Vec<PathBuf> {
         let environment = &self.environment;
         let named = self.cli_config.as_ref();
         if let Some(path) = named.or(environment.tf_cli_config_file.as_ref()) {
@@ -74,8 +114,7 @@ impl Places {
         places.into_iter().flatten().collect()
     }
 
-    /// Where clients keep what is theirs and no configuration, the first that counts before the others: OpenTofu takes the
-    /// second where the first is not there.
+    /// The directories of clients for data that is no configuration. OpenTofu uses the second if the first does not exist.
     fn client_directories(&self) -> Vec<PathBuf> {
         let environment = &self.environment;
         if cfg!(windows) {
@@ -88,7 +127,7 @@ impl Places {
         places.into_iter().flatten().collect()
     }
 
-    /// Where `login` of the clients keeps tokens. Whoever names a CLI configuration has that one and no other file.
+    /// The files in which `login` of the clients stores tokens; none if a CLI configuration was named, as for clients.
     pub(super) fn token_files(&self) -> Vec<PathBuf> {
         let is_named = self.cli_config.is_some() || self.environment.tf_cli_config_file.is_some();
         if is_named {
@@ -100,8 +139,8 @@ impl Places {
             .collect()
     }
 
-    /// Where clients look for token helpers, and then, as for every other helper, among the programs.
-    pub(super) fn token_helpers(&self) -> Vec<PathBuf> {
+    /// The directories in which clients look for the program of a `credentials_helper` block, and then those of `PATH`.
+    pub(super) fn helper_directories(&self) -> Vec<PathBuf> {
         let plugins = self.client_directories().into_iter().flat_map(|directory| {
             let plugins = directory.join("plugins");
             let of_platform = plugins.join(Platform::current().to_string());
@@ -111,7 +150,7 @@ impl Places {
         plugins.chain(programs).collect()
     }
 
-    /// Where names and passwords of hosts are.
+    /// The `.netrc` of the user.
     pub(super) fn netrc(&self) -> Option<PathBuf> {
         let name = if cfg!(windows) { "_netrc" } else { ".netrc" };
         let environment = &self.environment;
@@ -119,9 +158,9 @@ impl Places {
         named.or_else(|| below(environment.home.as_ref(), name))
     }
 
-    /// The files of docker and podman in [the order of clients](crate::clients#credential-files), behind those that only
-    /// their own tools are told of.
-    pub(super) fn files(&self) -> Vec<Place> {
+    /// The files of docker and podman: first those that only docker, podman and tfoci find by a variable, then those that clients
+    /// read, in [their order](crate::clients#credential-files).
+    pub(super) fn auth_files(&self) -> Vec<AuthFile> {
         let environment = &self.environment;
         let ours = [
             environment.registry_auth_file.clone(),
@@ -142,24 +181,23 @@ impl Places {
             home(".dockercfg"),
         ];
         let clients: Vec<PathBuf> = clients.into_iter().flatten().collect();
-        let mut places: Vec<Place> = Vec::new();
+        let mut files: Vec<AuthFile> = Vec::new();
         for path in ours.into_iter().flatten().chain(clients.iter().cloned()) {
-            if places.iter().all(|place| place.path != path) {
+            if files.iter().all(|file| file.path != path) {
                 let clients = clients.contains(&path);
-                places.push(Place { path, clients });
+                files.push(AuthFile { path, clients });
             }
         }
-        places
+        files
     }
 
-    /// The file in which docker and podman would keep credentials, given these places.
-    pub(super) fn kept(&self) -> Option<PathBuf> {
+    /// The file in which docker or podman would store credentials.
+    pub(super) fn store(&self) -> Option<PathBuf> {
         let environment = &self.environment;
-        let named = self
-            .authfile
-            .clone()
-            .or(environment.registry_auth_file.clone());
+        let named = self.authfile.as_ref();
         named
+            .or(environment.registry_auth_file.as_ref())
+            .cloned()
             .or_else(|| below(environment.docker_config.as_ref(), "config.json"))
             .or_else(|| below(environment.home.as_ref(), ".docker/config.json"))
     }
@@ -175,4 +213,13 @@ impl Places {
 fn below(directory: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
     let directory = directory.filter(|path| !path.as_os_str().is_empty())?;
     Some(directory.join(Path::new(name)))
+}
+
+/// Reads a CLI configuration, or the file of the same syntax in which clients store tokens.
+pub(super) fn read_cli_config(path: &Path) -> Result<CliConfig, Error> {
+    let bytes = Zeroizing::new(disk::read_regular(path, cli::LARGEST as u64)?);
+    CliConfig::parse(&bytes).map_err(|source| Error::CliConfig {
+        path: path.to_owned(),
+        source: Arc::new(source),
+    })
 }

@@ -1,4 +1,4 @@
-//! What became of each place where credentials may be.
+//! Reports about sources: what each file of credentials holds, and whether it was used.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,42 +7,55 @@ use super::Error;
 use crate::error::printable_path;
 use crate::shown::Shown;
 
-/// One place that was looked at. It holds no secrets.
+/// What came of one file of credentials. It holds no secrets.
 #[derive(Clone, Debug)]
-pub struct Consideration {
+pub struct SourceReport {
     /// The file.
     pub path: PathBuf,
-    /// What is there.
-    pub state: State,
-    /// Whether [clients look there](crate::clients#credential-files) too: what only tfoci finds, they do not have.
+    /// What it holds.
+    pub state: SourceState,
+    /// Whether [clients read it](crate::clients#credential-files) too: credentials that only tfoci finds are missing when clients
+    /// install.
     pub clients: bool,
-    /// Whether it gave a credential.
+    /// Whether one of its credentials was chosen.
     pub used: bool,
-    /// What in it could not be used when it was asked for, such as a helper that failed.
+    /// Entries that could not be used when they were needed, such as a helper that failed.
     pub failures: Vec<Error>,
 }
 
-/// What is in a place.
+/// What a file of credentials holds.
 #[derive(Clone, Debug)]
-pub enum State {
-    /// Nothing.
+pub enum SourceState {
+    /// There is no such file.
     Absent,
-    /// A file.
+    /// It was read.
     Read {
-        /// For how many registries, or parts of one, it has credentials or a helper.
+        /// For how many registries, parts of registries, or hosts it has credentials or a helper.
         entries: usize,
         /// Whether it names a helper for all registries.
         global: bool,
         /// Keys that match no registry, such as URLs.
         passed_over: Vec<String>,
     },
-    /// A file that cannot be used.
+    /// It cannot be used.
     Broken(Error),
-    /// A file that was not looked at, because the CLI configuration says so.
+    /// It was not read, because the CLI configuration switches files of docker and podman off.
     SwitchedOff,
 }
 
-impl fmt::Display for Consideration {
+impl SourceReport {
+    pub(super) fn new(path: PathBuf, state: SourceState, clients: bool) -> Self {
+        Self {
+            path,
+            state,
+            clients,
+            used: false,
+            failures: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for SourceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", printable_path(&self.path), self.state)?;
         if !self.clients {
@@ -59,7 +72,7 @@ impl fmt::Display for Consideration {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for SourceState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => f.write_str("absent"),

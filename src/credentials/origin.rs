@@ -1,0 +1,223 @@
+//! Credentials for the hosts that providers come from: tokens for provider registries and network mirrors, names and passwords for
+//! packages, and the services of `host` blocks.
+//!
+//! Sources of tokens have the [clients' order](crate::clients#registry-tokens): the environment; `credentials.tfrc.json`, which `login` of the clients writes;
+//! `credentials` blocks of the CLI configuration; the token helper.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use url::Url;
+use zeroize::Zeroizing;
+
+use super::helper::TokenHelper;
+use super::locations::{CliConfigFile, LARGEST, Locations, read_cli_config};
+use super::netrc::Netrc;
+use super::{Credential, CredentialKind, Error, SourceReport, SourceState, tokens};
+use crate::address::Hostname;
+use crate::config::cli::{CliConfig, HostToken};
+use crate::disk;
+use crate::error::{printable, printable_path};
+use crate::http::Authorization;
+use crate::secret::Secret;
+
+/// Every token, login and service, by host.
+#[derive(Debug, Default)]
+pub(super) struct OriginCredentials {
+    /// In the order in which they count.
+    tokens: Vec<OriginToken>,
+    helper: Option<TokenHelper>,
+    services: HashMap<Hostname, BTreeMap<String, String>>,
+    netrc: Option<(PathBuf, Netrc)>,
+    sources: Vec<SourceReport>,
+}
+
+/// A token for one host.
+#[derive(Debug)]
+struct OriginToken {
+    host: Hostname,
+    token: Secret,
+    origin: String,
+}
+
+impl OriginCredentials {
+    /// Reads every source.
+    pub(super) fn read(
+        locations: &Locations,
+        config: &CliConfigFile,
+        helper_timeout: Duration,
+    ) -> Self {
+        let mut all = Self::default();
+        all.add_environment(locations);
+        for path in locations.token_files() {
+            all.read_token_file(path);
+        }
+        for (path, state) in &config.before {
+            all.add_source(path.clone(), state.clone());
+        }
+        if let Some((path, config)) = &config.found {
+            all.add_cli_config(path, config, locations, helper_timeout);
+        }
+        if let Some(path) = locations.netrc() {
+            all.read_netrc(path);
+        }
+        all
+    }
+
+    /// The token for a host, as [`super::Credentials::for_origin`] gives it.
+    pub(super) async fn token(&self, host: &Hostname) -> Result<Option<Credential>, Error> {
+        let mut failure = None;
+        for one in self.tokens.iter().filter(|one| one.host == *host) {
+            match sendable(&one.token, &one.origin) {
+                Ok(credential) => return Ok(Some(credential)),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        if let Some(helper) = &self.helper {
+            let answer = match helper.get(host).await {
+                Ok(token) => token
+                    .filter(|token| !token.is_empty())
+                    .map(|token| sendable(&token, helper.name()))
+                    .transpose(),
+                Err(error) => Err(error),
+            };
+            match answer {
+                Ok(Some(credential)) => return Ok(Some(credential)),
+                Ok(None) => {}
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(None), Err)
+    }
+
+    /// The services of a `host` block, if there is one for the host.
+    pub(super) fn services(&self, host: &Hostname) -> Option<&BTreeMap<String, String>> {
+        self.services.get(host)
+    }
+
+    /// The name and password for the host of a URL.
+    pub(super) fn login(&self, url: &Url) -> Option<Credential> {
+        let (path, netrc) = self.netrc.as_ref()?;
+        let entry = netrc.find(url)?;
+        let (path, host) = (printable_path(path), printable(&entry.host));
+        Some(Credential {
+            kind: CredentialKind::Password {
+                username: entry.login.clone(),
+                password: entry.password.clone(),
+            },
+            origin: format!("{path} (machine {host})"),
+        })
+    }
+
+    /// Every source in its order.
+    pub(super) fn sources(&self) -> &[SourceReport] {
+        &self.sources
+    }
+
+    fn add_environment(&mut self, locations: &Locations) {
+        let given = locations.environment.tokens.iter();
+        for (name, token) in given.filter(|(_, token)| !token.is_empty()) {
+            let host = tokens::host_of(name);
+            self.tokens.extend(host.map(|host| OriginToken {
+                host,
+                token: token.clone(),
+                origin: format!("{}{}", tokens::PREFIX, printable(name)),
+            }));
+        }
+    }
+
+    /// Reads a file in which `login` of the clients stores tokens: a CLI configuration of `credentials` blocks only.
+    fn read_token_file(&mut self, path: PathBuf) {
+        let state = match read_cli_config(&path) {
+            Ok(config) => self.add_tokens(&path, config.tokens),
+            Err(error) if error.is_not_found() => SourceState::Absent,
+            Err(error) => SourceState::Broken(error),
+        };
+        self.add_source(path, state);
+    }
+
+    fn add_cli_config(
+        &mut self,
+        path: &Path,
+        config: &CliConfig,
+        locations: &Locations,
+        helper_timeout: Duration,
+    ) {
+        let services = config.hosts.iter().cloned();
+        self.services
+            .extend(services.map(|block| (block.host, block.services)));
+        let helper = config.token_helper.clone();
+        self.helper = helper
+            .map(|block| TokenHelper::new(block, &locations.helper_directories(), helper_timeout));
+        let state = self.add_tokens(path, config.tokens.clone());
+        self.add_source(path.to_owned(), state);
+    }
+
+    /// Adds the tokens of `credentials` blocks. Of several blocks for one host the last counts, as for clients.
+    fn add_tokens(&mut self, path: &Path, blocks: Vec<HostToken>) -> SourceState {
+        let entries = blocks.len();
+        let mut passed_over = Vec::new();
+        for HostToken { host: text, token } in blocks.into_iter().rev() {
+            let origin = format!(
+                "{} (credentials \"{}\")",
+                printable_path(path),
+                printable(&text)
+            );
+            match text.parse() {
+                Ok(host) if !token.is_empty() => self.tokens.push(OriginToken {
+                    host,
+                    token,
+                    origin,
+                }),
+                _ => passed_over.push(text),
+            }
+        }
+        SourceState::Read {
+            entries: entries - passed_over.len(),
+            global: self.helper.is_some(),
+            passed_over,
+        }
+    }
+
+    fn read_netrc(&mut self, path: PathBuf) {
+        let state = match parse_netrc(&path) {
+            Ok(netrc) => {
+                let entries = netrc.entries().len();
+                self.netrc = Some((path.clone(), netrc));
+                SourceState::Read {
+                    entries,
+                    global: false,
+                    passed_over: Vec::new(),
+                }
+            }
+            Err(error) if error.is_not_found() => SourceState::Absent,
+            Err(error) => SourceState::Broken(error),
+        };
+        self.add_source(path, state);
+    }
+
+    fn add_source(&mut self, path: PathBuf, state: SourceState) {
+        self.sources.push(SourceReport::new(path, state, true));
+    }
+}
+
+/// The token as a credential, if a header can hold it.
+fn sendable(token: &Secret, origin: &str) -> Result<Credential, Error> {
+    let origin = origin.to_owned();
+    if !Authorization::bearer(token).can_be_sent() {
+        return Err(Error::UnsendableToken { origin });
+    }
+    Ok(Credential {
+        kind: CredentialKind::AccessToken(token.clone()),
+        origin,
+    })
+}
+
+fn parse_netrc(path: &Path) -> Result<Netrc, Error> {
+    let bytes = Zeroizing::new(disk::read_regular(path, LARGEST)?);
+    Netrc::parse(&bytes).map_err(|source| Error::Netrc {
+        path: path.to_owned(),
+        source,
+    })
+}

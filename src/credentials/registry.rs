@@ -1,0 +1,279 @@
+//! Credentials for OCI registries: every source in its order, and the choice for a repository.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use super::docker::{self, DockerConfig};
+use super::helper::DockerHelpers;
+use super::locations::{AuthFile, CliConfigFile, LARGEST, Locations};
+use super::{Credential, CredentialKind, EntryError, Error, SourceReport, SourceState};
+use crate::config::cli::{CliConfig, OciCredentialKind, OciDefaults};
+use crate::config::{HelperName, RepositoryPrefix};
+use crate::disk;
+use crate::error::printable_path;
+
+/// Every entry of every source.
+#[derive(Debug)]
+pub(super) struct RegistryCredentials {
+    sources: Vec<SourceReport>,
+    entries: Vec<Entry>,
+    helpers: DockerHelpers,
+    outcomes: Mutex<Outcomes>,
+}
+
+/// What came of sources when credentials were needed, by their place in the list.
+#[derive(Debug, Default)]
+struct Outcomes {
+    used: BTreeSet<usize>,
+    failures: Vec<(usize, Error)>,
+}
+
+/// An entry of a source: credentials for some repositories.
+#[derive(Debug)]
+struct Entry {
+    /// The registry, or part of one, that it is for; `None` means all.
+    prefix: Option<RepositoryPrefix>,
+    value: Result<EntryValue, EntryError>,
+    /// Its key, as it is written.
+    key: String,
+    /// The place of its source in the list.
+    source: usize,
+}
+
+/// What an entry holds for its registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum EntryValue {
+    /// The credential itself.
+    Inline(CredentialKind),
+    /// The helper that is to be asked for it.
+    Helper(HelperName),
+}
+
+impl From<OciCredentialKind> for EntryValue {
+    fn from(kind: OciCredentialKind) -> Self {
+        match kind {
+            OciCredentialKind::Password { username, password } => {
+                Self::Inline(CredentialKind::Password { username, password })
+            }
+            // As for clients, the refresh token counts only if there is no access token
+            // (`crate::clients#authentication-flow`).
+            OciCredentialKind::Tokens { access, refresh } if access.is_empty() => {
+                Self::Inline(CredentialKind::IdentityToken(refresh))
+            }
+            OciCredentialKind::Tokens { access, .. } => {
+                Self::Inline(CredentialKind::AccessToken(access))
+            }
+            OciCredentialKind::Helper(helper) => Self::Helper(helper),
+        }
+    }
+}
+
+impl Entry {
+    /// How specifically it matches a repository, if it does: the more segments of the path, the more; a domain more than none
+    /// ([clients: credential selection](crate::clients#credential-selection)).
+    fn specificity(&self, domain: &str, repository: &str) -> Option<usize> {
+        match &self.prefix {
+            None => Some(0),
+            Some(prefix) => prefix
+                .covers(domain, repository)
+                .then(|| 1 + prefix.depth()),
+        }
+    }
+}
+
+impl RegistryCredentials {
+    /// Reads every source.
+    ///
+    /// # Errors
+    /// A file that the user named cannot be used: `--authfile`, or one of `docker_style_config_files`.
+    pub(super) fn read(
+        locations: &Locations,
+        config: &CliConfigFile,
+        helper_timeout: Duration,
+    ) -> Result<Self, Error> {
+        let path = locations.environment.path.clone();
+        let mut all = Self {
+            sources: Vec::new(),
+            entries: Vec::new(),
+            helpers: DockerHelpers::new(path, helper_timeout),
+            outcomes: Mutex::default(),
+        };
+        if let Some(path) = &locations.authfile {
+            all.read_named(path, false)?;
+        }
+        for (path, state) in &config.before {
+            all.add_source(path.clone(), state.clone(), true);
+        }
+        let defaults = match &config.found {
+            Some((path, config)) => {
+                all.add_cli_config(path, config);
+                config.oci_defaults.clone()
+            }
+            None => OciDefaults::default(),
+        };
+        if locations.authfile.is_some() {
+            return Ok(all);
+        }
+        if let (Some(files), Some((config, _))) = (&defaults.files, &config.found) {
+            let beside = config.parent().unwrap_or(Path::new(""));
+            for file in files {
+                all.read_named(&beside.join(file), true)?;
+            }
+            return Ok(all);
+        }
+        for AuthFile { path, clients } in locations.auth_files() {
+            if defaults.discover {
+                all.read_ambient(path, clients);
+            } else {
+                all.add_source(path, SourceState::SwitchedOff, clients);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The credential for a repository, as [`super::Credentials::for_repository`] gives it.
+    pub(super) async fn find(
+        &self,
+        host: &str,
+        repository: &str,
+    ) -> Result<Option<Credential>, Error> {
+        let domain = docker::canonical(host);
+        let specificity = |entry| Some((Entry::specificity(entry, domain, repository)?, entry));
+        let mut matching: Vec<(usize, &Entry)> =
+            self.entries.iter().filter_map(specificity).collect();
+        matching.sort_by_key(|(specificity, _)| Reverse(*specificity));
+        let mut failure = None;
+        for (_, entry) in matching {
+            match self.resolve(entry, domain).await {
+                Ok(None) => {}
+                Ok(Some(credential)) => {
+                    self.note(|outcomes| outcomes.used.insert(entry.source));
+                    return Ok(Some(credential));
+                }
+                Err(error) => {
+                    self.note(|outcomes| outcomes.failures.push((entry.source, error.clone())));
+                    failure = failure.or(Some(error));
+                }
+            }
+        }
+        failure.map_or(Ok(None), Err)
+    }
+
+    /// Every source, and what came of it so far.
+    pub(super) fn sources(&self) -> Vec<SourceReport> {
+        let mut sources = self.sources.clone();
+        self.note(|outcomes| {
+            for (place, source) in sources.iter_mut().enumerate() {
+                source.used = outcomes.used.contains(&place);
+                let own = outcomes.failures.iter().filter(|(of, _)| *of == place);
+                source.failures = own.map(|(_, error)| error.clone()).collect();
+            }
+        });
+        sources
+    }
+
+    fn note<T>(&self, change: impl FnOnce(&mut Outcomes) -> T) -> T {
+        change(&mut self.outcomes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The credential of an entry, for which a helper may have to be asked. An empty name is no credential.
+    async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
+        let path = self.sources.get(entry.source).map(|source| &source.path);
+        let path = path.cloned().unwrap_or_default();
+        let origin = format!("{} ({})", printable_path(&path), entry.key);
+        let (kind, origin) = match &entry.value {
+            Err(error) => {
+                return Err(Error::Entry {
+                    key: entry.key.clone(),
+                    path,
+                    error: *error,
+                });
+            }
+            Ok(EntryValue::Inline(kind)) => (Some(kind.clone()), origin),
+            Ok(EntryValue::Helper(helper)) => (
+                self.helpers.get(helper, domain).await?,
+                format!("{helper}, named by {origin}"),
+            ),
+        };
+        let is_one = |kind: &CredentialKind| !matches!(kind, CredentialKind::Password { username, .. } if username.is_empty());
+        let kind = kind.filter(is_one);
+        Ok(kind.map(|kind| Credential { kind, origin }))
+    }
+
+    fn add_cli_config(&mut self, path: &Path, config: &CliConfig) {
+        let helper = config.oci_defaults.helper.clone();
+        let state = SourceState::Read {
+            entries: config.oci_credentials.len(),
+            global: helper.is_some(),
+            passed_over: Vec::new(),
+        };
+        let source = self.add_source(path.to_owned(), state, true);
+        let blocks = config.oci_credentials.iter().cloned().map(|block| Entry {
+            key: format!("oci_credentials \"{}\"", block.prefix),
+            prefix: Some(docker::one_name(block.prefix)),
+            value: Ok(block.kind.into()),
+            source,
+        });
+        let helper = helper.map(|helper| Entry {
+            key: "oci_default_credentials".to_owned(),
+            prefix: None,
+            value: Ok(EntryValue::Helper(helper)),
+            source,
+        });
+        self.entries.extend(blocks.chain(helper));
+    }
+
+    /// Reads a file that the user named, which must be good.
+    fn read_named(&mut self, path: &Path, clients: bool) -> Result<(), Error> {
+        let file = read_docker_config(path)?;
+        self.add_docker_config(path.to_owned(), file, clients);
+        Ok(())
+    }
+
+    /// Reads a file where docker or podman put it by default.
+    fn read_ambient(&mut self, path: PathBuf, clients: bool) {
+        let state = match read_docker_config(&path) {
+            Ok(file) => return self.add_docker_config(path, file, clients),
+            Err(error) if error.is_not_found() => SourceState::Absent,
+            Err(error) => SourceState::Broken(error),
+        };
+        self.add_source(path, state, clients);
+    }
+
+    fn add_docker_config(&mut self, path: PathBuf, file: DockerConfig, clients: bool) {
+        let state = SourceState::Read {
+            entries: file.entries.len(),
+            global: file.store.is_some(),
+            passed_over: file.passed_over,
+        };
+        let source = self.add_source(path, state, clients);
+        let entries = file.entries.into_iter().map(|entry| Entry {
+            prefix: Some(entry.prefix),
+            value: entry.value,
+            key: entry.key,
+            source,
+        });
+        let store = file.store.map(|helper| Entry {
+            prefix: None,
+            value: helper.map(EntryValue::Helper),
+            key: "credsStore".to_owned(),
+            source,
+        });
+        self.entries.extend(entries.chain(store));
+    }
+
+    fn add_source(&mut self, path: PathBuf, state: SourceState, clients: bool) -> usize {
+        self.sources.push(SourceReport::new(path, state, clients));
+        self.sources.len() - 1
+    }
+}
+
+fn read_docker_config(path: &Path) -> Result<DockerConfig, Error> {
+    let bytes = Zeroizing::new(disk::read_regular(path, LARGEST)?);
+    DockerConfig::parse(&bytes).map_err(|error| Error::docker_config(path, &error))
+}

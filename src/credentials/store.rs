@@ -1,0 +1,195 @@
+//! Storing credentials where docker and podman store theirs: in a file, or with the helper that the file names.
+//!
+//! The file belongs to other programs too. Every member that is not about the registry keeps its place and its bytes, the file is
+//! replaced whole, and only its owner can read it.
+
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::docker::{self, DockerConfig, DockerFile};
+use super::helper::DockerHelpers;
+use super::locations::LARGEST;
+use super::registry::EntryValue;
+use super::{Error, HELPER_TIMEOUT, Locations};
+use crate::config::{HelperName, RepositoryPrefix};
+use crate::disk::{self, staged};
+use crate::http::basic_pair;
+use crate::secret::Secret;
+
+/// The store for the credentials of one registry.
+#[derive(Debug)]
+pub struct CredentialStore {
+    domain: String,
+    file: PathBuf,
+    helpers: DockerHelpers,
+}
+
+/// Where credentials are stored, or were erased.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In a file.
+    File(PathBuf),
+    /// With a helper.
+    Helper(HelperName),
+}
+
+impl CredentialStore {
+    /// The store in the file of `--authfile`, else of `REGISTRY_AUTH_FILE`, else of docker's configuration.
+    ///
+    /// # Errors
+    /// The text is no registry; or there is no such file, because there is no home directory.
+    pub fn new(locations: &Locations, registry: &str) -> Result<Self, Error> {
+        Ok(Self {
+            domain: domain(registry)?,
+            file: locations.store().ok_or(Error::NoHome)?,
+            helpers: DockerHelpers::new(locations.environment.path.clone(), HELPER_TIMEOUT),
+        })
+    }
+
+    /// Stores a name and password, and replaces what was stored before.
+    ///
+    /// # Errors
+    /// The file cannot be read or written, or the helper failed.
+    pub async fn store(&self, username: &str, password: &Secret) -> Result<Location, Error> {
+        let _lock = self.lock().await?;
+        let mut file = self.read()?.unwrap_or_default();
+        if let Some(helper) = self.helper(&file)? {
+            self.helpers
+                .store(&helper, &self.domain, username, password)
+                .await?;
+            // A password that stayed in the file would count more than the helper's.
+            if self.remove(&mut file)? {
+                self.write(&file)?;
+            }
+            return Ok(Location::Helper(helper));
+        }
+        self.insert(&mut file, &basic_pair(username, password))
+            .map_err(|error| self.malformed(&error))?;
+        self.write(&file)?;
+        Ok(Location::File(self.file.clone()))
+    }
+
+    /// Erases what is stored; `None` if nothing was.
+    ///
+    /// # Errors
+    /// The file cannot be read or written, or the helper failed.
+    pub async fn erase(&self) -> Result<Option<Location>, Error> {
+        if disk::if_exists(disk::open(&self.file))?.is_none() {
+            return Ok(None);
+        }
+        let _lock = self.lock().await?;
+        let Some(mut file) = self.read()? else {
+            return Ok(None);
+        };
+        let mut erased = None;
+        if self.remove(&mut file)? {
+            self.write(&file)?;
+            erased = Some(Location::File(self.file.clone()));
+        }
+        if let Some(helper) = self.helper(&file)?
+            && self.helpers.erase(&helper, &self.domain).await?
+        {
+            erased = Some(Location::Helper(helper));
+        }
+        Ok(erased)
+    }
+
+    /// Locks the file's directory against other runs of tfoci: of two that read and then write, one would undo the other.
+    async fn lock(&self) -> Result<Option<disk::Lock>, Error> {
+        let target = followed(&self.file);
+        let directory = staged::directory_of(&target);
+        disk::create_private_dir(directory)?;
+        // Some network file systems lock no directories. That must not prevent a login.
+        Ok(disk::Lock::of_directory(directory, &()).await.ok())
+    }
+
+    /// Puts an entry into `auths`, in the place of all that are for the registry.
+    fn insert(&self, file: &mut DockerFile, auth: &Secret) -> Result<(), serde_json::Error> {
+        let auth = auth.reveal();
+        let key = docker::key_of(&self.domain);
+        let mut auths = file.object("auths")?;
+        auths.retain(|other| other == key || !is_for(other, &self.domain));
+        let mut entry = DockerFile::default();
+        // Base64 needs no escapes, and a buffer that grew would leave copies behind.
+        let mut quoted = String::with_capacity(auth.len() + 2);
+        quoted.extend(["\"", auth, "\""]);
+        entry.set("auth", quoted.into());
+        auths.set(key, entry.print(2)?);
+        file.set("auths", auths.print(1)?);
+        Ok(())
+    }
+
+    /// Removes the registry from `auths`. `false`: it was not there.
+    fn remove(&self, file: &mut DockerFile) -> Result<bool, Error> {
+        let malformed = |error| self.malformed(&error);
+        let mut auths = file.object("auths").map_err(malformed)?;
+        let before = auths.members().count();
+        auths.retain(|key| !is_for(key, &self.domain));
+        if auths.members().count() == before {
+            return Ok(false);
+        }
+        file.set("auths", auths.print(1).map_err(malformed)?);
+        Ok(true)
+    }
+
+    /// The helper that the file names for the registry.
+    fn helper(&self, file: &DockerFile) -> Result<Option<HelperName>, Error> {
+        let config = DockerConfig::read(file).map_err(|error| self.malformed(&error))?;
+        let mut entries = config.entries.into_iter();
+        let own = entries.find_map(|entry| match entry.value {
+            Ok(EntryValue::Helper(helper)) if entry.prefix.covers(&self.domain, "") => Some(helper),
+            _ => None,
+        });
+        Ok(own.or_else(|| config.store.and_then(Result::ok)))
+    }
+
+    fn read(&self) -> Result<Option<DockerFile>, Error> {
+        let read = disk::read_regular(&self.file, LARGEST);
+        let Some(bytes) = disk::if_exists(read)?.map(Zeroizing::new) else {
+            return Ok(None);
+        };
+        let parsed = DockerFile::parse(&bytes);
+        parsed.map(Some).map_err(|error| self.malformed(&error))
+    }
+
+    fn write(&self, file: &DockerFile) -> Result<(), Error> {
+        let text = file.print(0).map_err(|error| self.malformed(&error))?;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(text.reveal().len() + 1));
+        bytes.extend_from_slice(text.reveal().as_bytes());
+        bytes.push(b'\n');
+        staged::replace_private(&followed(&self.file), &bytes)?;
+        Ok(())
+    }
+
+    fn malformed(&self, error: &serde_json::Error) -> Error {
+        Error::docker_config(&self.file, error)
+    }
+}
+
+/// A registry as the user writes it, under its one name.
+fn domain(registry: &str) -> Result<String, Error> {
+    let prefix = RepositoryPrefix::parse(registry).ok();
+    let prefix = prefix.filter(|prefix| prefix.depth() == 0);
+    let prefix = prefix.ok_or_else(|| Error::NotARegistry {
+        text: registry.to_owned(),
+    })?;
+    Ok(docker::canonical(prefix.domain()).to_owned())
+}
+
+/// Whether a key of `auths` is for a registry as a whole.
+fn is_for(key: &str, domain: &str) -> bool {
+    docker::prefix_of_key(key)
+        .is_some_and(|prefix| prefix.depth() == 0 && prefix.domain() == domain)
+}
+
+/// The target of a symbolic link, even if nothing is there yet: the link itself stays.
+fn followed(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match std::fs::read_link(path) {
+        Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
+        Err(_) => path.to_owned(),
+    }
+}

@@ -1,0 +1,83 @@
+//! Values of the `Authorization` header.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use reqwest::header::HeaderValue;
+use zeroize::Zeroizing;
+
+use super::Error;
+use crate::secret::Secret;
+
+/// A value of the `Authorization` header, which authenticates one request. It is never printed, and wiped when it is dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorization(Secret);
+
+impl Authorization {
+    /// `Bearer TOKEN`.
+    pub fn bearer(token: &Secret) -> Self {
+        Self::new("Bearer ", token.reveal())
+    }
+
+    /// `Basic BASE64(USERNAME:PASSWORD)`.
+    pub fn basic(username: &str, password: &Secret) -> Self {
+        Self::new("Basic ", basic_pair(username, password).reveal())
+    }
+
+    fn new(scheme: &str, value: &str) -> Self {
+        let mut text = String::with_capacity(scheme.len() + value.len());
+        text.push_str(scheme);
+        text.push_str(value);
+        Self(text.into())
+    }
+
+    /// Whether a header can hold it: a token may have line breaks or other control characters.
+    pub fn can_be_sent(&self) -> bool {
+        self.header().is_ok()
+    }
+
+    /// The header, whose bytes are wiped when the last copy of it is dropped.
+    pub(super) fn header(&self) -> Result<HeaderValue, Error> {
+        let bytes = Zeroizing::new(self.0.reveal().as_bytes().to_vec());
+        let value = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes));
+        let mut value = value.map_err(|_| Error::Secret)?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+/// A name and password as `Basic` authentication and docker's files encode them.
+pub fn basic_pair(username: &str, password: &Secret) -> Secret {
+    let password = password.reveal();
+    let mut pair = Zeroizing::new(String::with_capacity(username.len() + 1 + password.len()));
+    pair.push_str(username);
+    pair.push(':');
+    pair.push_str(password);
+    STANDARD.encode(pair.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_sensitive_and_spelled_as_the_scheme_says() {
+        for (value, expected) in [
+            (Authorization::bearer(&"hunter2".into()), "Bearer hunter2"),
+            (
+                Authorization::basic("me", &"hunter2".into()),
+                "Basic bWU6aHVudGVyMg==",
+            ),
+        ] {
+            let header = value.header().unwrap();
+            assert_eq!(header.as_bytes(), expected.as_bytes());
+            assert!(header.is_sensitive());
+            let shown = format!("{value:?}{header:?}");
+            assert!(
+                !shown.contains("hunter2") && !shown.contains("bWU6"),
+                "{shown}"
+            );
+        }
+        assert!(!Authorization::bearer(&"hunter2\n".into()).can_be_sent());
+    }
+}

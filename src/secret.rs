@@ -1,0 +1,106 @@
+//! Passwords and tokens: text that is wiped from memory when it is dropped and that no message can show.
+//!
+//! A [`Secret`] has no `Display`, its `Debug` shows nothing, and it never becomes a `String`: the only way to its text is
+//! [`Secret::reveal`], which borrows it for the code that sends or stores it. Buffers around secrets (files, the output of a
+//! credential helper, the answer of a token server) are wiped by [`zeroize::Zeroizing`]; they are allocated at their full size, since a
+//! buffer that grows leaves copies behind.
+//!
+//! What this cannot reach: the process environment, the parser of HCL, and the buffers of the HTTP and TLS libraries.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A password or token. Its memory is wiped on drop.
+#[derive(Clone, Default, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct Secret(Box<str>);
+
+impl Secret {
+    /// The text, for the code that sends or stores it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is no text at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+/// Wipes the string, whose buffer may be larger than its text.
+impl From<String> for Secret {
+    fn from(mut text: String) -> Self {
+        let secret = Self::from(text.as_str());
+        text.zeroize();
+        secret
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Secret;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Secret, E> {
+                Ok(text.into())
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Secret, E> {
+                Ok(text.into())
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_nothing_of_a_secret() {
+        let shown = format!(
+            "{:?} {:#?}",
+            Secret::from("hunter2"),
+            Some(Secret::from("hunter2"))
+        );
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+
+    /// The wiping itself is `zeroize`'s; without `unsafe`, freed memory cannot be looked at.
+    #[test]
+    fn a_secret_is_wiped_when_it_is_dropped() {
+        fn is_wiped<T: ZeroizeOnDrop>(_: &T) {}
+        let mut secret = Secret::from("hunter2".to_owned());
+        is_wiped(&secret);
+        assert_eq!(secret.reveal(), "hunter2");
+        secret.zeroize();
+        assert_eq!(secret.reveal(), "\0".repeat(7));
+    }
+
+    #[test]
+    fn json_text_becomes_a_secret_and_parse_errors_show_none_of_it() {
+        let read = serde_json::from_str::<Secret>(r#""hunter2\n""#).unwrap();
+        assert_eq!(read.reveal(), "hunter2\n");
+        let error = serde_json::from_str::<Secret>(r#"{"hunter2": 1}"#).unwrap_err();
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+}
