@@ -1,4 +1,4 @@
-//! Answers.
+//! Answers of servers, with bodies that are read as they come or at once.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use reqwest::{Response, StatusCode};
 use tokio::time::Instant;
 use url::Url;
 
-use super::journal::Entry;
-use super::limits::Place;
+use super::journal::JournalEntry;
+use super::limits::Permit;
 use super::window::Window;
 use super::{Error, Silence};
 
-/// What a server answered.
+/// A server's answer.
 #[derive(Debug)]
 pub struct Answer {
     status: StatusCode,
@@ -33,16 +33,16 @@ enum Content {
     Read(Vec<u8>),
 }
 
-/// A body that flows, and what is held until its end.
+/// A body on its way, and what is held until its end.
 #[derive(Debug)]
 pub(super) struct Coming {
     pub(super) response: Response,
-    pub(super) entry: Entry,
+    pub(super) entry: JournalEntry,
     /// How long it may stand still.
     pub(super) stall: Duration,
     /// How it flows.
     pub(super) window: Window,
-    pub(super) _place: Option<Place>,
+    pub(super) _permit: Option<Permit>,
 }
 
 impl Answer {
@@ -68,12 +68,12 @@ impl Answer {
         &self.url
     }
 
-    /// Whether this server, and every one that redirected to it, has shown a certificate by an authority that is trusted.
+    /// Whether the certificates of this server, and of every server that redirected to it, were checked.
     pub fn is_verified(&self) -> bool {
         self.is_verified
     }
 
-    /// Whether a redirect led to another scheme, host or port on the way. From there on no secret went along.
+    /// Whether a redirect led to another scheme, host or port. From there on the request had no authorization.
     pub fn is_elsewhere(&self) -> bool {
         self.is_elsewhere
     }
@@ -108,14 +108,14 @@ impl Answer {
         marks.iter().any(|name| self.headers.contains_key(name))
     }
 
-    /// Reads the body now, so that whoever sends again can do so when it is cut.
+    /// Reads the body now, so that a retry can follow if it is cut.
     pub(super) async fn read(mut self, limit: u64) -> Result<Self, Error> {
         self.body = Content::Read(whole(self.body, &self.url, limit).await?);
         Ok(self)
     }
 
-    /// Reads what there is of a body that nobody depends on, up to a limit. A short one is read to its end, so that its
-    /// connection can be used again.
+    /// Reads the start of a body for messages, up to a limit, and ignores errors. A short body is read to its end, so that its connection
+    /// can be used again.
     pub(super) async fn skim(mut self, limit: u64) -> Self {
         let mut chunks = Box::pin(flow(self.body, self.url.clone()));
         let mut read = Vec::new();
@@ -129,7 +129,7 @@ impl Answer {
         self
     }
 
-    /// What was read of the body so far.
+    /// The body, if it was read already.
     pub(super) fn seen(&self) -> &[u8] {
         match &self.body {
             Content::Coming(_) => &[],
@@ -140,7 +140,7 @@ impl Answer {
     /// The whole body, of at most `limit` bytes.
     ///
     /// # Errors
-    /// The network's, or more bytes than that.
+    /// The body is cut, or has more bytes.
     pub async fn bytes(self, limit: u64) -> Result<Vec<u8>, Error> {
         whole(self.body, &self.url, limit).await
     }

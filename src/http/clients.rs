@@ -1,4 +1,4 @@
-//! Connections, by what may be done with them.
+//! HTTP clients, one for each kind of connection.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,34 +13,34 @@ use super::{Error, Pem, Settings};
 /// How long an idle connection is kept.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// What a connection may do, and to whom.
+/// A kind of connection. Requests of different kinds share none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Kind {
-    /// How far the server is believed to be who it says it is.
+pub(super) struct ConnectionKind {
+    /// How the server's certificate is checked.
     pub(super) trust: Trust,
-    /// Private addresses are not reached.
+    /// Whether private addresses are refused.
     pub(super) guarded: bool,
-    /// The host that is shown a client certificate. Nobody else gets such a connection.
+    /// The host that gets a client certificate, if one is meant for it.
     pub(super) identity: Option<String>,
 }
 
-/// How far a server is believed to be who it says it is.
+/// How a server's certificate is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Trust {
-    /// Its certificate is by somebody whom this machine, or the user, trusts.
+    /// Against the authorities that the system or the user trusts.
     Authorities,
-    /// Certificates are not checked.
-    Anybody,
+    /// Not at all.
+    Unchecked,
     /// There is no TLS.
     Plain,
 }
 
 /// One client for each kind, built on first use: reading the system's certificates takes time.
 #[derive(Debug, Default)]
-pub(super) struct Clients(Mutex<HashMap<Kind, Client>>);
+pub(super) struct Clients(Mutex<HashMap<ConnectionKind, Client>>);
 
 impl Clients {
-    pub(super) fn get(&self, kind: &Kind, settings: &Settings) -> Result<Client, Error> {
+    pub(super) fn get(&self, kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(kind) {
             return Ok(client.clone());
@@ -51,10 +51,10 @@ impl Clients {
     }
 }
 
-fn build(kind: &Kind, settings: &Settings) -> Result<Client, Error> {
+fn build(kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
     let certificates = match kind.trust {
         Trust::Authorities => certificates(settings)?,
-        Trust::Anybody | Trust::Plain => Vec::new(),
+        Trust::Unchecked | Trust::Plain => Vec::new(),
     };
     let mut builder = Client::builder()
         .user_agent(concat!("tfoci/", env!("CARGO_PKG_VERSION")))
@@ -63,15 +63,15 @@ fn build(kind: &Kind, settings: &Settings) -> Result<Client, Error> {
         .pool_idle_timeout(IDLE)
         .redirect(redirect::Policy::none())
         .tls_certs_only(certificates);
-    if kind.trust == Trust::Anybody {
+    if kind.trust == Trust::Unchecked {
         builder = builder.danger_accept_invalid_certs(true);
     }
     if kind.guarded {
         let proxies = settings.proxies.clone();
         builder = builder.dns_resolver(Arc::new(Guard { proxies }));
     }
-    let shown = kind.identity.as_ref();
-    let Some(pem) = shown.and_then(|host| settings.identities.get(host)) else {
+    let identity = kind.identity.as_ref();
+    let Some(pem) = identity.and_then(|host| settings.identities.get(host)) else {
         return builder.build().map_err(|source| Error::Client { source });
     };
     let failed = |source| Error::Identity {
@@ -79,18 +79,18 @@ fn build(kind: &Kind, settings: &Settings) -> Result<Client, Error> {
         source,
     };
     let identity = Identity::from_pem(&pem.bytes).map_err(failed)?;
-    // Whether the key is that of the certificate is found here.
+    // This also checks that the key is the certificate's.
     builder.identity(identity).build().map_err(failed)
 }
 
-/// The system's authorities, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and what the user gave.
+/// The authorities of the user, and those of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
 fn certificates(settings: &Settings) -> Result<Vec<Certificate>, Error> {
     let mut certificates = Vec::new();
     for authority in &settings.authorities {
         certificates.extend(read(authority)?);
     }
     let native = rustls_native_certs::load_native_certs();
-    // One certificate of the system that cannot be read must not take the others with it.
+    // One bad certificate of the system must not spoil the others.
     let sound = native
         .certs
         .into_iter()
@@ -114,7 +114,7 @@ fn read(authority: &Pem) -> Result<Vec<Certificate>, Error> {
     if read.is_empty() {
         return Err(Error::NoCertificates { name: name() });
     }
-    // What is in the PEM is looked at only when a client is made of it.
+    // The certificates are parsed only when a client is built with them.
     Client::builder()
         .tls_certs_only(read.iter().cloned())
         .build()

@@ -1,4 +1,4 @@
-//! The time in which an answer has to be complete: with the redirects before it, and however slowly its headers come.
+//! The deadline for a complete answer, with the redirects before it and however slowly its headers arrive.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use url::Url;
 
 use super::{Error, Timeouts};
 
-/// What is left of the time for one answer. Only what is spent on the network counts, not what is spent waiting for a place.
+/// The time that is left for one answer. Only time on the network counts, not waiting for a permit.
 pub(super) struct Deadline {
     left: Duration,
     limit: Duration,
-    /// Whether the user said so; else it is what a server gets at most.
+    /// Whether the user chose the limit; else it is the one of all documents.
     is_chosen: bool,
 }
 
@@ -26,7 +26,7 @@ impl Deadline {
         }
     }
 
-    /// Waits for something from a URL as long as there is time.
+    /// Waits for work on a URL while there is time.
     pub(super) async fn hold<T>(
         &mut self,
         url: &Url,

@@ -1,4 +1,4 @@
-//! Why a request did not get through.
+//! Why a request has no answer.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use super::guard::PrivateAddress;
 use crate::error::{Category, printable};
 use crate::shown::Shown;
 
-/// What a server was silent about.
+/// What was waited for when a server was silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
     /// There is no connection.
@@ -40,138 +40,79 @@ impl fmt::Display for Silence {
     }
 }
 
-/// A request that did not get through, or was not sent.
+/// Why a request has no answer, or was not sent.
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Text that is no host.
+    /// The text is no host.
     #[error("`{}` is not a host\n  expected HOST or HOST:PORT", printable(.host))]
-    Host {
-        /// What was given.
-        host: String,
-    },
-    /// A server referred to something that is no URL.
+    Host { host: String },
+    /// A server referred to a URL that cannot be parsed.
     #[error("the server refers to a URL that cannot be used\n  received {url}")]
-    Url {
-        /// What it said.
-        url: Shown,
-    },
-    /// Without TLS, to a host that was not named for it.
+    Url { url: Shown },
+    /// Plain http to a host that `--plain-http` does not name. `host` is as the option takes it.
     #[error("refusing to use http\n  received {url}")]
-    Plain {
-        /// The URL.
-        url: Shown,
-        /// Its host, as `--plain-http` takes it.
-        host: String,
-    },
-    /// From TLS to none, whether or not the host was named for that: whoever sends us there is not the one who was trusted.
+    Plain { url: Shown, host: String },
+    /// A redirect from https to http, which is never followed: the user may trust the host, but not the server that redirects to it.
     #[error("refusing to use http after https\n  received {url}\n  from {from}")]
-    Downgrade {
-        /// The URL that was redirected.
-        from: Shown,
-        /// Where to.
-        url: Shown,
-    },
-    /// An answer did not end in the time that the user gave to it.
+    Downgrade { from: Shown, url: Shown },
+    /// An answer did not end within the time that the user allows.
     #[error("no complete answer within {} seconds\n  from {url}", .limit.as_secs())]
-    Slow {
-        /// What was asked.
-        url: Shown,
-        /// The time.
-        limit: Duration,
-    },
-    /// A document did not end in the time that any document gets.
+    Slow { url: Shown, limit: Duration },
+    /// A document did not end within the time that any document may take.
     #[error("the answer does not end within {} seconds\n  from {url}", .limit.as_secs_f64())]
-    Endless {
-        /// What was asked.
-        url: Shown,
-        /// The time.
-        limit: Duration,
-    },
-    /// A stranger refers to a private address.
+    Endless { url: Shown, limit: Duration },
+    /// A server referred to a private address. `host` is as `--allow-private` takes it.
     #[error("refusing to follow a reference to a private address\n  received {url}")]
-    Private {
-        /// The URL.
-        url: Shown,
-        /// Its host, as `--allow-private` takes it.
-        host: String,
-    },
-    /// Too many redirects.
+    Private { url: Shown, host: String },
+    /// More redirects than are followed; `url` is the last one.
     #[error("there are more than {limit} redirects\n  last {url}")]
-    Redirects {
-        /// The last URL.
-        url: Shown,
-        /// How many are followed.
-        limit: usize,
-    },
-    /// The server does not answer, or stopped in the middle.
+    Redirects { url: Shown, limit: usize },
+    /// The server does not answer, or stopped in the middle of a body.
     #[error("{silence} within {} seconds\n  at {url}", .limit.as_secs_f64())]
     Silent {
-        /// The URL.
         url: Shown,
-        /// What was waited for.
         silence: Silence,
-        /// How long.
         limit: Duration,
     },
     /// The connection failed.
     #[error("cannot reach {url}")]
-    Transport {
-        /// The URL.
-        url: Shown,
-        /// Why.
-        source: reqwest::Error,
-    },
-    /// A body larger than anything of its kind.
+    Transport { url: Shown, source: reqwest::Error },
+    /// The body has more than `limit` bytes.
     #[error("the answer is too large\n  expected at most {limit} bytes\n  from {url}")]
-    Large {
-        /// The URL.
-        url: Shown,
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// A secret with characters that no header can hold.
+    Large { url: Shown, limit: u64 },
+    /// A password or token has characters that no header can hold.
     #[error("the credentials hold characters that cannot be sent")]
     Secret,
-    /// A file of certificate authorities that holds none.
+    /// A file of certificate authorities has none.
     #[error("{name} holds no certificates\n  expected certificates in PEM")]
-    NoCertificates {
-        /// The file.
-        name: String,
-    },
-    /// A file of certificate authorities that cannot be used.
+    NoCertificates { name: String },
+    /// A file of certificate authorities cannot be used.
     #[error("{name} cannot be used as certificate authorities\n  expected certificates in PEM")]
     Authority {
-        /// The file.
         name: String,
-        /// Why.
         source: reqwest::Error,
     },
-    /// A client certificate, or its key, that cannot be used.
+    /// A client certificate, or its key, cannot be used.
     #[error(
         "{name} cannot be used as client certificate\n  expected a certificate and its private key, in PEM"
     )]
     Identity {
-        /// The file, or both.
         name: String,
-        /// Why.
         source: reqwest::Error,
     },
-    /// This machine trusts nobody.
+    /// The system has no certificate authorities, and the user gave none.
     #[error("this machine trusts no certificate authorities")]
     NoAuthorities {
-        /// What is wrong with those that it should have.
         source: Option<rustls_native_certs::Error>,
     },
-    /// The client could not be made.
+    /// The client cannot be built.
     #[error("the HTTP client cannot be made")]
-    Client {
-        /// Why.
-        source: reqwest::Error,
-    },
+    Client { source: reqwest::Error },
 }
 
 impl Error {
-    /// A connection that failed. What the library says of it would show the whole URL.
+    /// A connection failed. The library's own error would show the whole URL.
     pub(super) fn transport(url: &Url, source: reqwest::Error) -> Self {
         Self::Transport {
             url: url.clone().into(),
@@ -200,17 +141,17 @@ impl Error {
         }
     }
 
-    /// Whether the same request may get through a moment later.
+    /// Whether the same request may succeed a moment later.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Silent { .. } | Self::Slow { .. } => true,
-            // Neither a certificate nor a server that speaks no TLS gets better by asking again.
+            // A retry improves neither a certificate nor a server that speaks no TLS.
             Self::Transport { source, .. } => !source.is_builder() && !is_final(source),
             _ => false,
         }
     }
 
-    /// What happened, in a line, without where: whoever asks knows that.
+    /// What happened, in a line without the URL.
     pub fn in_short(&self) -> String {
         match self {
             Self::Silent { silence, limit, .. } => {
@@ -228,13 +169,13 @@ impl Error {
         }
     }
 
-    /// Whether the server's certificate is by nobody that this machine trusts.
+    /// Whether no trusted authority issued the server's certificate.
     pub fn is_unknown_authority(&self) -> bool {
         let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
         matches!(self, Self::Transport { source, .. } if tls(source) == Some(&unknown))
     }
 
-    /// Whether the server wants to see a client certificate, and was shown none.
+    /// Whether the server requires a client certificate, and got none.
     pub fn wants_identity(&self) -> bool {
         let wanted = rustls::Error::AlertReceived(rustls::AlertDescription::CertificateRequired);
         matches!(self, Self::Transport { source, .. } if tls(source) == Some(&wanted))
@@ -245,12 +186,12 @@ fn is_final(error: &(dyn std::error::Error + 'static)) -> bool {
     tls(error).is_some() || causes(error).any(|cause| cause.is::<PrivateAddress>())
 }
 
-/// What TLS says about it, if it does.
+/// The error of TLS among the causes.
 fn tls<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     causes(error).find_map(within)
 }
 
-/// Errors of the system carry others that are not their sources, one in the other.
+/// An I/O error may carry another error that is not its source.
 fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     let inner = || {
         error

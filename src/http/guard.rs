@@ -1,4 +1,4 @@
-//! Which addresses a stranger may send us to.
+//! Private addresses, to which only the user may send tfoci, and no server.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// A resolver that gives public addresses only. It is asked when the connection is made, so that a name cannot
-/// be checked with one answer and reached with another.
+/// A resolver that gives public addresses only. It is asked when the connection is made, so that a name cannot be checked with one
+/// answer and reached with another.
 pub(super) struct Guard {
-    /// Hosts of proxies, which the user chose: what lies behind them is theirs to judge.
+    /// Hosts of proxies, which the user chose. A proxy judges the addresses behind it.
     pub(super) proxies: BTreeSet<String>,
 }
 

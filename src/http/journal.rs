@@ -1,4 +1,4 @@
-//! What is told about requests, and how many there were.
+//! The journal of requests: each is reported once, and counted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use reqwest::header::RANGE;
 use super::Request;
 use crate::event::{Event, Exchange, Reporter};
 
-/// Tells a reporter about every request, and counts them.
+/// Reports every request, and counts them.
 #[derive(Clone)]
 pub(super) struct Journal {
     reporter: Arc<dyn Reporter>,
@@ -35,12 +35,12 @@ impl Journal {
     }
 
     /// Begins the entry of a request.
-    pub(super) fn begin(&self, request: &Request) -> Entry {
+    pub(super) fn begin(&self, request: &Request) -> JournalEntry {
         if !request.is_for_token {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
         let range = request.headers.get(RANGE);
-        Entry {
+        JournalEntry {
             journal: self.clone(),
             started: Instant::now(),
             exchange: Some(Exchange {
@@ -62,15 +62,15 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// What happens with one request. It is told when the entry is dropped: then its answer was read, or nobody will read it.
+/// One request, reported when the entry is dropped: its answer was read then, or will not be.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct JournalEntry {
     journal: Journal,
     started: Instant,
     exchange: Option<Exchange>,
 }
 
-impl Entry {
+impl JournalEntry {
     pub(super) fn answered(&mut self, status: StatusCode) {
         if let Some(exchange) = &mut self.exchange {
             exchange.status = Some(status.as_u16());
@@ -90,7 +90,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for JournalEntry {
     fn drop(&mut self) {
         if let Some(mut exchange) = self.exchange.take() {
             exchange.elapsed = self.started.elapsed();

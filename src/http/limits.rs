@@ -1,12 +1,12 @@
-//! How much is asked of one host at once.
+//! Limits on the requests to one host at once.
 //!
-//! Two limits, not one: what is small must not wait behind packages, and more than 16 connections to a host cost more
-//! handshakes than they save (both measured). A transfer's place is counted by its direction.
+//! A request needs a [`Permit`] of its host: one for small requests, or one for downloads or uploads. The limits are separate because a
+//! small request must not wait behind packages, and because more than 16 connections to a host cost more handshakes than they save (both
+//! measured).
 //!
-//! # Why nobody waits for ever
-//! Places are taken in one order: upload, download, small. Who uploads takes the place before anything of the blob is
-//! read; who reads a blob never begins an upload; and a small request holds its place only until its answer is read
-//! whole, and waits for nothing in the meantime but the network.
+//! # Why this cannot deadlock
+//! Permits are taken in one order: upload, download, small. An upload takes its permit before any of its blob is read; the reader of a blob
+//! never begins an upload; and a small request holds its permit only until its answer is read, waiting for nothing but the network.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +17,10 @@ use url::Url;
 /// How many small requests a host gets at once.
 const SMALL_REQUESTS: usize = 16;
 
-/// What is not larger than this many bytes is no transfer: it is sent and read like any other request.
+/// A body of at most this many bytes is no transfer: it is sent and read like that of any other request.
 pub const SMALL: u64 = 64 << 10;
 
-/// What a place is for.
+/// What a permit is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Small,
@@ -28,20 +28,20 @@ pub(super) enum Use {
     Upload,
 }
 
-/// A place among those that a host gives. Dropping it lets the next one in.
+/// A permit for a request or transfer. Dropping it admits the next.
 #[derive(Debug)]
-pub struct Place {
+pub struct Permit {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// The places of every host.
+/// The permits of every host.
 #[derive(Debug)]
 pub(super) struct Limits {
     transfers: usize,
     hosts: Mutex<HashMap<String, Gate>>,
 }
 
-/// The places of one host.
+/// The permits of one host.
 #[derive(Clone, Debug)]
 struct Gate {
     small: Arc<Semaphore>,
@@ -57,28 +57,28 @@ impl Limits {
         }
     }
 
-    /// Waits for a place.
-    pub(super) async fn place(&self, url: &Url, what: Use) -> Place {
+    /// Waits for a permit.
+    pub(super) async fn permit(&self, url: &Url, what: Use) -> Permit {
         let gate = self.gate(url);
-        let places = match what {
+        let permits = match what {
             Use::Small => gate.small,
             Use::Download => gate.downloads,
             Use::Upload => gate.uploads,
         };
-        Place {
-            // Nobody closes them.
-            _permit: places.acquire_owned().await.ok(),
+        Permit {
+            // Semaphores are never closed.
+            _permit: permits.acquire_owned().await.ok(),
         }
     }
 
     fn gate(&self, url: &Url) -> Gate {
         let host = url.origin().ascii_serialization();
-        let places = |count| Arc::new(Semaphore::new(count));
+        let permits = |count| Arc::new(Semaphore::new(count));
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let gate = hosts.entry(host).or_insert_with(|| Gate {
-            small: places(SMALL_REQUESTS),
-            downloads: places(self.transfers),
-            uploads: places(self.transfers),
+            small: permits(SMALL_REQUESTS),
+            downloads: permits(self.transfers),
+            uploads: permits(self.transfers),
         });
         gate.clone()
     }
@@ -91,18 +91,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_host_and_each_use_has_places_of_its_own() {
+    fn each_host_and_each_use_has_permits_of_its_own() {
         let limits = Limits::new(2);
         let url = |text: &str| text.parse::<Url>().unwrap();
-        let take = |text: &str, what| limits.place(&url(text), what).now_or_never();
-        let mut held: Vec<Place> = (0..2)
+        let take = |text: &str, what| limits.permit(&url(text), what).now_or_never();
+        let mut held: Vec<Permit> = (0..2)
             .filter_map(|_| take("https://a.example/x", Use::Download))
             .collect();
         assert_eq!(held.len(), 2);
         assert!(take("https://a.example/y", Use::Download).is_none());
         assert!(take("https://a.example:8443/", Use::Download).is_some());
         assert!(take("https://a.example/", Use::Upload).is_some());
-        let small: Vec<Place> = (0..40)
+        let small: Vec<Permit> = (0..40)
             .filter_map(|_| take("https://a.example/", Use::Small))
             .collect();
         assert_eq!(small.len(), SMALL_REQUESTS);

@@ -1,4 +1,4 @@
-//! Requests.
+//! Requests: a URL, headers, an [`Authorization`], a body, and how the answer's body is to be read.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use url::Url;
 use super::limits::Use;
 use super::{Authorization, MOST_REDIRECTS, SMALL};
 
-/// What a request carries.
+/// The body of a request.
 pub enum Payload {
-    /// Bytes that are at hand.
+    /// Bytes in memory.
     Bytes(Bytes),
-    /// Bytes of known length that flow.
+    /// A stream of known length.
     Stream {
         /// The bytes.
         body: reqwest::Body,
@@ -42,7 +42,7 @@ impl Payload {
     }
 }
 
-/// What is wanted of the body of an answer that is a success.
+/// How the body of a successful answer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     Nothing,
@@ -56,17 +56,17 @@ pub(super) enum Wanted {
 pub struct Request {
     pub(super) method: Method,
     pub(super) url: Url,
-    /// The host that the user named, from which this URL came in the end.
+    /// The URL that the user named, which led to this one.
     pub(super) named: Url,
     pub(super) headers: HeaderMap,
     pub(super) authorization: Option<Authorization>,
     pub(super) payload: Option<Payload>,
     pub(super) wanted: Wanted,
-    /// How long it may take from when it is sent to the last byte of its answer, if that is limited.
+    /// How long it may take, from the request to the last byte of the answer.
     pub(super) limit: Option<Duration>,
     /// How many redirects are followed.
     pub(super) redirects: usize,
-    /// Whether it asks for no more than a token, which is counted apart.
+    /// Whether it asks for a token. Such requests are not counted.
     pub(super) is_for_token: bool,
 }
 
@@ -108,15 +108,14 @@ impl Request {
         self
     }
 
-    /// Wants the answer's body at once, of at most `limit` bytes: an answer that is cut in the middle is none then, and can
-    /// be asked for again.
+    /// Reads the answer's body at once, of at most `limit` bytes: an answer that is cut is a failure then, and can be retried.
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
         self.wanted = Wanted::Whole(limit);
         self
     }
 
-    /// Wants all of the answer within a time. What is spent waiting for a place does not count.
+    /// Limits the time for the whole answer. Waiting for a permit does not count.
     #[must_use]
     pub fn within(mut self, limit: Option<Duration>) -> Self {
         self.limit = limit;
@@ -130,22 +129,22 @@ impl Request {
         self
     }
 
-    /// Says that it asks for a token.
+    /// Marks it as a request for a token.
     #[must_use]
     pub fn for_token(mut self) -> Self {
         self.is_for_token = true;
         self
     }
 
-    /// Wants the answer's body as it comes, which holds one of the host's places for downloads until its end.
+    /// Reads the answer's body as it comes. It holds one of the host's permits for downloads until its end.
     #[must_use]
     pub fn flowing(mut self) -> Self {
         self.wanted = Wanted::Flow;
         self
     }
 
-    /// Which place it needs; none if it sends a package or a part of one, whose sender has a place for all of it.
-    pub(super) fn place(&self) -> Option<Use> {
+    /// The permit that it needs; none for the upload of a package or a part of one, which has a permit for all its requests.
+    pub(super) fn permit(&self) -> Option<Use> {
         match &self.payload {
             Some(payload) if payload.size() > SMALL => None,
             _ if self.wanted == Wanted::Flow => Some(Use::Download),

@@ -1,15 +1,17 @@
-//! HTTP: the one client through which everything goes.
+//! HTTP: the one client that sends every request.
 //!
-//! URLs come from strangers: redirects, upload locations, token realms. So the rules about where a request may go, and what it may
-//! carry, live here and nowhere else:
+//! Servers give tfoci URLs of their choice: redirects, upload locations, token realms, packages. So the rules about where a request may
+//! go, and what it may carry, are here and nowhere else:
 //!
 //! - **https**, unless the user named the host for plain http. A redirect never leaves https for http.
 //! - At most ten redirects; fewer where clients follow fewer.
-//! - A **secret** belongs to one scheme, host and port. It is dropped when a redirect changes any of them, and never printed.
-//! - A **document** ends: `--timeout` is for silence, five times as long for everything that is read whole, with the redirects before it.
-//!   A body of which less than 64 KiB come within `--timeout` has stalled, in either direction.
-//! - A stranger's host is not reached at **private addresses**, judged when the connection is made, unless all addresses of the host
-//!   that the user named are private, or the user named the stranger. A proxy resolves names by itself: there only addresses are judged.
+//! - An [`Authorization`] is for one scheme, host and port. It is dropped when a redirect changes any of them, and never printed.
+//! - **Time** is limited: a server may be silent for `--timeout`, and a document, with the redirects before it, may take five times as
+//!   long. A body of which less than 64 KiB arrive within `--timeout` has stalled, in either direction.
+//! - A host that a server named is not reached at **private addresses**, which are checked when the connection is made, unless all
+//!   addresses of the host that the user named are private, or the user allowed the host. A proxy resolves names by itself: there only
+//!   literal addresses are checked.
+//! - A **transient failure** is retried, by one rule: [`Retry`].
 //!
 //! HTTP/1.1 with kept-alive connections: measured against Go's registries, HTTP/2 costs 14 to 39 % more time.
 
@@ -29,12 +31,12 @@ mod upload;
 mod window;
 
 pub use answer::Answer;
-pub use error::{Error, Silence};
-pub use limits::{Place, SMALL};
 pub use authorization::{Authorization, basic_pair};
+pub use error::{Error, Silence};
+pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
 pub use range::Range;
-pub use retry::{backoff, wish};
+pub use retry::{Retry, Transient, backoff, retry_after};
 pub use settings::{Pem, Settings, Timeouts};
 pub use window::LEAST_FLOW;
 
@@ -51,19 +53,19 @@ use url::Url;
 
 use crate::event::{Event, Reporter};
 use answer::Coming;
-use clients::{Clients, Kind, Trust};
+use clients::{Clients, ConnectionKind, Trust};
 use deadline::Deadline;
 use guard::Private;
-use journal::{Entry, Journal};
+use journal::{Journal, JournalEntry};
 use limits::{Limits, Use};
 use message::Wanted;
 use upload::Progress;
 use window::Window;
 
-/// How many redirects are followed at most.
+/// The most redirects that are followed.
 const MOST_REDIRECTS: usize = 10;
 
-/// The longest explanation of a refusal that is read; the rest is for the server's own log.
+/// How much of the body of an error response is read, in bytes.
 const LARGEST_REFUSAL: u64 = 64 << 10;
 
 /// The client. Cloning shares connections, limits and counts.
@@ -80,12 +82,12 @@ struct Shared {
 }
 
 impl Http {
-    /// A client that tells nobody. Nothing is opened before the first request.
+    /// A client that reports nothing. Nothing is opened before the first request.
     pub fn new(settings: Settings) -> Self {
         Self::reporting(settings, Arc::new(()))
     }
 
-    /// A client that tells of every request, and of every retry.
+    /// A client that reports every request and every retry.
     pub fn reporting(settings: Settings, reporter: Arc<dyn Reporter>) -> Self {
         Self(Arc::new(Shared {
             clients: Clients::default(),
@@ -101,24 +103,24 @@ impl Http {
         self.0.journal.requests()
     }
 
-    /// Tells whoever is told of requests something else.
+    /// Reports another event to the reporter of requests.
     pub fn report(&self, event: Event) {
         self.0.journal.report(event);
     }
 
-    /// Waits for a place among the uploads to a host, for a blob of this size. It must be taken before the blob is opened,
-    /// and held until the upload is done, with all that belongs to it. What is small needs none.
-    pub async fn upload_place(&self, url: &Url, size: u64) -> Option<Place> {
+    /// Waits for a permit to upload a blob of this size to a host. It must be taken before the blob is opened, and held until the whole
+    /// upload is done. A small blob needs none.
+    pub async fn upload_permit(&self, url: &Url, size: u64) -> Option<Permit> {
         match size {
             0..=SMALL => None,
-            _ => Some(self.0.limits.place(url, Use::Upload).await),
+            _ => Some(self.0.limits.permit(url, Use::Upload).await),
         }
     }
 
     /// The base URL of a host that the user named.
     ///
     /// # Errors
-    /// Text that is no host.
+    /// The text is no host.
     pub fn base(&self, host: &str) -> Result<Url, Error> {
         let scheme = if names(&self.0.settings.plain, host) {
             "http"
@@ -132,10 +134,10 @@ impl Http {
             })
     }
 
-    /// Sends a request once, and follows redirects of those that only ask.
+    /// Sends a request once, and follows the redirects of `GET` and `HEAD`.
     ///
     /// # Errors
-    /// The network's, or a rule forbids where the request would go. An answer of any status is no error.
+    /// There is no answer, or a rule forbids the URL. An answer of any status is no error.
     pub async fn send(&self, mut request: Request) -> Result<Answer, Error> {
         let named = request.named.clone();
         let follows = request.method == Method::GET || request.method == Method::HEAD;
@@ -144,7 +146,7 @@ impl Http {
         let mut deadline = Deadline::new(request.limit, &self.0.settings.timeouts);
         let (mut is_verified, mut is_elsewhere) = (true, false);
         loop {
-            let kind = self.kind(&request.url, &named).await?;
+            let kind = self.connection(&request.url, &named).await?;
             is_verified &= kind.trust == Trust::Authorities;
             let (url, again) = (request.url.clone(), request.without_body());
             let answer = self.once(request, &kind, &mut deadline).await?;
@@ -171,19 +173,19 @@ impl Http {
     async fn once(
         &self,
         request: Request,
-        kind: &Kind,
+        kind: &ConnectionKind,
         deadline: &mut Deadline,
     ) -> Result<Answer, Error> {
         let Shared {
             settings, journal, ..
         } = &*self.0;
-        let place = match request.place() {
-            Some(place) => Some(self.0.limits.place(&request.url, place).await),
+        let permit = match request.permit() {
+            Some(use_of_host) => Some(self.0.limits.permit(&request.url, use_of_host).await),
             None => None,
         };
         let mut entry = journal.begin(&request);
         let (wanted, url) = (request.wanted, request.url.clone());
-        // How long a package takes is its sender's matter.
+        // An upload may take as long as its bytes flow.
         let is_upload = request.payload.as_ref().map_or(0, Payload::size) > SMALL;
         let exchange = self.exchange(request, kind, &mut entry);
         let response = match is_upload {
@@ -196,7 +198,7 @@ impl Http {
             entry,
             stall: settings.timeouts.stall,
             window: Window::default(),
-            _place: place,
+            _permit: permit,
         });
         match wanted {
             Wanted::Whole(limit) if answer.status().is_success() => {
@@ -211,8 +213,8 @@ impl Http {
     async fn exchange(
         &self,
         request: Request,
-        kind: &Kind,
-        entry: &mut Entry,
+        kind: &ConnectionKind,
+        entry: &mut JournalEntry,
     ) -> Result<Response, Error> {
         let Shared {
             settings, clients, ..
@@ -248,39 +250,39 @@ impl Http {
         }
     }
 
-    /// Which connections a URL may use, given the host that the user named.
-    async fn kind(&self, url: &Url, named: &Url) -> Result<Kind, Error> {
+    /// The kind of connection for a URL, given the URL that the user named.
+    async fn connection(&self, url: &Url, named: &Url) -> Result<ConnectionKind, Error> {
         let settings = &self.0.settings;
         let text = || url.clone().into();
         let host = authority(url).ok_or_else(|| Error::Url { url: text() })?;
         // Options may name the port that a URL leaves out.
-        let place = match (url.host_str(), url.port_or_known_default()) {
+        let endpoint = match (url.host_str(), url.port_or_known_default()) {
             (Some(host), Some(port)) => format!("{host}:{port}"),
             _ => host.clone(),
         };
         let trust = match url.scheme() {
-            "https" if names(&settings.insecure, &place) => Trust::Anybody,
+            "https" if names(&settings.insecure, &endpoint) => Trust::Unchecked,
             "https" => Trust::Authorities,
-            "http" if names(&settings.plain, &place) => Trust::Plain,
+            "http" if names(&settings.plain, &endpoint) => Trust::Plain,
             _ => return Err(Error::Plain { url: text(), host }),
         };
-        // Another port of the host that the user named is a stranger as any other.
+        // Another port of the host that the user named is not what the user named.
         let known = (url.host(), url.port_or_known_default())
             == (named.host(), named.port_or_known_default())
-            || names(&settings.private, &place);
+            || names(&settings.private, &endpoint);
         let guarded = !known && !self.0.private.has(named).await;
         if guarded && self.is_private(url).await {
             return Err(Error::Private { url: text(), host });
         }
         let shown = |host: &String| trust != Trust::Plain && settings.identities.contains_key(host);
-        Ok(Kind {
+        Ok(ConnectionKind {
             trust,
             guarded,
             identity: Some(host).filter(shown),
         })
     }
 
-    /// Whether a stranger's URL leads to a private address, as far as no connection has to be made for it.
+    /// Whether a URL that a server gave leads to a private address, as far as that is known without a connection.
     async fn is_private(&self, url: &Url) -> bool {
         // The guard lets connections to proxies pass, so a URL that names one is judged here.
         let names_proxy = url

@@ -1,4 +1,4 @@
-//! What the user said: about hosts, certificates, patience.
+//! Settings of the client: hosts, certificates, timeouts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,25 +6,25 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-/// What the user said about hosts and certificates. Hosts are `HOST` or `HOST:PORT`, in lower case.
+/// The options about hosts, certificates and timeouts. Hosts are `HOST` or `HOST:PORT`, in lower case.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Hosts that are spoken to without TLS.
+    /// Hosts for which plain http is used.
     pub plain: BTreeSet<String>,
     /// Hosts whose certificates are not checked.
     pub insecure: BTreeSet<String>,
-    /// Hosts that may be reached at private addresses, whoever refers to them.
+    /// Hosts that may be reached at private addresses, whichever server refers to them.
     pub private: BTreeSet<String>,
     /// Hosts of the proxies that the environment names, without ports: they may be reached at private addresses, since the
     /// user chose them.
     pub proxies: BTreeSet<String>,
     /// Further certificate authorities.
     pub authorities: Vec<Pem>,
-    /// Client certificates with their keys, by the one host and port that they are shown to; without a port, to that of https.
+    /// Client certificates with their keys, by host and port; no port means that of https.
     pub identities: BTreeMap<String, Pem>,
-    /// How long to wait.
+    /// How long servers may be silent.
     pub timeouts: Timeouts,
-    /// How many transfers in each direction a host gets at once.
+    /// How many downloads, and how many uploads, one host serves at once.
     pub transfers: usize,
 }
 
@@ -47,9 +47,9 @@ impl Default for Settings {
 /// Certificates or keys, as PEM. They are never printed, and wiped on drop.
 #[derive(Clone)]
 pub struct Pem {
-    /// Where they were read, for people.
+    /// The name of the file, for messages.
     pub name: String,
-    /// The text.
+    /// The content of the file.
     pub bytes: Zeroizing<Vec<u8>>,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Debug for Pem {
 /// How long a server may be silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until a connection is open, TLS and all.
+    /// Until a connection is open, with TLS.
     pub connect: Duration,
     /// Until an answer begins, once the server has the whole request.
     pub answer: Duration,
@@ -75,7 +75,7 @@ pub struct Timeouts {
 }
 
 impl Timeouts {
-    /// All of them in proportion to one: how long a server may be silent in the middle of a conversation.
+    /// All of them in proportion to one: how long a server may be silent in the middle of an exchange.
     pub fn of(patience: Duration) -> Self {
         Self {
             connect: patience / 4,
@@ -88,7 +88,7 @@ impl Timeouts {
 }
 
 impl Default for Timeouts {
-    /// Those of a minute's patience: servers behind balancers are cut off after that by others.
+    /// One minute: load balancers cut off the servers behind them after that.
     fn default() -> Self {
         Self::of(Duration::from_secs(60))
     }

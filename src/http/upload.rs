@@ -1,4 +1,4 @@
-//! Bodies on their way to a server, watched: a server that stops reading is not waited for.
+//! Request bodies, watched on their way: a server that stops reading is not waited for.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,10 +14,10 @@ use tokio::time::Instant;
 use super::window::Window;
 use super::{Payload, SMALL, Silence, Timeouts};
 
-/// How much is handed over at once, in bytes, of what is at hand.
+/// The size of the pieces in which bytes in memory are sent.
 const PIECE: usize = 64 << 10;
 
-/// How far a request has come, seen from the body that it sends.
+/// The progress of a request, as its body sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Progress(Arc<Mutex<State>>);
 
@@ -25,30 +25,30 @@ pub(super) struct Progress(Arc<Mutex<State>>);
 struct State {
     stage: Stage,
     since: Instant,
-    /// How the body is taken.
+    /// The rate at which the server takes the body.
     window: Window,
     sent: u64,
     size: u64,
 }
 
-/// Whose turn it is.
+/// What the request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The server's, to take more of the body.
+    /// For the server, to take more of the body.
     Taking,
-    /// The source's, to give more of it: somebody else watches that.
+    /// For the source of the body, to give more. The source has timeouts of its own.
     Giving,
-    /// The server's, to answer a package.
+    /// For the server, to answer a package.
     Committing,
-    /// The server's, to answer anything else.
+    /// For the server, to answer anything else.
     Answering,
 }
 
 impl Progress {
-    /// Of a request with this payload, and the payload that must be sent in its place.
+    /// The progress of a request with this payload, and the payload to send in its place.
     pub(super) fn of(payload: Option<Payload>) -> (Self, Option<Payload>) {
         let payload = match payload {
-            // Long ones are watched too.
+            // Long bodies in memory are watched too.
             Some(Payload::Bytes(bytes)) if bytes.len() as u64 > SMALL => Some(Payload::Stream {
                 size: bytes.len() as u64,
                 body: in_pieces(bytes),
@@ -86,7 +86,7 @@ impl Progress {
         self.state().sent
     }
 
-    /// Comes to an end when the server was silent for too long, with what it was silent about.
+    /// Waits until the server was silent for too long, and tells about what.
     pub(super) async fn silence(&self, timeouts: &Timeouts) -> (Silence, Duration) {
         loop {
             let (stage, since, window) = {
@@ -116,7 +116,7 @@ impl Progress {
         }
     }
 
-    /// More was given to be sent. Nobody asks whether there is more than the announced size.
+    /// Notes bytes that were given to be sent. No more are asked for than the announced size.
     fn gave(&self, bytes: usize) {
         let mut state = self.state();
         state.end_turn();
@@ -141,7 +141,7 @@ impl Progress {
 }
 
 impl State {
-    /// Notes how long the server was waited for.
+    /// Counts the time for which the server was waited for.
     fn end_turn(&mut self) {
         let now = Instant::now();
         if self.stage == Stage::Taking {
@@ -151,7 +151,7 @@ impl State {
     }
 }
 
-/// Bytes that are at hand, one piece after the other.
+/// Bytes in memory, one piece after the other.
 fn in_pieces(bytes: Bytes) -> reqwest::Body {
     let pieces = futures_util::stream::unfold(bytes, |mut rest| async move {
         let piece = rest.split_to(rest.len().min(PIECE));
@@ -180,7 +180,7 @@ impl Stream for Watched {
                     self.progress.gave(bytes.len());
                     return Poll::Ready(Some(Ok(bytes)));
                 }
-                // Trailers, which no body of ours has.
+                // Trailers, which tfoci's bodies do not have.
                 Some(Ok(Err(_))) => {}
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
             }
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of a body in pieces of so many bytes, of which one is taken each time that this has passed.
+    /// The silence that ends a body in pieces of so many bytes, of which the server takes one each time that this has passed.
     fn taken(piece: usize, every: Duration) -> Option<Silence> {
         const PIECES: usize = 32;
         let timeouts = Timeouts {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_takes_a_little_now_and_then_is_not_waited_for() {
+    fn a_server_that_takes_bytes_too_slowly_is_not_waited_for() {
         let now_and_then = Duration::from_millis(40);
         assert_eq!(taken(4 << 10, now_and_then), Some(Silence::SlowUpload));
         assert_eq!(taken(64 << 10, now_and_then), None);

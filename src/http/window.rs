@@ -1,12 +1,12 @@
-//! The least rate at which bodies must flow: a server that gives or takes a byte now and then is as good as silent.
+//! The least rate of bodies: a server that gives or takes a byte now and then counts as silent.
 
 use std::time::Duration;
 
-/// How many bytes must flow within the time for which a server may be silent, unless the body ends before.
+/// How many bytes must arrive within the time for which a server may be silent, unless the body ends before.
 pub const LEAST_FLOW: u64 = 64 << 10;
 
-/// What flowed since the last time that enough had, and how long the server was waited for. What the other side needs in between
-/// does not count against the server.
+/// How many bytes flowed since the last time that enough had, and how long the server was waited for. Time that the other side needs does
+/// not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
     flowed: u64,
@@ -14,7 +14,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// How long the server may be waited for, by now.
+    /// How much longer the server may be waited for.
     pub(super) fn left(&self, silence: Duration) -> Duration {
         silence.saturating_sub(self.waited)
     }

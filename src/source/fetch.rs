@@ -12,13 +12,11 @@ use crate::address::Hostname;
 use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
 use crate::event::Event;
-use crate::http::{self, Answer, Http, Request};
+use crate::http::{self, Answer, Http, Request, Retry};
 use crate::json::{self, Fault, Object};
 
 /// How much of an explanation is read.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
-/// The pauses between attempts get longer up to this one.
-const LONGEST_PAUSE: u32 = 5;
 
 /// What a source needs to reach what it knows.
 #[derive(Clone, Debug)]
@@ -111,36 +109,9 @@ impl Access {
             Kind::Document => self.patience.documents,
             Kind::Package => self.patience.packages,
         };
-        let mut attempt = 0;
-        loop {
-            let next = request();
-            let url = next.url().clone();
-            let sent = self.once(kind, next).await;
-            let (wish, reason) = match &sent {
-                Ok(answer) => {
-                    let reason = format!("it answered {}", answer.status().as_u16());
-                    (http::wish(answer), reason)
-                }
-                Err(error) => (
-                    error.is_passing().then_some(Duration::ZERO),
-                    error.in_short(),
-                ),
-            };
-            let pause = attempt.min(LONGEST_PAUSE);
-            match wish {
-                Some(wish)
-                    if attempt < most && self.http.pause(pause, wish, &url, reason).await =>
-                {
-                    attempt += 1;
-                }
-                _ => return sent,
-            }
-        }
-    }
-
-    async fn once(&self, kind: Kind, request: Request) -> Result<Answer, Error> {
         let limit = self.patience.timeout.filter(|_| kind == Kind::Document);
-        Ok(self.http.send(request.within(limit)).await?)
+        let request = || request().within(limit);
+        Ok(self.http.retrying(Retry::new(most), request).await?)
     }
 }
 
@@ -155,7 +126,7 @@ pub(super) async fn successful(
         return Ok(answer);
     }
     let is_refused = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
-    let wish = http::wish(&answer);
+    let wish = http::retry_after(&answer);
     // Some throttle by refusing.
     if is_refused && wish.is_none() {
         let redirected = Identity::redirected();

@@ -5,7 +5,6 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
@@ -19,7 +18,7 @@ use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk::temp_file::{Permit, TempFile, TempFileWriter};
 use crate::hash::PackageHash;
-use crate::http::{self, Answer, LEAST_FLOW};
+use crate::http::{self, Answer, LEAST_FLOW, Retry, Transient};
 use crate::release::Expected;
 
 /// The largest package that is fetched to learn what it is, in bytes: as much as a provider may have unpacked.
@@ -191,21 +190,19 @@ impl<'a> Fetching<'a> {
     /// Fetches it, again and again where that may help.
     async fn run(mut self) -> Result<(TempFile, Expected), Error> {
         let Place { access, url, .. } = &self.lead.place;
-        let (mut furthest, mut failures, mut attempts) = (0, 0, 0);
+        let mut retry = Retry::new(access.patience.packages);
+        let (mut furthest, mut resumptions) = (0, 0);
         while let Err(error) = self.attempt().await {
             if self.size >= furthest + LEAST_FLOW {
-                (furthest, failures) = (self.size, 0);
+                furthest = self.size;
+                retry.progressed();
             }
-            let is_worth_it = error.is_passing()
-                && failures < access.patience.packages
-                && attempts < MOST_RESUMPTIONS;
-            let reason = error.in_short();
-            let (attempt, wish) = (failures, Duration::ZERO);
-            if !is_worth_it || !access.http.pause(attempt, wish, url, reason).await {
+            resumptions += 1;
+            let is_worth_it = error.is_passing() && resumptions <= MOST_RESUMPTIONS;
+            let failure = Transient::because(error.in_short());
+            if !is_worth_it || !retry.wait(&access.http, url, failure).await {
                 return Err(error);
             }
-            failures += 1;
-            attempts += 1;
         }
         let (digest, size) = (self.hasher.finish(), self.size);
         Ok((self.file.finish(), Expected { digest, size }))

@@ -17,7 +17,7 @@ use super::super::Error;
 use super::headers::{self, AuthScheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
-use crate::http::{Answer, Authorization, Http, Payload, Request, authority};
+use crate::http::{Answer, Authorization, Http, Payload, Request, Retry, authority};
 
 /// The largest answer of a token server in bytes ([clients: authentication flow](crate::clients#authentication-flow)).
 const LARGEST_TOKEN: u64 = 128 << 10;
@@ -173,7 +173,7 @@ impl Auth {
             return Ok(token.secret.clone());
         }
         let request = || self.token_request(scope, realm, service);
-        let answer = self.http.retrying(request).await?;
+        let answer = self.http.retrying(Retry::default(), request).await?;
         let (status, url) = (answer.status(), answer.url().clone());
         let body = Zeroizing::new(answer.bytes(LARGEST_TOKEN).await?);
         if !status.is_success() {
@@ -200,7 +200,11 @@ impl Auth {
     }
 
     fn token_request(&self, scope: &Scope, realm: &Url, service: Option<&str>) -> Request {
-        if let Some(token) = self.credential.as_ref().and_then(Credential::identity_token) {
+        if let Some(token) = self
+            .credential
+            .as_ref()
+            .and_then(Credential::identity_token)
+        {
             // Escaped, the token is at most three times as long. A form that grew would leave copies of it behind.
             let size = 3 * token.reveal().len() + LARGEST_FORM;
             let mut form = url::form_urlencoded::Serializer::new(String::with_capacity(size));
@@ -213,7 +217,9 @@ impl Auth {
                 .whole(LARGEST_TOKEN)
                 .for_token()
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-                .payload(Payload::Bytes(Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()))));
+                .payload(Payload::Bytes(Bytes::from_owner(Zeroizing::new(
+                    form.finish().into_bytes(),
+                ))));
         }
         let mut url = realm.clone();
         url.query_pairs_mut()

@@ -15,13 +15,11 @@ use super::upload::{BYTES, Upload, UploadError, UploadSession, location};
 use super::upload_strategy::SMALLEST;
 use super::{Error, auth::Scope, with_digest};
 use crate::blob::{BlobSource, Pieces};
-use crate::http::{Answer, LEAST_FLOW, Payload, wish};
+use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Transient, retry_after};
 use crate::store::Put;
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
 const LARGEST: usize = 64 << 20;
-/// The most requests in a row that may fail to move the registry's offset.
-const ATTEMPTS: u32 = 5;
 
 /// An upload in chunks.
 pub(super) struct ChunkedUpload<'a, B> {
@@ -35,8 +33,8 @@ pub(super) struct ChunkedUpload<'a, B> {
     length: usize,
     /// The least length of a chunk, except for the last one.
     min_length: usize,
-    /// The number of requests in a row that have failed to move the offset.
-    failures: u32,
+    /// For requests in a row that fail to move the offset.
+    retry: Retry,
 }
 
 impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
@@ -62,7 +60,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             offset: 0,
             length: length.max(min_length),
             min_length,
-            failures: 0,
+            retry: Retry::default(),
         })
     }
 
@@ -105,7 +103,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             }
             Err(error) => return Err(Error::from(error).into()),
         };
-        let retry_after = wish(&answer);
+        let retry_after = retry_after(&answer);
         match answer.status() {
             status if status.is_success() => {
                 let all = self.offset + sent;
@@ -197,17 +195,13 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             Some(received) if received > most => Err(UploadError::ModeRefused(error())),
             // Small gains count as failures, so that a registry cannot take a package byte by byte.
             Some(received) if received == most || received >= least + LEAST_FLOW => {
-                self.failures = 0;
+                self.retry.progressed();
                 self.offset = received;
                 Ok(())
             }
-            Some(received) if received > least && self.failures < ATTEMPTS => {
-                self.failures += 1;
+            Some(received) if received >= least && !self.retry.is_exhausted() => {
+                self.retry.failed();
                 self.offset = received;
-                Ok(())
-            }
-            Some(received) if received == least && self.failures < ATTEMPTS => {
-                self.failures += 1;
                 Ok(())
             }
             Some(received) if received >= least => Err(UploadError::ModeRefused(error())),
@@ -218,16 +212,17 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
 
     /// Counts a failure and waits; fails if there were too many, or if the registry asks for a wait that is too long.
     async fn pause(&mut self, retry_after: Duration, error: Error) -> Result<(), UploadError> {
-        self.failures += 1;
-        if self.failures > ATTEMPTS {
+        if self.retry.is_exhausted() {
             return Err(UploadError::ModeRefused(error));
         }
         let http = &self.upload.registry.http;
-        let pause = http.pause(self.failures, retry_after, &self.location, error.in_short());
-        if pause.await {
-            Ok(())
-        } else {
-            Err(error.into())
+        let failure = Transient {
+            retry_after,
+            reason: error.in_short(),
+        };
+        match self.retry.wait(http, &self.location, failure).await {
+            true => Ok(()),
+            false => Err(error.into()),
         }
     }
 

@@ -9,7 +9,7 @@ use super::answer::{self, LARGEST_ERROR};
 use super::auth::Scope;
 use super::manifest_rejection::ManifestRejection;
 use super::{Error, Registry, Repository, Session};
-use crate::http::{Answer, Payload, authority, wish};
+use crate::http::{Answer, Payload, authority, retry_after};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{INDEX, Part, RawManifest};
 
@@ -100,7 +100,7 @@ impl Registry {
             }
             Err(error) => return Err(error),
         };
-        let retry_after = wish(&answer);
+        let retry_after = retry_after(&answer);
         let reference = format!("{repository}:{}", put.reference);
         let (rejection, error) = rejection(&session, put.part, reference, answer).await;
         let error = Box::new(error);

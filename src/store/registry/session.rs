@@ -14,7 +14,7 @@ use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
 use crate::event::Event;
-use crate::http::{Answer, Request, authority};
+use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
@@ -80,7 +80,7 @@ impl Registry {
             && let Some(basic) = credential.basic()
         {
             let request = || request().authorization(Some(basic.clone()), &session.base);
-            answer = self.http.retrying(request).await?;
+            answer = self.http.retrying(Retry::default(), request).await?;
         }
         if answer.status().is_success() {
             return Ok(());
@@ -182,7 +182,7 @@ impl Registry {
             let secret = session.auth.secret(scope).await?;
             let request = || request().authorization(secret.clone(), &session.base);
             let answer = match is_repeatable {
-                true => self.http.retrying(request).await?,
+                true => self.http.retrying(Retry::default(), request).await?,
                 false => self.http.send(request()).await?,
             };
             if answer.status() != StatusCode::UNAUTHORIZED

@@ -3,9 +3,7 @@
 use super::manifest_put::{ManifestPut, PutOutcome};
 use super::manifest_rejection::ManifestRejection;
 use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged};
-
-/// The most attempts to move a tag, as many as for any other request.
-const ATTEMPTS: u32 = 6;
+use crate::http::{Retry, Transient};
 
 impl Registry {
     /// Moves tags one after the other, each only if it still refers to the expected manifest.
@@ -40,7 +38,7 @@ impl Registry {
     ) -> Result<Tagged, Error> {
         let ours = to.expected.digest;
         let mut uses_etag = true;
-        let mut attempt = 0;
+        let mut retry = Retry::default();
         loop {
             let target = self.tag_target(repository, tag).await?;
             let now = target.as_ref().map(|target| &target.digest);
@@ -78,15 +76,13 @@ impl Registry {
                     _ => return Err(*error),
                 },
             };
-            attempt += 1;
-            if attempt >= ATTEMPTS {
-                return Err(*error);
-            }
             let (session, name) = self.locate(repository).await?;
             let url = session.url(name, &format!("manifests/{tag}"))?;
-            let reason = error.in_short();
-            let pause = self.http.pause(attempt, retry_after, &url, reason);
-            if !pause.await {
+            let failure = Transient {
+                retry_after,
+                reason: error.in_short(),
+            };
+            if !retry.wait(&self.http, &url, failure).await {
                 return Err(*error);
             }
         }

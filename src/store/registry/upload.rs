@@ -16,12 +16,12 @@ use super::chunked_upload::ChunkedUpload;
 use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, Session, with_digest};
 use crate::blob::{self, BlobSource, proven};
-use crate::http::{Answer, Authorization, Payload, wish};
+use crate::http::{Answer, Authorization, Payload, Retry, Transient, retry_after};
 use crate::oci::{Part, Repository};
 use crate::store::{Put, WriteStore as _};
 
-/// The most attempts to upload a blob, each from its first byte.
-const ATTEMPTS: u32 = 5;
+/// How often the upload of a blob may start again from its first byte.
+const RETRIES: u32 = 4;
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
 /// The media type of requests with the bytes of a blob.
@@ -95,11 +95,11 @@ impl<B: BlobSource> Upload<'_, B> {
         let learnt = self.session.cache().chunk;
         let size = self.blob.expected().size;
         let http = &self.registry.http;
-        let _place = http.upload_place(&self.session.base, size).await;
+        let _permit = http.upload_permit(&self.session.base, size).await;
         let url = self.session.url(self.name, "blobs/uploads/")?;
         let support = self.session.known.upload_support();
         let mut strategy = UploadStrategy::new(support, learnt, size);
-        let mut attempt = 0;
+        let mut retry = Retry::new(RETRIES);
         loop {
             match self.attempt(strategy.mode()).await {
                 Ok(put) => return Ok(put),
@@ -114,10 +114,11 @@ impl<B: BlobSource> Upload<'_, B> {
                     is_cut,
                     error,
                 }) => {
-                    attempt += 1;
-                    let reason = error.in_short();
-                    if attempt >= ATTEMPTS || !http.pause(attempt, retry_after, &url, reason).await
-                    {
+                    let failure = Transient {
+                        retry_after,
+                        reason: error.in_short(),
+                    };
+                    if !retry.wait(http, &url, failure).await {
                         return Err(error);
                     }
                     strategy.retry(is_cut);
@@ -238,7 +239,7 @@ impl<B: BlobSource> Upload<'_, B> {
         scope: &Scope,
         secret: Option<&Authorization>,
     ) -> Result<Put, UploadError> {
-        let (status, retry_after) = (answer.status(), wish(&answer));
+        let (status, retry_after) = (answer.status(), retry_after(&answer));
         if status.is_success() {
             return Ok(Put::Stored);
         }
