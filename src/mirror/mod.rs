@@ -3,7 +3,7 @@
 //! For each provider:
 //!
 //! 1. The source lists its **versions**, and the store its **tags**, at the same time.
-//! 2. Each [`Wish`] **chooses** among the versions.
+//! 2. Each [`VersionFilter`] **chooses** among the versions.
 //! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again. So is one
 //!    that is locked, and that its source has withdrawn since.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
@@ -12,11 +12,11 @@
 //!    way; what does not even end as a zip does never arrives.
 //!
 //! While the packages of one version flow, the next one's proof is fetched. What fails for one version fails for that version
-//! only, and a wish that nothing fulfils fails by itself.
+//! only, and a filter that nothing matches fails by itself.
 
+mod selection;
 mod stored;
 mod telling;
-mod wish;
 mod withdrawn;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,9 +42,9 @@ use crate::store::graph::StoredPackage;
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
+pub use selection::VersionFilter;
+use selection::{Selected, Selection};
 use stored::Stored;
-pub use wish::Wish;
-use wish::{Choice, Chosen};
 
 /// How many providers are worked on at once: most of the time they wait for an answer.
 const PROVIDERS: usize = 16;
@@ -68,7 +68,7 @@ pub struct Task<D> {
     /// The provider.
     pub provider: ProviderAddr,
     /// Which versions of it.
-    pub wishes: Vec<Wish>,
+    pub filters: Vec<VersionFilter>,
     /// Whom to believe.
     pub rule: Rule,
     /// What lock files say the packages of a version may be: nothing else is mirrored of it.
@@ -149,12 +149,12 @@ impl<L> Prepared<L> {
 
 impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     async fn provider(&self, hear: &Hear<'_>) {
-        let (chosen, tags) = match self.survey().await {
+        let (selection, tags) = match self.survey().await {
             Ok(found) => found,
             Err(failure) => return hear(Err(failure)),
         };
-        let choices = self
-            .with_packages(chosen.choices)
+        let selected = self
+            .with_packages(selection.selected)
             .unwrap_or_else(|failure| {
                 hear(Err(failure));
                 Vec::new()
@@ -163,12 +163,12 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         let preparing = async {
             let sender = sender;
             // Nobody stops listening before the last of them.
-            for choice in &choices {
-                let prepared = self.prepare(choice, &tags).await;
+            for selected in &selected {
+                let prepared = self.prepare(selected, &tags).await;
                 let _all_heard = sender.send(prepared).await;
             }
-            for wish in chosen.unfulfilled {
-                let there = self.without_offer(wish, &tags).await;
+            for filter in selection.unmatched {
+                let there = self.without_match(filter, &tags).await;
                 let _all_heard = sender.send(there.map(Prepared::present)).await;
             }
         };
@@ -184,65 +184,70 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     }
 
     /// Asks both sides what they have, and chooses.
-    async fn survey(&self) -> Result<(Chosen, BTreeSet<String>), Failure> {
+    async fn survey(&self) -> Result<(Selection, BTreeSet<String>), Failure> {
         let Task {
             provider,
             destination,
             ..
         } = &self.task;
         let subject = Subject::provider(provider);
-        let offers = async {
-            let offers = self.source.offers(provider).await;
-            offers.map_err(|error| self.at_source(error, subject.clone()))
+        let available = async {
+            let available = self.source.available_versions(provider).await;
+            available.map_err(|error| self.at_source(error, subject.clone()))
         };
         let tags = async {
             let tags = destination.store.tags(&destination.repository).await;
             tags.map_err(|error| self.stored(Problem::from(error), subject.clone()))
         };
-        let (offers, tags) = future::try_join(offers, tags).await?;
-        for message in &offers.warnings {
+        let (available, tags) = future::try_join(available, tags).await?;
+        for message in &available.warnings {
             self.reporter.report(Event::Warning {
                 subject: subject.clone(),
                 message: printable(message),
             });
         }
-        let chosen = wish::choose(&self.task.wishes, &offers.offers);
-        Ok((chosen, tags.unwrap_or_default().into_iter().collect()))
+        let selection = selection::select(&self.task.filters, &available.versions);
+        Ok((selection, tags.unwrap_or_default().into_iter().collect()))
     }
 
     /// Leaves out versions of which the source lists no package that is wanted; it is a failure if those are all.
-    fn with_packages(&self, mut choices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
-        for Choice { offer, absent, .. } in &choices {
-            self.tell_what_is_absent(offer.version.version(), absent);
+    fn with_packages(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
+        for Selected {
+            available, absent, ..
+        } in &selected
+        {
+            self.tell_what_is_absent(available.version.version(), absent);
         }
-        let absent = choices.iter().flat_map(|one| one.absent.clone());
+        let absent = selected.iter().flat_map(|one| one.absent.clone());
         let absent: BTreeSet<Platform> = absent.collect();
-        let newest = choices.first().and_then(Choice::published);
-        let is_some = !choices.is_empty();
-        choices.retain(|choice| !choice.is_empty());
-        if is_some && choices.is_empty() {
+        let newest = selected.first().and_then(Selected::published);
+        let is_some = !selected.is_empty();
+        selected.retain(|selected| !selected.is_empty());
+        if is_some && selected.is_empty() {
             let subject = Subject::provider(&self.task.provider);
             return Err(self.without_packages(&absent, newest, subject));
         }
-        Ok(choices)
+        Ok(selected)
     }
 
     async fn prepare(
         &self,
-        Choice {
-            offer, platforms, ..
-        }: &Choice,
+        Selected {
+            available,
+            platforms,
+            ..
+        }: &Selected,
         tags: &BTreeSet<String>,
     ) -> Result<Prepared<S::Package>, Failure> {
         let provider = &self.task.provider;
-        let version = offer.version.version();
+        let version = available.version.version();
         let subject = Subject::version(provider, version);
         let from_source = |error: source::Error| self.at_source(error, subject.clone());
         let in_store = |problem: Problem| self.stored(problem, subject.clone());
         let stored = self.look(version, tags).await.map_err(in_store)?;
         let wanted = match platforms {
             None if stored.is_some() => {
-                let platforms = self.source.platforms(provider, &offer.version).await;
+                let platforms = self.source.platforms(provider, &available.version).await;
                 Some(platforms.map_err(from_source)?)
             }
             platforms => platforms.clone(),
@@ -265,8 +270,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         }
         let release = self
             .source
-            .release(provider, &offer.version, lacking.as_deref());
-        let source::Given { release, absent } = release.await.map_err(from_source)?;
+            .release(provider, &available.version, lacking.as_deref());
+        let source::ReleaseAnswer { release, absent } = release.await.map_err(from_source)?;
         let Some(release) = release else {
             // Of what is wanted, the store may have all that there is.
             let mut wanted = wanted.iter().flatten();
@@ -297,8 +302,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 
     async fn verify(
         &self,
-        release: Release<S::Lead>,
-    ) -> Result<Verified<Release<S::Lead>>, trust::Error> {
+        release: Release<S::PackageMeta>,
+    ) -> Result<Verified<Release<S::PackageMeta>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
         let Some(hashes) = self.task.locked.get(&release.version) else {
             return self.can_be_pinned(prove(release, rule, now).await?);
@@ -319,8 +324,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     /// Passes on a release whose key may be written into the trust file, if that is what is done with keys.
     fn can_be_pinned(
         &self,
-        release: Verified<Release<S::Lead>>,
-    ) -> Result<Verified<Release<S::Lead>>, trust::Error> {
+        release: Verified<Release<S::PackageMeta>>,
+    ) -> Result<Verified<Release<S::PackageMeta>>, trust::Error> {
         let notes = &release.authentication().notes;
         if self.options.pins_keys && notes.contains(&Note::UnverifiedTransport) {
             return Err(trust::Error::UnverifiedTransport);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::wish::Unfulfilled;
+use super::selection::NoMatch;
 use super::{Journey, Source, Stored};
 use crate::digest::Digest;
 use crate::event::{Event, Subject};
@@ -18,18 +18,18 @@ use crate::trust;
 use crate::version::Version;
 
 impl<S: Source, D: WriteStore> Journey<'_, S, D> {
-    /// What becomes of a wish that nothing fulfils: present, if it is for a locked version and the store has that.
-    pub(super) async fn without_offer(
+    /// What becomes of a filter that nothing matches: present, if it is for a locked version and the store has that.
+    pub(super) async fn without_match(
         &self,
-        wish: Unfulfilled,
+        filter: NoMatch,
         tags: &BTreeSet<String>,
     ) -> Result<Published, Failure> {
         let provider = &self.task.provider;
-        let Unfulfilled {
+        let NoMatch {
             versions,
             platforms,
             available,
-        } = wish;
+        } = filter;
         let exact = versions.as_exact();
         let Some(version) = exact.filter(|one| self.task.locked.contains_key(one)) else {
             let problem = Problem::NoVersion {

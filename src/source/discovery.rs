@@ -6,9 +6,9 @@ use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use url::Url;
 
+use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
-use super::identity::Identity;
 use super::wire;
 use crate::address::Hostname;
 use crate::http::{Request, Shown};
@@ -34,7 +34,7 @@ pub(super) struct Found {
 pub(super) async fn provider_registry(
     access: &Access,
     host: &Hostname,
-    identity: &Identity,
+    auth: &RequestAuth,
 ) -> Result<Found, Error> {
     let base = access.http.base(host.as_ascii())?;
     let path = ".well-known/terraform.json";
@@ -51,7 +51,7 @@ pub(super) async fn provider_registry(
     let request = || {
         Request::new(Method::GET, url.clone(), &base)
             .header(ACCEPT, "application/json")
-            .authorization(identity.secret.clone(), &base)
+            .authorization(auth.secret.clone(), &base)
             .whole(LARGEST)
     };
     let answer = access.send(Kind::Document, request).await?;
@@ -59,7 +59,7 @@ pub(super) async fn provider_registry(
         return Err(no_service(host, false, []));
     }
     let what = Document::Discovery;
-    let answer = fetch::successful(&what, answer, identity).await?;
+    let answer = fetch::successful(&what, answer, auth).await?;
     let content_type = answer.header(CONTENT_TYPE);
     let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
     let final_url = answer.url().clone();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::identity::Tried;
+use super::auth::AuthTried;
 use crate::address::ProviderAddr;
 use crate::archive;
 use crate::credentials;
@@ -77,12 +77,12 @@ pub enum Error {
         /// The status of the answer.
         status: u16,
         /// Who we said that we are.
-        tried: Tried,
+        tried: AuthTried,
         /// Why something that might have had a token could not tell.
         source: Option<Box<credentials::Error>>,
     },
     /// The source fails.
-    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}{}", said(.answer), asked_for(*.wish))]
+    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}{}", said(.answer), asked_for(*.retry_after))]
     Status {
         /// What was asked for.
         what: Document,
@@ -93,7 +93,7 @@ pub enum Error {
         /// What the source says about it, in one line.
         answer: String,
         /// How long it wants to be left alone.
-        wish: Option<Duration>,
+        retry_after: Option<Duration>,
     },
     /// Something else came.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
@@ -289,8 +289,9 @@ fn said(answer: &str) -> String {
     }
 }
 
-fn asked_for(wish: Option<Duration>) -> String {
-    wish.map(|wish| format!("\n  asks for a pause of {} s", wish.as_secs()))
+fn asked_for(retry_after: Option<Duration>) -> String {
+    retry_after
+        .map(|retry_after| format!("\n  asks for a pause of {} s", retry_after.as_secs()))
         .unwrap_or_default()
 }
 

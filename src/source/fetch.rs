@@ -6,8 +6,8 @@ use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use url::Url;
 
+use super::auth::RequestAuth;
 use super::error::{Document, Error};
-use super::identity::Identity;
 use crate::address::Hostname;
 use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
@@ -72,25 +72,25 @@ impl Access {
     }
 
     /// Who we are to a host, for documents that may need a token. That a source of tokens failed counts only if the host wants one.
-    pub(super) async fn identity(&self, host: &Hostname) -> Identity {
-        let identity = Identity::of_token(host, self.credentials.for_origin(host).await);
-        self.introduce(&host.to_string(), &identity);
-        identity
+    pub(super) async fn auth(&self, host: &Hostname) -> RequestAuth {
+        let auth = RequestAuth::of_token(host, self.credentials.for_origin(host).await);
+        self.introduce(&host.to_string(), &auth);
+        auth
     }
 
     /// Who we are where a package is: packages want names and passwords, and no tokens
     /// ([clients: registry tokens](crate::clients#registry-tokens)).
-    pub(super) fn identity_at(&self, url: &Url) -> Identity {
+    pub(super) fn auth_at(&self, url: &Url) -> RequestAuth {
         let host = http::authority(url).unwrap_or_default();
-        let identity = Identity::of_login(&host, self.credentials.for_package(url));
-        if identity.secret.is_some() {
-            self.introduce(&host, &identity);
+        let auth = RequestAuth::of_login(&host, self.credentials.for_package(url));
+        if auth.secret.is_some() {
+            self.introduce(&host, &auth);
         }
-        identity
+        auth
     }
 
-    fn introduce(&self, host: &str, identity: &Identity) {
-        let origin = identity.tried.origin();
+    fn introduce(&self, host: &str, auth: &RequestAuth) {
+        let origin = auth.tried.origin();
         if self.credentials.is_first_use(host, origin) {
             self.http.report(Event::Introduced {
                 host: host.to_owned(),
@@ -119,27 +119,27 @@ impl Access {
 pub(super) async fn successful(
     what: &Document,
     answer: Answer,
-    identity: &Identity,
+    auth: &RequestAuth,
 ) -> Result<Answer, Error> {
     let (status, url) = (answer.status(), answer.url().clone());
     if status == StatusCode::OK {
         return Ok(answer);
     }
     let is_refused = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
-    let wish = http::retry_after(&answer);
+    let retry_after = http::retry_after(&answer);
     // Some throttle by refusing.
-    if is_refused && wish.is_none() {
-        let redirected = Identity::redirected();
-        let identity = match answer.is_elsewhere() {
+    if is_refused && retry_after.is_none() {
+        let redirected = RequestAuth::redirected();
+        let auth = match answer.is_elsewhere() {
             true => &redirected,
-            false => identity,
+            false => auth,
         };
         return Err(Error::Unauthorized {
             what: what.clone(),
             url: url.into(),
             status: status.as_u16(),
-            tried: identity.tried.clone(),
-            source: identity.failure.clone().map(Box::new),
+            tried: auth.tried.clone(),
+            source: auth.failure.clone().map(Box::new),
         });
     }
     let body = answer.bytes(LARGEST_EXPLANATION).await.unwrap_or_default();
@@ -155,7 +155,7 @@ pub(super) async fn successful(
         } else {
             line.to_owned()
         },
-        wish: wish.filter(|wish| !wish.is_zero()),
+        retry_after: retry_after.filter(|retry_after| !retry_after.is_zero()),
     })
 }
 

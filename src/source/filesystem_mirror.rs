@@ -17,7 +17,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::{Given, Offer, Offers, Source};
+use super::{AvailableVersion, AvailableVersions, ReleaseAnswer, Source};
 use crate::address::{Hostname, ProviderAddr};
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
@@ -270,30 +270,33 @@ fn check(path: &Path) -> Result<(), Error> {
 }
 
 impl Source for FilesystemMirror {
-    type Lead = File;
+    type PackageMeta = File;
     type Package = File;
 
     const BRINGS_PROOF: bool = false;
 
-    async fn offers(&self, provider: &ProviderAddr) -> Result<Offers, Error> {
+    async fn available_versions(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<AvailableVersions, Error> {
         let contents = self.find(provider)?;
         let warnings = contents.warnings();
-        let mut offers: Vec<Offer> = Vec::new();
+        let mut versions: Vec<AvailableVersion> = Vec::new();
         for Packed {
             version, platform, ..
         } in contents.packed
         {
-            match offers.last_mut() {
+            match versions.last_mut() {
                 Some(last) if last.version.version() == version.version() => {
                     last.platforms.get_or_insert_default().push(platform);
                 }
-                _ => offers.push(Offer {
+                _ => versions.push(AvailableVersion {
                     version,
                     platforms: Some(vec![platform]),
                 }),
             }
         }
-        Ok(Offers { offers, warnings })
+        Ok(AvailableVersions { versions, warnings })
     }
 
     async fn platforms(
@@ -311,7 +314,7 @@ impl Source for FilesystemMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Given<File>, Error> {
+    ) -> Result<ReleaseAnswer<File>, Error> {
         let mut found = self.find(provider)?.packed;
         found.retain(|one| {
             one.version.version() == version.version()
@@ -328,7 +331,7 @@ impl Source for FilesystemMirror {
                 location,
             });
         }
-        Ok(Given::of(
+        Ok(ReleaseAnswer::of(
             platforms.unwrap_or_default().to_vec(),
             Release::unproven(provider, version.version(), packages),
         ))

@@ -24,31 +24,31 @@ use crate::release::Release;
 use crate::trust::Verified;
 use crate::version::SpelledVersion;
 
+mod auth;
 mod discovery;
 mod error;
 mod fetch;
 pub mod filesystem_mirror;
 pub mod folder;
-mod identity;
-mod lead;
+mod location;
 pub mod network_mirror;
 pub mod origin;
-mod place;
+mod package;
+mod remote;
 mod renewal;
 pub mod tree;
 mod wire;
-mod zip;
 
+pub use auth::AuthTried;
 pub use error::{Document, Error};
 pub use fetch::{Access, Patience};
-pub use identity::Tried;
-pub use lead::Lead;
-pub use zip::Zip;
+pub use package::PackageMeta;
+pub use remote::RemotePackage;
 
 /// What gives the releases of many providers.
 pub trait Source: Clone + Send + Sync + 'static {
     /// What is known of a package before its release is verified.
-    type Lead: Send;
+    type PackageMeta: Send;
     /// Where the bytes of a package lie.
     type Package: BlobSource;
 
@@ -59,8 +59,10 @@ pub trait Source: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// The source does not have the provider, or does not tell.
-    fn offers(&self, provider: &ProviderAddr)
-    -> impl Future<Output = Result<Offers, Error>> + Send;
+    fn available_versions(
+        &self,
+        provider: &ProviderAddr,
+    ) -> impl Future<Output = Result<AvailableVersions, Error>> + Send;
 
     /// Tells for which platforms it has a version, where its list of versions does not.
     ///
@@ -82,7 +84,7 @@ pub trait Source: Clone + Send + Sync + 'static {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> impl Future<Output = Result<Given<Self::Lead>, Error>> + Send;
+    ) -> impl Future<Output = Result<ReleaseAnswer<Self::PackageMeta>, Error>> + Send;
 
     /// Follows what is known of the packages to where they lie, now that they are worth it: some have to be fetched to learn their
     /// sizes.
@@ -91,7 +93,7 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// A package is not there, or the source does not give it.
     fn packages(
         &self,
-        release: Verified<Release<Self::Lead>>,
+        release: Verified<Release<Self::PackageMeta>>,
     ) -> impl Future<Output = Result<Verified<Release<Self::Package>>, Error>> + Send;
 
     /// How a person calls the place where it finds a provider.
@@ -133,16 +135,16 @@ pub struct SourceAddrError {
 
 /// What a source has of a provider.
 #[derive(Clone, Debug, Default)]
-pub struct Offers {
+pub struct AvailableVersions {
     /// Its versions, ascending, each once.
-    pub offers: Vec<Offer>,
+    pub versions: Vec<AvailableVersion>,
     /// What the source wants its users to read, and what is odd about its list.
     pub warnings: Vec<String>,
 }
 
 /// A version that a source has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct AvailableVersion {
     /// Which, with the spelling under which the source knows it.
     pub version: SpelledVersion,
     /// Its platforms, sorted, at least one; `None` if the source does not list them.
@@ -151,14 +153,14 @@ pub struct Offer {
 
 /// What a source gives of a version.
 #[derive(Clone, Debug)]
-pub struct Given<L> {
+pub struct ReleaseAnswer<L> {
     /// Its proof, and the packages that there are; `None` if there are none.
     pub release: Option<Release<L>>,
     /// For which platforms there is no package, of those that were asked for, or that the source itself names.
     pub absent: Vec<Platform>,
 }
 
-impl<L> Given<L> {
+impl<L> ReleaseAnswer<L> {
     /// What was found of what was looked for.
     fn of(mut sought: Vec<Platform>, release: Release<L>) -> Self {
         let packages = &release.packages;

@@ -14,13 +14,13 @@ use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
 
+use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
-use super::identity::Identity;
-use super::lead::{self, Lead};
-use super::place::Place;
+use super::location::PackageLocation;
+use super::package::{self, PackageMeta};
 use super::wire::{self, Archive};
-use super::{Given, Offer, Offers, Source, Zip};
+use super::{AvailableVersion, AvailableVersions, ReleaseAnswer, RemotePackage, Source};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
@@ -41,7 +41,7 @@ pub struct NetworkMirror(Arc<Inner>);
 struct Inner {
     access: Access,
     base: Url,
-    identity: OnceCell<Identity>,
+    auth: OnceCell<RequestAuth>,
 }
 
 impl NetworkMirror {
@@ -64,29 +64,25 @@ impl NetworkMirror {
         Ok(Self(Arc::new(Inner {
             access,
             base: url,
-            identity: OnceCell::new(),
+            auth: OnceCell::new(),
         })))
     }
 
     /// Who we are to the mirror's host.
-    async fn identity(&self) -> &Identity {
-        let Inner {
-            access,
-            base,
-            identity,
-        } = &*self.0;
+    async fn auth(&self) -> &RequestAuth {
+        let Inner { access, base, auth } = &*self.0;
         let find = || async {
             match host_of(base) {
-                Some(host) => access.identity(&host).await,
-                None => Identity::nobody(),
+                Some(host) => access.auth(&host).await,
+                None => RequestAuth::none(),
             }
         };
-        identity.get_or_init(find).await
+        auth.get_or_init(find).await
     }
 
     /// Passes on an answer that is a success.
     async fn successful(&self, what: &Document, answer: Answer) -> Result<Answer, Error> {
-        fetch::successful(what, answer, self.identity().await).await
+        fetch::successful(what, answer, self.auth().await).await
     }
 
     /// Asks for one of the mirror's documents about a provider: where clients ask, and if nothing is there where their own
@@ -128,11 +124,11 @@ impl NetworkMirror {
                 file,
             ]);
         }
-        let identity = self.identity().await;
+        let auth = self.auth().await;
         let request = || {
             Request::new(Method::GET, url.clone(), base)
                 .header(ACCEPT, "application/json")
-                .authorization(identity.secret.clone(), base)
+                .authorization(auth.secret.clone(), base)
                 .redirects(MOST_REDIRECTS)
                 .whole(LARGEST_JSON)
         };
@@ -164,7 +160,12 @@ impl NetworkMirror {
     }
 
     /// What the mirror says of a package.
-    fn lead(&self, archive: Archive, platform: &Platform, from: &Url) -> Result<Lead, Error> {
+    fn meta(
+        &self,
+        archive: Archive,
+        platform: &Platform,
+        from: &Url,
+    ) -> Result<PackageMeta, Error> {
         let contradicts = |field, expected: &str, received: String| Error::Contradiction {
             what: Document::Archives,
             field,
@@ -177,7 +178,7 @@ impl NetworkMirror {
             let received = Shown::from(&*archive.url).to_string();
             return Err(contradicts("url", "an https URL", received));
         };
-        let place = Place {
+        let location = PackageLocation {
             access: self.0.access.clone(),
             url,
             named: self.0.base.clone(),
@@ -190,8 +191,8 @@ impl NetworkMirror {
             hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
-        Ok(Lead {
-            place,
+        Ok(PackageMeta {
+            location,
             // Of several any may be the right one, as clients have it.
             digest: digests.first().filter(|_| digests.len() == 1).copied(),
             size: None,
@@ -221,12 +222,15 @@ fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
 
 impl Source for NetworkMirror {
     // Where it lists no digest, nothing can be verified before the package is there.
-    type Lead = Zip;
-    type Package = Zip;
+    type PackageMeta = RemotePackage;
+    type Package = RemotePackage;
 
     const BRINGS_PROOF: bool = false;
 
-    async fn offers(&self, provider: &ProviderAddr) -> Result<Offers, Error> {
+    async fn available_versions(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<AvailableVersions, Error> {
         let what = Document::Versions;
         let answer = self.ask(provider, "index.json").await?;
         if answer.status() == StatusCode::NOT_FOUND {
@@ -238,16 +242,16 @@ impl Source for NetworkMirror {
         let listed = fetch::json(&what, answer, LARGEST_JSON, wire::mirrored).await?;
         // Clients pass over what is no version, too.
         let versions = listed.iter().filter_map(|text| text.parse().ok());
-        let mut offers: Vec<Offer> = versions
-            .map(|version| Offer {
+        let mut versions: Vec<AvailableVersion> = versions
+            .map(|version| AvailableVersion {
                 version,
                 platforms: None,
             })
             .collect();
-        offers.sort_by(|a, b| a.version.version().cmp(b.version.version()));
-        offers.dedup_by(|a, b| a.version.version() == b.version.version());
-        Ok(Offers {
-            offers,
+        versions.sort_by(|a, b| a.version.version().cmp(b.version.version()));
+        versions.dedup_by(|a, b| a.version.version() == b.version.version());
+        Ok(AvailableVersions {
+            versions,
             warnings: Vec::new(),
         })
     }
@@ -266,24 +270,27 @@ impl Source for NetworkMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Given<Zip>, Error> {
+    ) -> Result<ReleaseAnswer<RemotePackage>, Error> {
         let (mut archives, url) = self.archives(provider, version).await?;
         if let Some(wanted) = platforms {
             archives.retain(|platform, _| wanted.contains(platform));
         }
-        let (mut given, mut leads) = (Vec::new(), Vec::new());
+        let (mut platforms_found, mut metas) = (Vec::new(), Vec::new());
         for (platform, archive) in archives {
-            leads.push(self.lead(archive, &platform, &url)?);
-            given.push(platform);
+            metas.push(self.meta(archive, &platform, &url)?);
+            platforms_found.push(platform);
         }
-        let zips = lead::follow(leads).await?;
-        let packages = given.into_iter().zip(zips).map(|(platform, zip)| Package {
-            file_name: canonical_file_name(provider, version.version(), &platform),
-            platform,
-            expected: zip.promised(),
-            location: zip,
-        });
-        Ok(Given::of(
+        let remote = package::follow(metas).await?;
+        let packages = platforms_found
+            .into_iter()
+            .zip(remote)
+            .map(|(platform, remote)| Package {
+                file_name: canonical_file_name(provider, version.version(), &platform),
+                platform,
+                expected: remote.promised(),
+                location: remote,
+            });
+        Ok(ReleaseAnswer::of(
             platforms.unwrap_or_default().to_vec(),
             Release::unproven(provider, version.version(), packages.collect()),
         ))
@@ -291,8 +298,8 @@ impl Source for NetworkMirror {
 
     async fn packages(
         &self,
-        release: Verified<Release<Zip>>,
-    ) -> Result<Verified<Release<Zip>>, Error> {
+        release: Verified<Release<RemotePackage>>,
+    ) -> Result<Verified<Release<RemotePackage>>, Error> {
         Ok(release)
     }
 

@@ -29,7 +29,7 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
             "what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`".to_owned()
         }
         source::Error::Unauthorized { tried, .. } => return introduce(tried),
-        source::Error::Status { status: 429, wish: Some(_), .. } => {
+        source::Error::Status { status: 429, retry_after: Some(_), .. } => {
             "run it again when that time has passed: what is done is not repeated".to_owned()
         }
         source::Error::Status { status: 429, .. } => {
@@ -92,25 +92,25 @@ fn absent(what: &source::Document) -> Option<&'static str> {
 }
 
 /// How to be somebody, where nobody gets anything.
-fn introduce(tried: &source::Tried) -> Option<String> {
+fn introduce(tried: &source::AuthTried) -> Option<String> {
     let text = match tried {
-        source::Tried::NoToken { host } => match tokens::variable(host) {
+        source::AuthTried::NoToken { host } => match tokens::variable(host) {
             Some(variable) => format!("give it a token: {variable}, or a `credentials` block in the CLI configuration"),
             None => format!("give it a token: `credentials \"{}\"` in the CLI configuration", host.to_unicode()),
         },
-        source::Tried::Token { .. } => {
+        source::AuthTried::Token { .. } => {
             "the token may have expired, or may not read this provider".to_owned()
         }
-        source::Tried::NoLogin { host } => {
+        source::AuthTried::NoLogin { host } => {
             format!("packages get names and passwords, never tokens: `machine {}` in .netrc", printable(host))
         }
-        source::Tried::Login { .. } => {
+        source::AuthTried::Login { .. } => {
             "the password may have changed, or may not read this package".to_owned()
         }
-        source::Tried::Redirected => {
+        source::AuthTried::Redirected => {
             "tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired".to_owned()
         }
-        source::Tried::Nothing => {
+        source::AuthTried::Nothing => {
             "clients send nobody's name for it either: the registry has to serve it to all, or by a URL that is signed".to_owned()
         }
     };

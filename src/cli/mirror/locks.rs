@@ -8,7 +8,7 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::error::printable_path;
 use tfoci::hash::PackageHash;
 use tfoci::lockfile::{FILE_NAME, LockFile};
-use tfoci::mirror::Wish;
+use tfoci::mirror::VersionFilter;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::trust;
 use tfoci::version::Version;
@@ -64,7 +64,7 @@ impl Locks {
         });
         versions.map(|(provider, version)| Item {
             provider: provider.clone(),
-            wish: Wish {
+            filter: VersionFilter {
                 versions: VersionConstraints::exactly(version.clone()),
                 newest: None,
                 prereleases: false,

@@ -7,7 +7,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
 use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
-use tfoci::mirror::{Task, Wish};
+use tfoci::mirror::{Task, VersionFilter};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::publish::Destination;
 use tfoci::source::tree::Requirements;
@@ -23,7 +23,7 @@ use crate::cli::printer::{Printer, Tone};
 /// One thing that somebody asked for.
 pub(super) struct Item {
     pub(super) provider: ProviderAddr,
-    pub(super) wish: Wish,
+    pub(super) filter: VersionFilter,
     /// The store addresses that stand beside it.
     pub(super) to: Vec<String>,
 }
@@ -53,13 +53,13 @@ pub(super) fn tasks(
         let store = endpoint
             .write(registry.clone())
             .map_err(|error| Failure::from(Problem::from(error)))?;
-        for (provider, wishes) in providers {
+        for (provider, filters) in providers {
             tasks.push(Task {
                 rule: policy.rule_for(&provider).unwrap_or_default(),
                 locked: locks.hashes_of(&provider),
                 destination: destination(&endpoint, &store, &provider)?,
                 provider,
-                wishes,
+                filters,
             });
         }
     }
@@ -127,7 +127,7 @@ fn addresses(arguments: &Arguments, globals: &Globals) -> Result<Vec<Item>, Comp
         let is_any = selection.constraints.is_any();
         Ok(Item {
             provider: selection.provider,
-            wish: Wish {
+            filter: VersionFilter {
                 versions: selection.constraints,
                 newest: is_any.then_some(1),
                 prereleases: false,
@@ -144,7 +144,7 @@ fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
         let is_any = entry.constraints.is_any();
         Item {
             provider: entry.provider,
-            wish: Wish {
+            filter: VersionFilter {
                 versions: entry.constraints,
                 newest: entry.newest.or(is_any.then_some(1)),
                 prereleases: entry.prereleases,
@@ -175,7 +175,7 @@ fn required(
         .into_iter()
         .map(|(provider, versions)| Item {
             provider,
-            wish: Wish {
+            filter: VersionFilter {
                 versions,
                 newest: Some(1),
                 prereleases: false,
@@ -185,7 +185,7 @@ fn required(
         }))
 }
 
-type Providers = BTreeMap<ProviderAddr, Vec<Wish>>;
+type Providers = BTreeMap<ProviderAddr, Vec<VersionFilter>>;
 
 /// What goes where: options of the command line replace what stands beside an item.
 fn by_destination(
@@ -195,16 +195,16 @@ fn by_destination(
     let mut all: BTreeMap<String, Providers> = BTreeMap::new();
     for Item {
         provider,
-        mut wish,
+        mut filter,
         to,
     } in items
     {
         if let Some(newest) = arguments.newest {
-            wish.newest = Some(newest.get());
+            filter.newest = Some(newest.get());
         }
-        wish.prereleases |= arguments.prereleases;
+        filter.prereleases |= arguments.prereleases;
         if !arguments.platform.is_empty() {
-            wish.platforms = Some(arguments.platform.clone());
+            filter.platforms = Some(arguments.platform.clone());
         }
         let to = if arguments.to.is_empty() {
             to
@@ -217,12 +217,12 @@ fn by_destination(
             });
         }
         for to in to {
-            let wishes = all
+            let filters = all
                 .entry(to)
                 .or_default()
                 .entry(provider.clone())
                 .or_default();
-            wishes.push(wish.clone());
+            filters.push(filter.clone());
         }
     }
     Ok(all)

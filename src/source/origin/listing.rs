@@ -6,7 +6,7 @@ use url::Url;
 
 use super::super::error::Error;
 use super::super::wire::{ListedVersion, VersionList};
-use super::super::{Offer, Offers};
+use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::release;
@@ -17,8 +17,8 @@ use crate::version::SpelledVersion;
 ///
 /// Clients never look at platforms in a list. So what is none there is left out, and told once; where nothing is left, the list
 /// does not say which there are.
-pub(super) fn offers(list: VersionList, url: &Url) -> Result<Offers, Error> {
-    let mut offers: BTreeMap<_, Offer> = BTreeMap::new();
+pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<AvailableVersions, Error> {
+    let mut versions: BTreeMap<_, AvailableVersion> = BTreeMap::new();
     let mut told = None;
     for listed in list.versions {
         let ListedVersion {
@@ -31,21 +31,21 @@ pub(super) fn offers(list: VersionList, url: &Url) -> Result<Offers, Error> {
             source,
         })?;
         told = told.or_else(|| odd.map(|odd| warning(&version, &odd)));
-        let offer = offers
+        let available = versions
             .entry(version.version().clone())
-            .or_insert_with(|| Offer {
+            .or_insert_with(|| AvailableVersion {
                 version,
                 platforms: None,
             });
         if !platforms.is_empty() {
-            let all = offer.platforms.get_or_insert_default();
+            let all = available.platforms.get_or_insert_default();
             all.extend(platforms);
             all.sort();
             all.dedup();
         }
     }
-    Ok(Offers {
-        offers: offers.into_values().collect(),
+    Ok(AvailableVersions {
+        versions: versions.into_values().collect(),
         warnings: list.warnings.into_iter().chain(told).collect(),
     })
 }

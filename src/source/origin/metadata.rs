@@ -5,8 +5,8 @@ use url::Url;
 
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
-use super::super::lead::Lead;
-use super::super::place::Place;
+use super::super::location::PackageLocation;
+use super::super::package::PackageMeta;
 use super::super::renewal::Renewal;
 use super::super::wire::{Download, ListedPackage};
 use crate::authentication::Anchor;
@@ -35,7 +35,7 @@ pub(super) struct Metadata {
     pub(super) digest: Digest,
     /// Where all this was said.
     from: Url,
-    place: Place,
+    location: PackageLocation,
     /// The size in bytes, if the origin says it.
     size: Option<u64>,
     /// Where the checksum document is.
@@ -71,7 +71,7 @@ impl Metadata {
         };
         Ok(Self {
             platform: asked.platform.clone(),
-            place: Place {
+            location: PackageLocation {
                 access: asked.access.clone(),
                 url: asked.place("download_url", &said.download_url)?,
                 named: asked.named.clone(),
@@ -92,7 +92,7 @@ impl Metadata {
     }
 
     /// The package, as far as it is known.
-    pub(super) fn package(self, renewal: Renewal) -> Package<Lead> {
+    pub(super) fn package(self, renewal: Renewal) -> Package<PackageMeta> {
         Package {
             platform: self.platform,
             file_name: self.file_name,
@@ -100,10 +100,10 @@ impl Metadata {
                 digest: self.digest,
                 size: self.size.unwrap_or_default(),
             },
-            location: Lead {
-                place: Place {
+            location: PackageMeta {
+                location: PackageLocation {
                     renewal: Some(renewal),
-                    ..self.place
+                    ..self.location
                 },
                 digest: Some(self.digest),
                 size: self.size,
@@ -115,7 +115,7 @@ impl Metadata {
     /// Where the package is, if it is still the one of this digest.
     pub(super) fn place_of(self, digest: Digest) -> Result<Url, Error> {
         if self.digest == digest {
-            return Ok(self.place.url);
+            return Ok(self.location.url);
         }
         Err(Error::Contradiction {
             what: Document::Download(self.platform),

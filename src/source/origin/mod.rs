@@ -19,14 +19,14 @@ use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
 
+use super::auth::RequestAuth;
 use super::discovery::{self, Found};
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
-use super::identity::Identity;
-use super::lead::{self, Lead};
+use super::package::{self, PackageMeta};
 use super::renewal::Renewal;
 use super::wire::{Download, VersionList};
-use super::{Given, Offers, Source, Zip};
+use super::{AvailableVersions, ReleaseAnswer, RemotePackage, Source};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::digest::Digest;
@@ -37,7 +37,7 @@ use crate::platform::Platform;
 use crate::release::{self, Expected, Package, Release};
 use crate::trust::Verified;
 use crate::version::SpelledVersion;
-use listing::{listed, offers};
+use listing::{available_versions, listed};
 use metadata::{Asked, Metadata};
 
 /// The longest list of versions. Real ones have half a megabyte.
@@ -73,7 +73,7 @@ struct Service {
     named: Url,
     /// Who we are to that host, and to its service wherever the host itself says that it is: it means its own users to be
     /// known there ([clients: registry tokens](crate::clients#registry-tokens)).
-    identity: Identity,
+    auth: RequestAuth,
     /// Whether it is certain that the host means this service.
     is_verified: bool,
 }
@@ -101,8 +101,8 @@ impl Origin {
 
     async fn find(&self, host: &Hostname) -> Result<Service, Error> {
         let access = &self.access;
-        let identity = access.identity(host).await;
-        let found = discovery::provider_registry(access, host, &identity).await?;
+        let auth = access.auth(host).await;
+        let found = discovery::provider_registry(access, host, &auth).await?;
         let Found {
             base,
             is_verified,
@@ -113,14 +113,14 @@ impl Origin {
             None => access.http.base(host.as_ascii())?,
         };
         // Only the host itself may name another host that gets its token.
-        let identity = match is_own || base.origin() == named.origin() {
-            true => identity,
-            false => Identity::redirected(),
+        let auth = match is_own || base.origin() == named.origin() {
+            true => auth,
+            false => RequestAuth::redirected(),
         };
         Ok(Service {
             base,
             named,
-            identity,
+            auth,
             is_verified,
         })
     }
@@ -131,7 +131,7 @@ impl Origin {
         let request = || {
             Request::new(Method::GET, url.clone(), &service.named)
                 .header(ACCEPT, "application/json")
-                .authorization(service.identity.secret.clone(), &service.base)
+                .authorization(service.auth.secret.clone(), &service.base)
                 .whole(limit)
         };
         self.access.send(Kind::Document, request).await
@@ -158,7 +158,7 @@ impl Origin {
             return Ok(None);
         }
         let what = Document::Download(platform.clone());
-        let answer = fetch::successful(&what, answer, &service.identity).await?;
+        let answer = fetch::successful(&what, answer, &service.auth).await?;
         let asked = Asked {
             platform,
             access: &self.access,
@@ -180,7 +180,7 @@ impl Origin {
     ) -> Result<release::Document, Error> {
         let request = || Request::new(Method::GET, url.clone(), named).whole(limit);
         let answer = self.access.send(Kind::Document, request).await?;
-        let answer = fetch::successful(&what, answer, &Identity::nobody()).await?;
+        let answer = fetch::successful(&what, answer, &RequestAuth::none()).await?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
         Ok(release::Document {
             name: name.unwrap_or_default().to_owned(),
@@ -189,12 +189,12 @@ impl Origin {
     }
 
     /// What is known of the packages. Whoever finds a URL expired asks again for another.
-    fn leads(
+    fn package_metas(
         &self,
         found: Vec<Metadata>,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Vec<Package<Lead>> {
+    ) -> Vec<Package<PackageMeta>> {
         let packages = found.into_iter().map(|metadata| {
             let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
             let (platform, digest) = (metadata.platform.clone(), metadata.digest);
@@ -307,12 +307,15 @@ struct Discovered {
 }
 
 impl Source for Origin {
-    type Lead = Lead;
-    type Package = Zip;
+    type PackageMeta = PackageMeta;
+    type Package = RemotePackage;
 
     const BRINGS_PROOF: bool = true;
 
-    async fn offers(&self, provider: &ProviderAddr) -> Result<Offers, Error> {
+    async fn available_versions(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<AvailableVersions, Error> {
         let service = self.service(provider.hostname()).await?;
         let path = [provider.namespace(), provider.type_name(), "versions"];
         let answer = self.ask(&service, &path, LARGEST_JSON).await?;
@@ -323,10 +326,10 @@ impl Source for Origin {
             });
         }
         let what = Document::Versions;
-        let answer = fetch::successful(&what, answer, &service.identity).await?;
+        let answer = fetch::successful(&what, answer, &service.auth).await?;
         let url = answer.url().clone();
         let list = fetch::json(&what, answer, LARGEST_JSON, VersionList::read).await?;
-        offers(list, &url)
+        available_versions(list, &url)
     }
 
     async fn platforms(
@@ -345,7 +348,7 @@ impl Source for Origin {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<Given<Lead>, Error> {
+    ) -> Result<ReleaseAnswer<PackageMeta>, Error> {
         let Discovered {
             found,
             others,
@@ -362,7 +365,7 @@ impl Source for Origin {
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
             let nothing = Release::unproven(provider, version.version(), Vec::new());
-            return Ok(Given::of(others, nothing));
+            return Ok(ReleaseAnswer::of(others, nothing));
         };
         let service = self.service(provider.hostname()).await?;
         let document = async |what, url: &Option<Url>, limit| match url {
@@ -389,21 +392,22 @@ impl Source for Origin {
             checksums,
             signatures: signature.into_iter().collect(),
             keys,
-            packages: self.leads(found, provider, version),
+            packages: self.package_metas(found, provider, version),
             notes: unverified.into_iter().collect(),
         };
-        Ok(Given::of(others, release))
+        Ok(ReleaseAnswer::of(others, release))
     }
 
     async fn packages(
         &self,
-        release: Verified<Release<Lead>>,
-    ) -> Result<Verified<Release<Zip>>, Error> {
-        let leads = release.packages.iter();
-        let zips = lead::follow(leads.map(|package| package.location.clone()).collect()).await?;
-        let found = zips.into_iter().map(|zip| {
-            let Expected { size, .. } = zip.promised();
-            (zip, size)
+        release: Verified<Release<PackageMeta>>,
+    ) -> Result<Verified<Release<RemotePackage>>, Error> {
+        let metas = release.packages.iter();
+        let packages =
+            package::follow(metas.map(|package| package.location.clone()).collect()).await?;
+        let found = packages.into_iter().map(|package| {
+            let Expected { size, .. } = package.promised();
+            (package, size)
         });
         Ok(release.located(found))
     }

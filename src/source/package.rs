@@ -11,8 +11,8 @@ use reqwest::StatusCode;
 use reqwest::header::ETAG;
 
 use super::error::Error;
-use super::place::Place;
-use super::zip::{Location, Zip};
+use super::location::PackageLocation;
+use super::remote::{PackageBytes, RemotePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Digest, Hasher};
@@ -28,8 +28,8 @@ const ABREAST: usize = 8;
 
 /// What is known of a package before anybody has asked where it lies.
 #[derive(Clone, Debug)]
-pub struct Lead {
-    pub(super) place: Place,
+pub struct PackageMeta {
+    pub(super) location: PackageLocation,
     /// What it is, where somebody says that.
     pub(super) digest: Option<Digest>,
     /// Its size in bytes, where somebody says that.
@@ -39,23 +39,23 @@ pub struct Lead {
 }
 
 /// Finds out about the packages of a version.
-pub(super) async fn follow(leads: Vec<Lead>) -> Result<Vec<Zip>, Error> {
-    let asked = leads.into_iter().map(Lead::sized);
+pub(super) async fn follow(metas: Vec<PackageMeta>) -> Result<Vec<RemotePackage>, Error> {
+    let asked = metas.into_iter().map(PackageMeta::sized);
     let asked = futures_util::stream::iter(asked).buffered(ABREAST);
-    let leads: Vec<Lead> = asked.try_collect().await?;
-    let unknown = |lead: &&Lead| lead.known().is_none();
-    let mut left = leads.iter().filter(unknown).count();
-    let Some(first) = leads.iter().find(unknown) else {
-        return Ok(leads.iter().filter_map(Lead::remote).collect());
+    let metas: Vec<PackageMeta> = asked.try_collect().await?;
+    let unknown = |meta: &&PackageMeta| meta.known().is_none();
+    let mut left = metas.iter().filter(unknown).count();
+    let Some(first) = metas.iter().find(unknown) else {
+        return Ok(metas.iter().filter_map(PackageMeta::remote).collect());
     };
-    let permit = Arc::new(first.place.access.temp_files.acquire(left).await);
+    let permit = Arc::new(first.location.access.temp_files.acquire(left).await);
     let abreast = ABREAST.min(permit.files());
-    let found = leads.into_iter().map(|lead| {
+    let found = metas.into_iter().map(|meta| {
         // The last of them keep their files. Results come in order: what is under way, or waits for an earlier one, is never more
         // than there is room for, and what has come keeps a file only when all that gave theirs up are done.
         let keeps = left <= permit.files();
-        left -= usize::from(unknown(&&lead));
-        lead.zip(Arc::clone(&permit), keeps)
+        left -= usize::from(unknown(&&meta));
+        meta.resolve(Arc::clone(&permit), keeps)
     });
     futures_util::stream::iter(found)
         .buffered(abreast)
@@ -63,11 +63,11 @@ pub(super) async fn follow(leads: Vec<Lead>) -> Result<Vec<Zip>, Error> {
         .await
 }
 
-impl Lead {
+impl PackageMeta {
     /// Asks for a size that nobody has said. Where nobody says what the package is, that would not help.
     async fn sized(mut self) -> Result<Self, Error> {
         if self.digest.is_some() && self.size.is_none() {
-            self.size = self.place.size().await?;
+            self.size = self.location.size().await?;
         }
         Ok(self)
     }
@@ -77,17 +77,17 @@ impl Lead {
         Some(Expected { digest, size })
     }
 
-    fn remote(&self) -> Option<Zip> {
-        self.known().map(|expected| Zip {
-            location: Location::Remote(Box::new(self.place.clone())),
+    fn remote(&self) -> Option<RemotePackage> {
+        self.known().map(|expected| RemotePackage {
+            bytes: PackageBytes::Remote(Box::new(self.location.clone())),
             expected,
         })
     }
 
     /// The package, fetched if that is needed to know it. Who may not keep the file fetches it again later.
-    async fn zip(self, permit: Arc<Permit>, keeps: bool) -> Result<Zip, Error> {
-        if let Some(zip) = self.remote() {
-            return Ok(zip);
+    async fn resolve(self, permit: Arc<Permit>, keeps: bool) -> Result<RemotePackage, Error> {
+        if let Some(package) = self.remote() {
+            return Ok(package);
         }
         let (file, found) = Fetching::new(&self)?.run().await?;
         if self.digest.is_none() {
@@ -95,14 +95,14 @@ impl Lead {
         }
         // What lies there is told from what was promised when it is published.
         let digest = self.digest.unwrap_or(found.digest);
-        Ok(Zip {
+        Ok(RemotePackage {
             expected: Expected { digest, ..found },
-            location: match keeps {
-                true => Location::TempFile {
+            bytes: match keeps {
+                true => PackageBytes::TempFile {
                     file,
                     _permit: permit,
                 },
-                false => Location::Remote(Box::new(self.place)),
+                false => PackageBytes::Remote(Box::new(self.location)),
             },
         })
     }
@@ -120,17 +120,17 @@ impl Lead {
             return Ok(());
         }
         let h1 = h1(file, permit).await.map_err(|source| Error::Archive {
-            what: self.place.what(),
-            url: self.place.url.clone().into(),
+            what: self.location.what(),
+            url: self.location.url.clone().into(),
             source,
         })?;
         if hashes.contains(&h1) {
             return Ok(());
         }
         Err(Error::Contradiction {
-            what: self.place.what(),
+            what: self.location.what(),
             field: "hash",
-            url: self.place.url.clone().into(),
+            url: self.location.url.clone().into(),
             expected: list(hashes),
             received: list(&Vec::from_iter(zh.into_iter().chain([h1]))),
         })
@@ -168,7 +168,7 @@ fn list(hashes: &[PackageHash]) -> String {
 
 /// A package on its way into a temporary file.
 struct Fetching<'a> {
-    lead: &'a Lead,
+    meta: &'a PackageMeta,
     file: TempFileWriter,
     hasher: Hasher,
     size: u64,
@@ -177,9 +177,9 @@ struct Fetching<'a> {
 }
 
 impl<'a> Fetching<'a> {
-    fn new(lead: &'a Lead) -> Result<Self, Error> {
+    fn new(meta: &'a PackageMeta) -> Result<Self, Error> {
         Ok(Self {
-            lead,
+            meta,
             file: TempFileWriter::new()?,
             hasher: Hasher::new(Algorithm::Sha256),
             size: 0,
@@ -189,7 +189,7 @@ impl<'a> Fetching<'a> {
 
     /// Fetches it, again and again where that may help.
     async fn run(mut self) -> Result<(TempFile, Expected), Error> {
-        let Place { access, url, .. } = &self.lead.place;
+        let PackageLocation { access, url, .. } = &self.meta.location;
         let mut retry = Retry::new(access.patience.packages);
         let (mut furthest, mut resumptions) = (0, 0);
         while let Err(error) = self.attempt().await {
@@ -211,10 +211,14 @@ impl<'a> Fetching<'a> {
     /// Fetches what is missing.
     async fn attempt(&mut self) -> Result<(), Error> {
         // Of another package the rest would fit as well, and nobody would notice.
-        if self.tag.is_none() && self.lead.digest.is_none() {
+        if self.tag.is_none() && self.meta.digest.is_none() {
             self.start_over()?;
         }
-        let answer = self.lead.place.ask(self.size, self.tag.as_deref()).await?;
+        let answer = self
+            .meta
+            .location
+            .ask(self.size, self.tag.as_deref())
+            .await?;
         if answer.status() != StatusCode::PARTIAL_CONTENT {
             self.start_over()?;
         }
@@ -251,7 +255,7 @@ impl<'a> Fetching<'a> {
 
     fn too_large(&self) -> Error {
         Error::Http(http::Error::Large {
-            url: self.lead.place.url.clone().into(),
+            url: self.meta.location.url.clone().into(),
             limit: LARGEST,
         })
     }

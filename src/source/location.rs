@@ -4,9 +4,9 @@ use reqwest::header::{IF_RANGE, RANGE};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
+use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
-use super::identity::Identity;
 use super::renewal::{Renewal, is_expired};
 use crate::event::Event;
 use crate::http::{Answer, Request};
@@ -14,7 +14,7 @@ use crate::platform::Platform;
 
 /// A URL at which a package lies.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PackageLocation {
     pub(super) access: Access,
     pub(super) url: Url,
     /// The host that the user named, by whose answers this URL was found.
@@ -25,12 +25,12 @@ pub(super) struct Place {
     pub(super) renewal: Option<Renewal>,
 }
 
-impl Place {
+impl PackageLocation {
     /// How many bytes lie there, by asking for the first one: a URL that is signed for `GET` refuses `HEAD`. `None` if the server
     /// does not say.
     pub(super) async fn size(&self) -> Result<Option<u64>, Error> {
-        let identity = self.access.identity_at(&self.url);
-        let all = || self.request(&self.url, &identity);
+        let auth = self.access.auth_at(&self.url);
+        let all = || self.request(&self.url, &auth);
         let first = || all().header(RANGE, "bytes=0-0");
         let mut answer = self.access.send(Kind::Package, first).await?;
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
@@ -40,7 +40,7 @@ impl Place {
         if answer.status() == StatusCode::PARTIAL_CONTENT {
             return Ok(answer.range().and_then(|range| range.total));
         }
-        let answer = fetch::successful(&self.what(), answer, &identity).await?;
+        let answer = fetch::successful(&self.what(), answer, &auth).await?;
         Ok(answer.content_length())
     }
 
@@ -48,9 +48,8 @@ impl Place {
         Document::Package(self.platform.clone())
     }
 
-    fn request(&self, url: &Url, identity: &Identity) -> Request {
-        Request::new(Method::GET, url.clone(), &self.named)
-            .authorization(identity.secret.clone(), url)
+    fn request(&self, url: &Url, auth: &RequestAuth) -> Request {
+        Request::new(Method::GET, url.clone(), &self.named).authorization(auth.secret.clone(), url)
     }
 
     /// Asks for all from an offset on, where the package is by now; with a tag, only if it is still the one of that tag. An answer that is
@@ -65,8 +64,8 @@ impl Place {
             self.access.http.report(Event::Resuming { url, from });
         }
         loop {
-            let identity = self.access.identity_at(&url);
-            let answer = self.ask_at(&url, &identity, (from, tag)).await?;
+            let auth = self.access.auth_at(&url);
+            let answer = self.ask_at(&url, &auth, (from, tag)).await?;
             if is_expired(answer.status())
                 && let Some(renewal) = &self.renewal
                 && let Some(other) = renewal.after(&url).await?
@@ -77,17 +76,17 @@ impl Place {
             if answer.status() == StatusCode::PARTIAL_CONTENT {
                 return Ok(answer);
             }
-            return fetch::successful(&self.what(), answer, &identity).await;
+            return fetch::successful(&self.what(), answer, &auth).await;
         }
     }
 
     async fn ask_at(
         &self,
         url: &Url,
-        identity: &Identity,
+        auth: &RequestAuth,
         (from, tag): (u64, Option<&str>),
     ) -> Result<Answer, Error> {
-        let all = || self.request(url, identity).flowing();
+        let all = || self.request(url, auth).flowing();
         let rest = || all().header(RANGE, &format!("bytes={from}-"));
         let request = || match (from, tag) {
             (0, _) => all(),

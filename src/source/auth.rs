@@ -9,16 +9,16 @@ use crate::http::Authorization;
 
 /// Who we are, for requests of one sort to one host.
 #[derive(Clone, Debug)]
-pub(super) struct Identity {
+pub(super) struct RequestAuth {
     pub(super) secret: Option<Authorization>,
-    pub(super) tried: Tried,
+    pub(super) tried: AuthTried,
     /// Why something that might have told could not.
     pub(super) failure: Option<credentials::Error>,
 }
 
 /// What a request that was refused said about who we are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tried {
+pub enum AuthTried {
     /// A token.
     Token {
         /// Where it was found.
@@ -45,12 +45,12 @@ pub enum Tried {
     Nothing,
 }
 
-impl Identity {
+impl RequestAuth {
     /// Nobody, where nobody has to know.
-    pub(super) fn nobody() -> Self {
+    pub(super) fn none() -> Self {
         Self {
             secret: None,
-            tried: Tried::Nothing,
+            tried: AuthTried::Nothing,
             failure: None,
         }
     }
@@ -58,8 +58,8 @@ impl Identity {
     /// Nobody, to a host that only a redirect led to.
     pub(super) fn redirected() -> Self {
         Self {
-            tried: Tried::Redirected,
-            ..Self::nobody()
+            tried: AuthTried::Redirected,
+            ..Self::none()
         }
     }
 
@@ -68,8 +68,8 @@ impl Identity {
         token: Result<Option<Credential>, credentials::Error>,
     ) -> Self {
         Self::of(token, |origin| match origin {
-            Some(origin) => Tried::Token { origin },
-            None => Tried::NoToken { host: host.clone() },
+            Some(origin) => AuthTried::Token { origin },
+            None => AuthTried::NoToken { host: host.clone() },
         })
     }
 
@@ -78,8 +78,8 @@ impl Identity {
         login: Result<Option<Credential>, credentials::Error>,
     ) -> Self {
         Self::of(login, |origin| match origin {
-            Some(origin) => Tried::Login { origin },
-            None => Tried::NoLogin {
+            Some(origin) => AuthTried::Login { origin },
+            None => AuthTried::NoLogin {
                 host: host.to_owned(),
             },
         })
@@ -87,7 +87,7 @@ impl Identity {
 
     fn of(
         found: Result<Option<Credential>, credentials::Error>,
-        tried: impl FnOnce(Option<String>) -> Tried,
+        tried: impl FnOnce(Option<String>) -> AuthTried,
     ) -> Self {
         let (found, failure) = match found {
             Ok(found) => (found, None),
@@ -101,7 +101,7 @@ impl Identity {
     }
 }
 
-impl Tried {
+impl AuthTried {
     /// Where a token, or a name and password, was found; `None` if none was sent.
     pub fn origin(&self) -> Option<&str> {
         match self {
@@ -111,7 +111,7 @@ impl Tried {
     }
 }
 
-impl fmt::Display for Tried {
+impl fmt::Display for AuthTried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Token { origin } => write!(f, "the token from {origin}"),

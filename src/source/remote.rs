@@ -4,43 +4,43 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::error::Error;
-use super::place::Place;
+use super::location::PackageLocation;
 use crate::blob::{self, BlobSource, Body};
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
 
 /// A package of a source.
 #[derive(Clone, Debug)]
-pub struct Zip {
-    pub(super) location: Location,
+pub struct RemotePackage {
+    pub(super) bytes: PackageBytes,
     pub(super) expected: Expected,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Location {
-    Remote(Box<Place>),
+pub(super) enum PackageBytes {
+    Remote(Box<PackageLocation>),
     /// Nobody says what it is, so it was fetched beforehand.
     TempFile {
         file: TempFile,
-        /// Lasts as long as the file.
+        /// The room that the file takes as long as anybody has it.
         _permit: Arc<Permit>,
     },
 }
 
-impl Zip {
+impl RemotePackage {
     /// What the package must turn out to be.
     pub(super) fn promised(&self) -> Expected {
         self.expected
     }
 }
 
-impl BlobSource for Zip {
+impl BlobSource for RemotePackage {
     fn expected(&self) -> Expected {
         self.expected
     }
 
     fn can_be_cut(&self) -> bool {
-        matches!(self.location, Location::Remote(_))
+        matches!(self.bytes, PackageBytes::Remote(_))
     }
 
     fn is_unopened(&self) -> bool {
@@ -48,9 +48,9 @@ impl BlobSource for Zip {
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        let place = match &self.location {
-            Location::Remote(place) => place,
-            Location::TempFile { file, .. } => {
+        let location = match &self.bytes {
+            PackageBytes::Remote(location) => location,
+            PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
                 return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
                     // As of other local files.
@@ -58,13 +58,16 @@ impl BlobSource for Zip {
                 })));
             }
         };
-        let answer = place.ask(from, None).await.map_err(|error| match error {
-            Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::NotGiven {
-                category: error.category(),
-                source: Box::new(error),
-            },
-        })?;
+        let answer = location
+            .ask(from, None)
+            .await
+            .map_err(|error| match error {
+                Error::Http(error) => blob::Error::Http(error),
+                error => blob::Error::NotGiven {
+                    category: error.category(),
+                    source: Box::new(error),
+                },
+            })?;
         blob::promised(answer, from, self.expected.size)
     }
 }

@@ -1,0 +1,253 @@
+//! Which of the available versions of a provider are mirrored, and for which platforms.
+
+use std::collections::BTreeMap;
+
+use crate::constraint::VersionConstraints;
+use crate::platform::Platform;
+use crate::source::AvailableVersion;
+use crate::version::Version;
+
+/// A range of versions of one provider.
+#[derive(Clone, Debug)]
+pub struct VersionFilter {
+    /// The acceptable versions.
+    pub versions: VersionConstraints,
+    /// At most this many, the newest; `None` for all.
+    pub newest: Option<usize>,
+    /// Whether pre-releases match that no constraint names.
+    pub prereleases: bool,
+    /// The platforms; `None` for all that the source has.
+    pub platforms: Option<Vec<Platform>>,
+}
+
+/// A version that at least one filter matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Selected {
+    pub(super) available: AvailableVersion,
+    /// The platforms to mirror, sorted; `None` if only the release itself will tell.
+    pub(super) platforms: Option<Vec<Platform>>,
+    /// Requested platforms that the source does not list.
+    pub(super) absent: Vec<Platform>,
+}
+
+impl Selected {
+    /// Whether the source lists none of the requested platforms.
+    pub(super) fn is_empty(&self) -> bool {
+        self.platforms.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// The version and the platforms that the source lists for it.
+    pub(super) fn published(&self) -> Option<(Version, Vec<Platform>)> {
+        let platforms = self.available.platforms.clone()?;
+        Some((self.available.version.version().clone(), platforms))
+    }
+}
+
+impl VersionFilter {
+    fn admits(&self, version: &Version) -> bool {
+        self.versions.admits(version)
+            || self.prereleases && version.is_prerelease() && self.versions.spans(version)
+    }
+
+    /// The versions that match, the newest first.
+    fn among<'a>(&self, available: &'a [AvailableVersion]) -> Vec<&'a AvailableVersion> {
+        let admitted = available
+            .iter()
+            .rev()
+            .filter(|one| self.admits(one.version.version()));
+        admitted.take(self.newest.unwrap_or(usize::MAX)).collect()
+    }
+
+    fn no_match(&self, available: &[AvailableVersion]) -> NoMatch {
+        let available = available.iter().map(|one| one.version.version().clone());
+        NoMatch {
+            versions: self.versions.clone(),
+            platforms: self.platforms.clone(),
+            available: available.collect(),
+        }
+    }
+
+    /// The requested platforms that the version has, and those that it lacks.
+    fn platforms_of(&self, available: &AvailableVersion) -> (Option<Vec<Platform>>, Vec<Platform>) {
+        match (&self.platforms, &available.platforms) {
+            (Some(wanted), Some(there)) => {
+                let is_there = |platform: &Platform| there.contains(platform);
+                let (found, absent) = wanted.iter().cloned().partition(is_there);
+                (Some(found), absent)
+            }
+            (Some(only), None) | (None, Some(only)) => (Some(only.clone()), Vec::new()),
+            (None, None) => (None, Vec::new()),
+        }
+    }
+}
+
+/// The result of applying all filters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Selection {
+    /// The matching versions, the newest first.
+    pub(super) selected: Vec<Selected>,
+    /// The filters that no version matches.
+    pub(super) unmatched: Vec<NoMatch>,
+}
+
+/// A filter that no available version matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NoMatch {
+    pub(super) versions: VersionConstraints,
+    /// The requested platforms; `None` for all.
+    pub(super) platforms: Option<Vec<Platform>>,
+    /// All available versions, ascending.
+    pub(super) available: Vec<Version>,
+}
+
+/// Applies filters to the available versions, which are ascending. A version that several filters match gets the platforms of all of them.
+pub(super) fn select(filters: &[VersionFilter], available: &[AvailableVersion]) -> Selection {
+    let mut selection: BTreeMap<&Version, Selected> = BTreeMap::new();
+    let mut unmatched: Vec<NoMatch> = Vec::new();
+    for filter in filters {
+        let among = filter.among(available);
+        if among.is_empty() {
+            let mut known = unmatched.iter_mut();
+            match known.find(|known| known.versions == filter.versions) {
+                Some(known) => {
+                    known.platforms = union(known.platforms.take(), filter.platforms.clone());
+                }
+                None => unmatched.push(filter.no_match(available)),
+            }
+        }
+        for available in among {
+            let (platforms, absent) = filter.platforms_of(available);
+            let selected = selection
+                .entry(available.version.version())
+                .or_insert_with(|| Selected {
+                    available: available.clone(),
+                    platforms: Some(Vec::new()),
+                    absent: Vec::new(),
+                });
+            selected.platforms = union(selected.platforms.take(), platforms);
+            selected.absent.extend(absent);
+        }
+    }
+    Selection {
+        selected: selection.into_values().rev().collect(),
+        unmatched,
+    }
+}
+
+fn union(one: Option<Vec<Platform>>, other: Option<Vec<Platform>>) -> Option<Vec<Platform>> {
+    let (mut all, more) = (one?, other?);
+    all.extend(more);
+    all.sort();
+    all.dedup();
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn available(texts: &[(&str, Option<&str>)]) -> Vec<AvailableVersion> {
+        let available = |(version, platforms): &(&str, Option<&str>)| AvailableVersion {
+            version: version.parse().unwrap(),
+            platforms: platforms.map(read),
+        };
+        texts.iter().map(available).collect()
+    }
+
+    fn read(platforms: &str) -> Vec<Platform> {
+        let words = platforms.split_whitespace();
+        words.map(|text| text.parse().unwrap()).collect()
+    }
+
+    fn filter(constraints: &str, newest: Option<usize>, platforms: Option<&str>) -> VersionFilter {
+        VersionFilter {
+            versions: constraints.parse().unwrap(),
+            newest,
+            prereleases: false,
+            platforms: platforms.map(read),
+        }
+    }
+
+    fn shown(selection: Selection) -> Vec<String> {
+        let show = |selected: &Selected| {
+            let platforms = selected.platforms.as_ref().map(|all| {
+                let texts: Vec<String> = all.iter().map(Platform::to_string).collect();
+                texts.join(" ")
+            });
+            let version = selected.available.version.version();
+            format!("{version} {}", platforms.as_deref().unwrap_or("?"))
+        };
+        selection.selected.iter().map(show).collect()
+    }
+
+    #[test]
+    fn the_newest_of_a_range_for_the_platforms_that_are_there() {
+        let available = available(&[
+            ("1.0.0", Some("linux_amd64")),
+            ("1.1.0", Some("linux_amd64 linux_arm64")),
+            ("1.2.0-rc1", None),
+            ("2.0.0", None),
+        ]);
+        assert_eq!(
+            shown(select(
+                &[filter("~> 1.0", None, Some("linux_arm64"))],
+                &available
+            )),
+            ["1.1.0 linux_arm64", "1.0.0 "]
+        );
+        assert_eq!(
+            shown(select(&[filter(">= 0", Some(1), None)], &available)),
+            ["2.0.0 ?"]
+        );
+        let mut early = filter("~> 1.0", Some(2), None);
+        early.prereleases = true;
+        assert_eq!(
+            shown(select(&[early], &available)),
+            ["1.2.0-rc1 ?", "1.1.0 linux_amd64 linux_arm64"]
+        );
+    }
+
+    #[test]
+    fn filters_for_one_version_are_merged() {
+        let available = available(&[("1.0.0", None), ("2.0.0", None)]);
+        let filters = [
+            filter("1.0.0", None, Some("linux_arm64")),
+            filter(">= 1", None, Some("linux_amd64")),
+            filter("2.0.0", None, None),
+        ];
+        assert_eq!(
+            shown(select(&filters, &available)),
+            ["2.0.0 ?", "1.0.0 linux_amd64 linux_arm64"]
+        );
+    }
+
+    #[test]
+    fn missing_platforms_are_reported() {
+        let available = available(&[("1.0.0", Some("linux_amd64"))]);
+        let one = |platforms| {
+            let selection = select(&[filter(">= 1", None, Some(platforms))], &available);
+            selection.selected.into_iter().next_back().unwrap()
+        };
+        let some = one("linux_amd64 linux_arm64");
+        assert_eq!((some.is_empty(), some.absent), (false, read("linux_arm64")));
+        assert!(one("linux_arm64").is_empty());
+    }
+
+    #[test]
+    fn an_unmatched_filter_lists_the_available_versions() {
+        let available = available(&[("1.0.0", None)]);
+        let filters = [
+            filter("3.0.0", None, Some("linux_arm64")),
+            filter(">= 1", None, None),
+            filter("3.0.0", None, Some("linux_amd64")),
+        ];
+        let selection = select(&filters, &available);
+        let expected = NoMatch {
+            versions: "3.0.0".parse().unwrap(),
+            platforms: Some(read("linux_amd64 linux_arm64")),
+            available: vec!["1.0.0".parse().unwrap()],
+        };
+        assert_eq!(selection.unmatched, [expected]);
+        assert_eq!(shown(selection), ["1.0.0 ?"]);
+    }
+}
