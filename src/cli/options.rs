@@ -181,6 +181,7 @@ impl Globals {
             credentials,
             patience: access::patience(),
             temp_files: TempFileBudget::new(self.jobs()),
+            open_answers: source::OpenAnswers::new(self.jobs()),
         })
     }
 

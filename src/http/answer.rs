@@ -145,6 +145,19 @@ impl Answer {
         whole(self.body, &self.url, limit).await
     }
 
+    /// Returns the answer's permit to download from its host, while the body is not read. [`super::Http::take_up`] waits for another one.
+    #[must_use]
+    pub fn set_aside(mut self) -> Self {
+        self.hold(None);
+        self
+    }
+
+    pub(super) fn hold(&mut self, permit: Option<Permit>) {
+        if let Content::Coming(coming) = &mut self.body {
+            coming._permit = permit;
+        }
+    }
+
     /// The body as it comes.
     pub fn chunks(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
         flow(self.body, self.url)

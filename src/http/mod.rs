@@ -117,6 +117,13 @@ impl Http {
         }
     }
 
+    /// Waits for a permit to read an answer that was [set aside](Answer::set_aside).
+    pub async fn take_up(&self, mut answer: Answer) -> Answer {
+        let permit = self.0.limits.permit(answer.url(), Use::Download).await;
+        answer.hold(Some(permit));
+        answer
+    }
+
     /// The base URL of a host that the user named.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 //! 3. A version that the store has for every platform is **present**: its index says so, and the source is not asked again. So is one
 //!    that is locked, and that its source has withdrawn since.
 //! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
-//! 5. [`crate::trust`] **verifies** it, before any package flows; only then the source is asked for sizes that it did not say.
+//! 5. [`crate::trust`] **verifies** it before any package flows. Only then are packages requested whose sizes the source did not say.
 //! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between. Nobody opens them on the
 //!    way; what does not even end as a zip does never arrives.
 //!
@@ -238,7 +238,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             ..
         }: &Selected,
         tags: &BTreeSet<String>,
-    ) -> Result<Prepared<S::Package>, Failure> {
+    ) -> Result<Prepared<S::PackageMeta>, Failure> {
         let provider = &self.task.provider;
         let version = available.version.version();
         let subject = Subject::version(provider, version);
@@ -290,7 +290,6 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             subject: subject.clone(),
             authentication: verified.authentication().clone(),
         });
-        let verified = self.source.packages(verified).await.map_err(from_source)?;
         Ok(Prepared::lacking(verified, stored, &read))
     }
 
@@ -335,7 +334,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 
     async fn carry_out(
         &self,
-        prepared: Prepared<S::Package>,
+        prepared: Prepared<S::PackageMeta>,
         tags: &BTreeSet<String>,
     ) -> Result<Published, Failure> {
         let options = &publish::Options {
@@ -358,6 +357,10 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
                 index,
             } => (release, beside, index),
         };
+        // Only now: the answers that tell sizes wait, opened, until the packages are copied.
+        let subject = Subject::version(&release.provider, &release.version);
+        let release = self.source.packages(*release).await;
+        let release = release.map_err(|error| self.at_source(error, subject))?;
         let destination = &self.task.destination;
         let known = Some(Known {
             tags,

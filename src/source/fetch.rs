@@ -8,6 +8,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
+use super::opened::OpenAnswers;
 use crate::address::Hostname;
 use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
@@ -27,8 +28,10 @@ pub struct Access {
     pub credentials: Credentials,
     /// How patient we are.
     pub patience: Patience,
-    /// How many packages may be in temporary files at once, until their size and hash are known.
+    /// How many packages may wait in temporary files, until it is known what they are.
     pub temp_files: TempFileBudget,
+    /// How many answers may be open at once that only told a size so far.
+    pub open_answers: OpenAnswers,
 }
 
 /// How much is done for an answer.
@@ -68,6 +71,7 @@ impl Access {
             credentials: Credentials::none(),
             patience: Patience::default(),
             temp_files: TempFileBudget::new(packages),
+            open_answers: OpenAnswers::new(packages),
         }
     }
 

@@ -32,6 +32,7 @@ pub mod filesystem_mirror;
 pub mod folder;
 mod location;
 pub mod network_mirror;
+mod opened;
 pub mod origin;
 mod package;
 mod remote;
@@ -42,6 +43,7 @@ mod wire;
 pub use auth::AuthTried;
 pub use error::{Document, Error};
 pub use fetch::{Access, Patience};
+pub use opened::OpenAnswers;
 pub use package::PackageMeta;
 pub use remote::RemotePackage;
 

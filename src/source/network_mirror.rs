@@ -197,6 +197,7 @@ impl NetworkMirror {
             digest: digests.first().filter(|_| digests.len() == 1).copied(),
             size: None,
             hashes,
+            opened: None,
         })
     }
 }
@@ -280,7 +281,7 @@ impl Source for NetworkMirror {
             metas.push(self.meta(archive, &platform, &url)?);
             platforms_found.push(platform);
         }
-        let remote = package::follow(metas).await?;
+        let remote = package::resolve(metas).await?;
         let packages = platforms_found
             .into_iter()
             .zip(remote)

@@ -1,7 +1,12 @@
-//! Packages of which not everything is known: what is missing is asked for, or the package is fetched to find out.
+//! Packages whose size or digest the source does not say.
 //!
-//! Those that are fetched wait in temporary files until the store takes them. How many there are at once has a limit, over all
-//! versions of all providers; a version that has more of them is fetched twice where there is no room for all.
+//! The size of a package is in the answer that brings it: the request is sent when the size has to be known, and the upload reads the
+//! answer ([`super::opened`]). A version with more such packages than answers may be open at once asks for the size of the others by a
+//! request of its own.
+//!
+//! A package whose digest is unknown, or whose server announces no length, is downloaded into a temporary file until the store takes
+//! it. The number of these files has a limit, over all versions of all providers; a version that has more such packages than there is
+//! room for downloads the others twice.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,9 +14,11 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
 use reqwest::header::ETAG;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::Error;
 use super::location::PackageLocation;
+use super::opened::Opened;
 use super::remote::{PackageBytes, RemotePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::blob::MOST_RESUMPTIONS;
@@ -26,23 +33,23 @@ const LARGEST: u64 = 8 << 30;
 /// How many packages of one version are asked about, or fetched, at once.
 const ABREAST: usize = 8;
 
-/// What is known of a package before anybody has asked where it lies.
+/// What a source says about a package.
 #[derive(Clone, Debug)]
 pub struct PackageMeta {
     pub(super) location: PackageLocation,
-    /// What it is, where somebody says that.
+    /// Its digest, if the source says it.
     pub(super) digest: Option<Digest>,
-    /// Its size in bytes, where somebody says that.
+    /// Its size in bytes, if the source says it.
     pub(super) size: Option<u64>,
-    /// Where nobody says what it is: it must match one of these, if there are any.
+    /// If the digest is unknown: the package must match one of these, unless there are none.
     pub(super) hashes: Vec<PackageHash>,
+    /// The answer that told the size, not read yet.
+    pub(super) opened: Option<Opened>,
 }
 
-/// Finds out about the packages of a version.
-pub(super) async fn follow(metas: Vec<PackageMeta>) -> Result<Vec<RemotePackage>, Error> {
-    let asked = metas.into_iter().map(PackageMeta::sized);
-    let asked = futures_util::stream::iter(asked).buffered(ABREAST);
-    let metas: Vec<PackageMeta> = asked.try_collect().await?;
+/// Finds out what the source does not say about the packages of a version.
+pub(super) async fn resolve(metas: Vec<PackageMeta>) -> Result<Vec<RemotePackage>, Error> {
+    let metas = with_sizes(metas).await?;
     let unknown = |meta: &&PackageMeta| meta.known().is_none();
     let mut left = metas.iter().filter(unknown).count();
     let Some(first) = metas.iter().find(unknown) else {
@@ -51,11 +58,11 @@ pub(super) async fn follow(metas: Vec<PackageMeta>) -> Result<Vec<RemotePackage>
     let permit = Arc::new(first.location.access.temp_files.acquire(left).await);
     let abreast = ABREAST.min(permit.files());
     let found = metas.into_iter().map(|meta| {
-        // The last of them keep their files. Results come in order: what is under way, or waits for an earlier one, is never more
-        // than there is room for, and what has come keeps a file only when all that gave theirs up are done.
+        // The last of them keep their files. Results come in order: the downloads under way, and those that wait for an earlier one,
+        // are never more than there is room for; a file is kept only after all downloads that do not keep theirs.
         let keeps = left <= permit.files();
         left -= usize::from(unknown(&&meta));
-        meta.resolve(Arc::clone(&permit), keeps)
+        meta.into_remote(Arc::clone(&permit), keeps)
     });
     futures_util::stream::iter(found)
         .buffered(abreast)
@@ -63,11 +70,45 @@ pub(super) async fn follow(metas: Vec<PackageMeta>) -> Result<Vec<RemotePackage>
         .await
 }
 
+/// Asks for sizes that the source does not say.
+async fn with_sizes(metas: Vec<PackageMeta>) -> Result<Vec<PackageMeta>, Error> {
+    let count = metas.iter().filter(|meta| meta.lacks_size()).count();
+    let mut permits = match metas.iter().find(|meta| meta.lacks_size()) {
+        Some(first) => {
+            let answers = &first.location.access.open_answers;
+            answers.permits(count).await.into_iter()
+        }
+        None => return Ok(metas),
+    };
+    let asked = metas.into_iter().map(|meta| {
+        let permit = match meta.lacks_size() {
+            true => permits.next(),
+            false => None,
+        };
+        meta.with_size(permit)
+    });
+    let asked = futures_util::stream::iter(asked).buffered(ABREAST);
+    asked.try_collect().await
+}
+
 impl PackageMeta {
-    /// Asks for a size that nobody has said. Where nobody says what the package is, that would not help.
-    async fn sized(mut self) -> Result<Self, Error> {
-        if self.digest.is_some() && self.size.is_none() {
-            self.size = self.location.size().await?;
+    /// Whether its size has to be asked for. It would not help where the digest is unknown too.
+    fn lacks_size(&self) -> bool {
+        self.digest.is_some() && self.size.is_none()
+    }
+
+    /// Asks for the size if the source does not say it: with a permit by opening the answer that the upload will read.
+    async fn with_size(mut self, permit: Option<OwnedSemaphorePermit>) -> Result<Self, Error> {
+        if !self.lacks_size() {
+            return Ok(self);
+        }
+        match permit {
+            Some(permit) => {
+                let answer = self.location.ask(0, None).await?;
+                self.size = answer.content_length();
+                self.opened = Some(Opened::new(answer, permit));
+            }
+            None => self.size = self.location.size().await?,
         }
         Ok(self)
     }
@@ -79,13 +120,16 @@ impl PackageMeta {
 
     fn remote(&self) -> Option<RemotePackage> {
         self.known().map(|expected| RemotePackage {
-            bytes: PackageBytes::Remote(Box::new(self.location.clone())),
+            bytes: PackageBytes::Remote {
+                location: Box::new(self.location.clone()),
+                opened: self.opened.clone(),
+            },
             expected,
         })
     }
 
-    /// The package, fetched if that is needed to know it. Who may not keep the file fetches it again later.
-    async fn resolve(self, permit: Arc<Permit>, keeps: bool) -> Result<RemotePackage, Error> {
+    /// The package, downloaded if its size or digest is still unknown. If the file cannot be kept, the upload downloads it again.
+    async fn into_remote(self, permit: Arc<Permit>, keeps: bool) -> Result<RemotePackage, Error> {
         if let Some(package) = self.remote() {
             return Ok(package);
         }
@@ -93,7 +137,7 @@ impl PackageMeta {
         if self.digest.is_none() {
             self.check(&file, &found.digest, &permit).await?;
         }
-        // What lies there is told from what was promised when it is published.
+        // A digest that differs from the promised one is reported when the package is published.
         let digest = self.digest.unwrap_or(found.digest);
         Ok(RemotePackage {
             expected: Expected { digest, ..found },
@@ -102,12 +146,15 @@ impl PackageMeta {
                     file,
                     _permit: permit,
                 },
-                false => PackageBytes::Remote(Box::new(self.location)),
+                false => PackageBytes::Remote {
+                    location: Box::new(self.location),
+                    opened: None,
+                },
             },
         })
     }
 
-    /// Holds what came to the hashes.
+    /// Compares the downloaded package with the hashes.
     async fn check(
         &self,
         file: &TempFile,
@@ -137,7 +184,7 @@ impl PackageMeta {
     }
 }
 
-/// Inflates a zip where nobody else has to wait for it, and stops when nobody waits for the result.
+/// Computes the `h1` of a zip on a thread of its own, and stops when the result is not needed any more.
 async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archive::Error> {
     let (reader, permit) = (file.reader(0), Arc::clone(permit));
     let wanted = Arc::new(());
@@ -166,13 +213,13 @@ fn list(hashes: &[PackageHash]) -> String {
     texts.join(", ")
 }
 
-/// A package on its way into a temporary file.
+/// A package that is downloaded into a temporary file.
 struct Fetching<'a> {
     meta: &'a PackageMeta,
     file: TempFileWriter,
     hasher: Hasher,
     size: u64,
-    /// What tells this content of the URL from any other.
+    /// The strong `ETag` of what was received so far.
     tag: Option<String>,
 }
 
@@ -187,7 +234,7 @@ impl<'a> Fetching<'a> {
         })
     }
 
-    /// Fetches it, again and again where that may help.
+    /// Downloads the package, and resumes where the network cuts it.
     async fn run(mut self) -> Result<(TempFile, Expected), Error> {
         let PackageLocation { access, url, .. } = &self.meta.location;
         let mut retry = Retry::new(access.patience.packages);
@@ -208,17 +255,23 @@ impl<'a> Fetching<'a> {
         Ok((self.file.finish(), Expected { digest, size }))
     }
 
-    /// Fetches what is missing.
+    /// Downloads what is missing.
     async fn attempt(&mut self) -> Result<(), Error> {
-        // Of another package the rest would fit as well, and nobody would notice.
+        // Without a tag or a digest, nobody would notice that the rest belongs to another package.
         if self.tag.is_none() && self.meta.digest.is_none() {
             self.start_over()?;
         }
-        let answer = self
-            .meta
-            .location
-            .ask(self.size, self.tag.as_deref())
-            .await?;
+        let PackageMeta {
+            location, opened, ..
+        } = self.meta;
+        let opened = match opened {
+            Some(opened) => opened.take(&location.access.http).await,
+            None => None,
+        };
+        let answer = match opened {
+            Some(answer) => answer,
+            None => location.ask(self.size, self.tag.as_deref()).await?,
+        };
         if answer.status() != StatusCode::PARTIAL_CONTENT {
             self.start_over()?;
         }
@@ -247,7 +300,7 @@ impl<'a> Fetching<'a> {
         Ok(())
     }
 
-    /// How long the whole will be, where the answer says that.
+    /// The announced size of the whole package.
     fn announced(&self, answer: &Answer) -> Option<u64> {
         let rest = answer.content_length()?;
         self.size.checked_add(rest)

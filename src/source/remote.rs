@@ -5,6 +5,7 @@ use std::task::Poll;
 
 use super::error::Error;
 use super::location::PackageLocation;
+use super::opened::Opened;
 use crate::blob::{self, BlobSource, Body};
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
@@ -18,7 +19,11 @@ pub struct RemotePackage {
 
 #[derive(Clone, Debug)]
 pub(super) enum PackageBytes {
-    Remote(Box<PackageLocation>),
+    Remote {
+        location: Box<PackageLocation>,
+        /// The answer that told the size.
+        opened: Option<Opened>,
+    },
     /// Nobody says what it is, so it was fetched beforehand.
     TempFile {
         file: TempFile,
@@ -40,7 +45,7 @@ impl BlobSource for RemotePackage {
     }
 
     fn can_be_cut(&self) -> bool {
-        matches!(self.bytes, PackageBytes::Remote(_))
+        matches!(self.bytes, PackageBytes::Remote { .. })
     }
 
     fn is_unopened(&self) -> bool {
@@ -48,8 +53,8 @@ impl BlobSource for RemotePackage {
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        let location = match &self.bytes {
-            PackageBytes::Remote(location) => location,
+        let (location, opened) = match &self.bytes {
+            PackageBytes::Remote { location, opened } => (location, opened),
             PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
                 return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
@@ -58,16 +63,24 @@ impl BlobSource for RemotePackage {
                 })));
             }
         };
-        let answer = location
-            .ask(from, None)
-            .await
-            .map_err(|error| match error {
-                Error::Http(error) => blob::Error::Http(error),
-                error => blob::Error::NotGiven {
-                    category: error.category(),
-                    source: Box::new(error),
-                },
-            })?;
+        let first = match opened.as_ref().filter(|_| from == 0) {
+            Some(opened) => opened.take(&location.access.http).await,
+            None => None,
+        };
+        let answer = match first {
+            Some(answer) => answer,
+            None => location.ask(from, None).await.map_err(unread)?,
+        };
         blob::promised(answer, from, self.expected.size)
+    }
+}
+
+fn unread(error: Error) -> blob::Error {
+    match error {
+        Error::Http(error) => blob::Error::Http(error),
+        error => blob::Error::NotGiven {
+            category: error.category(),
+            source: Box::new(error),
+        },
     }
 }

@@ -1,7 +1,7 @@
 //! How many requests a mirror takes.
 
 use super::team::Team;
-use crate::support::origin::{Provider, Release};
+use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::registry::quirks::GITLAB;
 use crate::support::registry::{Access, Personality, Setup};
 use crate::support::release::ReleaseFolder;
@@ -121,9 +121,65 @@ fn the_proof_is_fetched_once_although_nobody_says_which_platforms_there_are() {
         .without_packages();
     let team = Team::of(vec![Provider::new("acme/demo").release(quiet)]);
     team.mirror(&[]).succeeds();
-    // Each size is asked for.
     assert_eq!(
         team.origin.counters(),
-        "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 4 package"
+        "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 2 package"
     );
+}
+
+/// Providers as most registries describe them: without the sizes of their packages.
+fn without_sizes(providers: usize, versions: usize) -> Vec<Provider> {
+    let mut all = Provider::many(providers, versions, &PLATFORMS);
+    for provider in &mut all {
+        let releases = provider.releases.drain(..);
+        provider.releases = releases.map(Release::without_packages).collect();
+    }
+    all
+}
+
+#[test]
+fn a_package_of_unknown_size_is_requested_once() {
+    let team = Team::of(without_sizes(25, 1));
+    team.mirror(&[]).succeeds();
+    team.assert_whole();
+    assert_eq!(team.origin.seen().len(), 276);
+    assert_eq!(
+        team.origin.counters(),
+        "1 discovery, 25 versions, 100 download, 25 document, 25 signature, 100 package"
+    );
+    let is_part = |seen: &Seen| seen.header("range").is_some();
+    assert_eq!(team.origin.count(is_part), 0);
+}
+
+/// The answers that wait for their upload are never more than `--jobs`, however many versions are planned at once.
+#[test]
+fn more_packages_than_answers_may_be_open_are_asked_for_their_sizes() {
+    for (jobs, packages) in [("1", 7), ("3", 5), ("8", 4)] {
+        let team = Team::of(without_sizes(20, 2));
+        team.mirror(&["--jobs", jobs]).succeeds();
+        team.assert_whole();
+        assert_eq!(team.origin.count(asks("package")), 40 * packages);
+    }
+}
+
+#[test]
+fn an_answer_that_was_closed_before_its_upload_is_requested_again() {
+    let team = Team::of(without_sizes(1, 1));
+    team.origin.storm(4, asks("package"), Fault::cut_body(0));
+    team.mirror(&[]).succeeds();
+    team.assert_whole();
+    assert_eq!(team.origin.count(asks("package")), 8);
+}
+
+#[test]
+fn an_answer_that_no_upload_needs_is_not_read() {
+    let team = Team::of(without_sizes(1, 1));
+    team.mirror(&[]).succeeds();
+    team.forget();
+    // Whoever read them would wait for ever.
+    team.origin.always(asks("package"), Fault::stall_body(0));
+    team.mirror(&["--recheck", "--timeout", "1"]).succeeds();
+    assert_eq!(team.origin.count(asks("package")), 4);
+    let before = team.stored();
+    assert!(!before.contains("PUT"), "{before}");
 }

@@ -108,6 +108,7 @@ impl Metadata {
                 digest: Some(self.digest),
                 size: self.size,
                 hashes: Vec::new(),
+                opened: None,
             },
         }
     }

@@ -404,7 +404,7 @@ impl Source for Origin {
     ) -> Result<Verified<Release<RemotePackage>>, Error> {
         let metas = release.packages.iter();
         let packages =
-            package::follow(metas.map(|package| package.location.clone()).collect()).await?;
+            package::resolve(metas.map(|package| package.location.clone()).collect()).await?;
         let found = packages.into_iter().map(|package| {
             let Expected { size, .. } = package.promised();
             (package, size)
