@@ -36,7 +36,7 @@ use crate::platform::Platform;
 use crate::prove::prove;
 use crate::publish::{self, Demands, Destination, Known, publish};
 use crate::release::Release;
-use crate::source::{self, Source};
+use crate::source::{self, PackageMeta, Source};
 use crate::store::WriteStore;
 use crate::store::graph::StoredPackage;
 use crate::trust::rule::Unsigned;
@@ -79,9 +79,9 @@ pub struct Task<D> {
 
 /// Mirrors providers, several at once, of each the newest version first, and lets `hear` know what became of each version as soon as it
 /// is done.
-pub async fn mirror<S: Source, D: WriteStore>(
+pub async fn mirror<D: WriteStore>(
     tasks: Vec<Task<D>>,
-    source: &S,
+    source: &Source,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
     hear: &Hear<'_>,
@@ -99,20 +99,20 @@ pub async fn mirror<S: Source, D: WriteStore>(
 }
 
 /// One provider on its way.
-struct Journey<'a, S, D> {
+struct Journey<'a, D> {
     task: Task<D>,
-    source: &'a S,
+    source: &'a Source,
     options: &'a Options,
     reporter: &'a Arc<dyn Reporter>,
 }
 
 /// What is known of a version before its packages flow.
-enum Prepared<L> {
+enum Prepared {
     /// The store has all of it.
     Present(Box<Published>),
     /// The packages that the store lacks, and their proof.
     Lacking {
-        release: Box<Verified<Release<L>>>,
+        release: Box<Verified<Release<PackageMeta>>>,
         /// What the store has of this version besides.
         beside: Vec<PublishedPackage>,
         /// The index that it has.
@@ -120,14 +120,14 @@ enum Prepared<L> {
     },
 }
 
-impl<L> Prepared<L> {
+impl Prepared {
     fn present(published: Published) -> Self {
         Self::Present(Box::new(published))
     }
 
     /// `read` are the packages of `stored` whose manifests were read.
     fn lacking(
-        release: Verified<Release<L>>,
+        release: Verified<Release<PackageMeta>>,
         stored: Option<Stored>,
         read: &[StoredPackage],
     ) -> Self {
@@ -147,7 +147,7 @@ impl<L> Prepared<L> {
     }
 }
 
-impl<S: Source, D: WriteStore> Journey<'_, S, D> {
+impl<D: WriteStore> Journey<'_, D> {
     async fn provider(&self, hear: &Hear<'_>) {
         let (selection, tags) = match self.survey().await {
             Ok(found) => found,
@@ -238,7 +238,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
             ..
         }: &Selected,
         tags: &BTreeSet<String>,
-    ) -> Result<Prepared<S::PackageMeta>, Failure> {
+    ) -> Result<Prepared, Failure> {
         let provider = &self.task.provider;
         let version = available.version.version();
         let subject = Subject::version(provider, version);
@@ -261,7 +261,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
         if let (Some(stored), Some([])) = (&stored, lacking.as_deref()) {
             return Ok(Prepared::present(self.present(version, stored, &read)));
         }
-        if !S::BRINGS_PROOF && stored.is_none() {
+        if !self.source.brings_proof() && stored.is_none() {
             // That nothing will do as proof is known before anything flows.
             let nothing = self
                 .verify(Release::unproven(provider, version, Vec::new()))
@@ -296,19 +296,19 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     /// Whether evidence can come from the source into the store.
     fn can_prove(&self) -> bool {
         let Destination { store, repository } = &self.task.destination;
-        S::BRINGS_PROOF && store.takes_evidence(repository)
+        self.source.brings_proof() && store.takes_evidence(repository)
     }
 
     async fn verify(
         &self,
-        release: Release<S::PackageMeta>,
-    ) -> Result<Verified<Release<S::PackageMeta>>, trust::Error> {
+        release: Release<PackageMeta>,
+    ) -> Result<Verified<Release<PackageMeta>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
         let Some(hashes) = self.task.locked.get(&release.version) else {
             return self.can_be_pinned(prove(release, rule, now).await?);
         };
         // Where keys are named, a signature by them is required, and no lock file stands in for it.
-        if S::BRINGS_PROOF || rule.pinned() {
+        if self.source.brings_proof() || rule.pinned() {
             let verified = prove(release, rule, now).await?.locked(hashes)?;
             return self.can_be_pinned(verified);
         }
@@ -323,8 +323,8 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     /// Passes on a release whose key may be written into the trust file, if that is what is done with keys.
     fn can_be_pinned(
         &self,
-        release: Verified<Release<S::PackageMeta>>,
-    ) -> Result<Verified<Release<S::PackageMeta>>, trust::Error> {
+        release: Verified<Release<PackageMeta>>,
+    ) -> Result<Verified<Release<PackageMeta>>, trust::Error> {
         let notes = &release.authentication().notes;
         if self.options.pins_keys && notes.contains(&Note::UnverifiedTransport) {
             return Err(trust::Error::UnverifiedTransport);
@@ -334,7 +334,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 
     async fn carry_out(
         &self,
-        prepared: Prepared<S::PackageMeta>,
+        prepared: Prepared,
         tags: &BTreeSet<String>,
     ) -> Result<Published, Failure> {
         let options = &publish::Options {

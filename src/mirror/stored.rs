@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Journey, Source};
+use super::Journey;
 use crate::oci::Tag;
 use crate::outcome::{Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
@@ -19,7 +19,7 @@ pub(super) struct Stored {
     pub(super) has_evidence: bool,
 }
 
-impl<S: Source, D: WriteStore> Journey<'_, S, D> {
+impl<D: WriteStore> Journey<'_, D> {
     /// What the store has of a version; nothing where everything is to be compared, and where it cannot be read: then it is for
     /// [`publish`] to say what that means.
     pub(super) async fn look(

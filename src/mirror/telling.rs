@@ -1,17 +1,16 @@
 //! What is told on the way, and whose fault a failure is.
 
 use super::Journey;
-use crate::blob::BlobSource;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::publish::Destination;
 use crate::release::Release;
-use crate::source::{self, Source};
+use crate::source::{self, SourcePackage};
 use crate::store::{self, WriteStore};
 use crate::version::Version;
 
-impl<S: Source, D: WriteStore> Journey<'_, S, D> {
+impl<D: WriteStore> Journey<'_, D> {
     /// Tells for which wanted platforms the source has nothing.
     pub(super) fn tell_what_is_absent(&self, version: &Version, absent: &[Platform]) {
         for platform in absent {
@@ -41,7 +40,11 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
     }
 
     /// A failure on the side that it happened on.
-    pub(super) fn unpublished(&self, problem: Problem, release: &Release<S::Package>) -> Failure {
+    pub(super) fn unpublished(
+        &self,
+        problem: Problem,
+        release: &Release<SourcePackage>,
+    ) -> Failure {
         let mut subject = Subject::version(&release.provider, &release.version);
         let problem = of_package(problem, release);
         if let Problem::Archive { file, .. } = &problem {
@@ -89,7 +92,7 @@ impl<S: Source, D: WriteStore> Journey<'_, S, D> {
 }
 
 /// Bytes of a package that are not those that were promised are its source's fault: the store only notices.
-fn of_package<L: BlobSource>(problem: Problem, release: &Release<L>) -> Problem {
+fn of_package(problem: Problem, release: &Release<SourcePackage>) -> Problem {
     match problem {
         Problem::Store(store::Error::Blob {
             what,

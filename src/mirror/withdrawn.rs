@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::selection::NoMatch;
-use super::{Journey, Source, Stored};
+use super::{Journey, Stored};
 use crate::digest::Digest;
 use crate::event::{Event, Subject};
 use crate::hash::PackageHash;
@@ -17,7 +17,7 @@ use crate::store::graph::{self, StoredPackage};
 use crate::trust;
 use crate::version::Version;
 
-impl<S: Source, D: WriteStore> Journey<'_, S, D> {
+impl<D: WriteStore> Journey<'_, D> {
     /// What becomes of a filter that nothing matches: present, if it is for a locked version and the store has that.
     pub(super) async fn without_match(
         &self,

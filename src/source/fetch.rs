@@ -28,7 +28,7 @@ pub struct Access {
     pub credentials: Credentials,
     /// How patient we are.
     pub patience: Patience,
-    /// How many packages may wait in temporary files, until it is known what they are.
+    /// How many packages may be in temporary files at once, until their size and hash are known.
     pub temp_files: TempFileBudget,
     /// How many answers may be open at once that only told a size so far.
     pub open_answers: OpenAnswers,

@@ -17,7 +17,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::{AvailableVersion, AvailableVersions, ReleaseAnswer, Source};
+use super::{AvailableVersion, AvailableVersions, PackageMeta, ReleaseAnswer, SourcePackage};
 use crate::address::{Hostname, ProviderAddr};
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
@@ -25,7 +25,7 @@ use crate::disk;
 use crate::error::printable_path;
 use crate::platform::Platform;
 use crate::release::{Package, Release, canonical_file_name};
-use crate::trust::{PackageName, Verified};
+use crate::trust::PackageName;
 use crate::version::{SpelledVersion, Version};
 
 /// A filesystem mirror.
@@ -269,13 +269,8 @@ fn check(path: &Path) -> Result<(), Error> {
     })
 }
 
-impl Source for FilesystemMirror {
-    type PackageMeta = File;
-    type Package = File;
-
-    const BRINGS_PROOF: bool = false;
-
-    async fn available_versions(
+impl FilesystemMirror {
+    pub(super) fn available_versions(
         &self,
         provider: &ProviderAddr,
     ) -> Result<AvailableVersions, Error> {
@@ -299,7 +294,7 @@ impl Source for FilesystemMirror {
         Ok(AvailableVersions { versions, warnings })
     }
 
-    async fn platforms(
+    pub(super) fn platforms(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
@@ -309,12 +304,12 @@ impl Source for FilesystemMirror {
         Ok(of_version.map(|one| one.platform).collect())
     }
 
-    async fn release(
+    pub(super) async fn release(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<ReleaseAnswer<File>, Error> {
+    ) -> Result<ReleaseAnswer, Error> {
         let mut found = self.find(provider)?.packed;
         found.retain(|one| {
             one.version.version() == version.version()
@@ -328,7 +323,7 @@ impl Source for FilesystemMirror {
                 file_name: canonical_file_name(provider, version.version(), &one.platform),
                 platform: one.platform,
                 expected: location.expected,
-                location,
+                location: PackageMeta::Complete(SourcePackage::File(location)),
             });
         }
         Ok(ReleaseAnswer::of(
@@ -337,14 +332,7 @@ impl Source for FilesystemMirror {
         ))
     }
 
-    async fn packages(
-        &self,
-        release: Verified<Release<File>>,
-    ) -> Result<Verified<Release<File>>, Error> {
-        Ok(release)
-    }
-
-    fn name(&self, _: &ProviderAddr) -> String {
+    pub(super) fn name(&self) -> String {
         format!("filesystem-mirror:{}", printable_path(&self.directory))
     }
 }

@@ -12,7 +12,6 @@
 //! All but the folder are a [`Source`]: they know many providers, list their versions, and give a version's proof, if they have one,
 //! before any of its packages flows.
 
-use std::future::Future;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -20,12 +19,16 @@ use crate::address::ProviderAddr;
 use crate::blob::BlobSource;
 use crate::http::Shown;
 use crate::platform::Platform;
-use crate::release::Release;
+use crate::release::{Expected, Release};
 use crate::trust::Verified;
 use crate::version::SpelledVersion;
+use filesystem_mirror::FilesystemMirror;
+use network_mirror::NetworkMirror;
+use origin::Origin;
 
 mod auth;
 mod discovery;
+mod download;
 mod error;
 mod fetch;
 pub mod filesystem_mirror;
@@ -44,62 +47,102 @@ pub use auth::AuthTried;
 pub use error::{Document, Error};
 pub use fetch::{Access, Patience};
 pub use opened::OpenAnswers;
-pub use package::PackageMeta;
+pub use package::{PackageMeta, SourcePackage};
 pub use remote::RemotePackage;
 
-/// What gives the releases of many providers.
-pub trait Source: Clone + Send + Sync + 'static {
-    /// What is known of a package before its release is verified.
-    type PackageMeta: Send;
-    /// Where the bytes of a package lie.
-    type Package: BlobSource;
+/// Where providers are mirrored from.
+#[derive(Clone)]
+pub enum Source {
+    /// The provider registries of the providers' own hosts.
+    Origin(Origin),
+    /// A copy of packages behind a URL.
+    NetworkMirror(NetworkMirror),
+    /// A copy of packages in a directory.
+    FilesystemMirror(FilesystemMirror),
+}
 
+impl Source {
     /// Whether its releases come with a checksum document.
-    const BRINGS_PROOF: bool;
+    pub fn brings_proof(&self) -> bool {
+        matches!(self, Self::Origin(_))
+    }
 
     /// Lists the versions of a provider.
     ///
     /// # Errors
-    /// The source does not have the provider, or does not tell.
-    fn available_versions(
+    /// The source does not have the provider, or cannot be read.
+    pub async fn available_versions(
         &self,
         provider: &ProviderAddr,
-    ) -> impl Future<Output = Result<AvailableVersions, Error>> + Send;
+    ) -> Result<AvailableVersions, Error> {
+        match self {
+            Self::Origin(origin) => origin.available_versions(provider).await,
+            Self::NetworkMirror(mirror) => mirror.available_versions(provider).await,
+            Self::FilesystemMirror(mirror) => mirror.available_versions(provider),
+        }
+    }
 
-    /// Tells for which platforms it has a version, where its list of versions does not.
+    /// Lists the platforms of a version, where the list of versions does not.
     ///
     /// # Errors
-    /// The source does not have the version, or does not tell.
-    fn platforms(
+    /// The source does not have the version, or cannot be read.
+    pub async fn platforms(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> impl Future<Output = Result<Vec<Platform>, Error>> + Send;
+    ) -> Result<Vec<Platform>, Error> {
+        match self {
+            Self::Origin(origin) => origin.platforms(provider, version).await,
+            Self::NetworkMirror(mirror) => mirror.platforms(provider, version).await,
+            Self::FilesystemMirror(mirror) => mirror.platforms(provider, version),
+        }
+    }
 
-    /// Gives one version with its proof, and its packages for the platforms that were asked for. `None` asks for all. A size that
-    /// is 0 is not known yet.
+    /// Reads one version: its proof, and what the source says about its packages for the requested platforms; `None` requests all. A
+    /// package is requested only if its digest is unknown otherwise. A size that is 0 is not known yet.
     ///
     /// # Errors
-    /// The source does not have the version, contradicts itself, or does not tell.
-    fn release(
+    /// The source does not have the version, contradicts itself, or cannot be read.
+    pub async fn release(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> impl Future<Output = Result<ReleaseAnswer<Self::PackageMeta>, Error>> + Send;
+    ) -> Result<ReleaseAnswer, Error> {
+        match self {
+            Self::Origin(origin) => origin.release(provider, version, platforms).await,
+            Self::NetworkMirror(mirror) => mirror.release(provider, version, platforms).await,
+            Self::FilesystemMirror(mirror) => mirror.release(provider, version, platforms).await,
+        }
+    }
 
-    /// Follows what is known of the packages to where they lie, now that they are worth it: some have to be fetched to learn their
-    /// sizes.
+    /// Completes what is known of the packages, now that they are verified and wanted. Packages of unknown size are requested: they are
+    /// to be read soon.
     ///
     /// # Errors
     /// A package is not there, or the source does not give it.
-    fn packages(
+    pub async fn packages(
         &self,
-        release: Verified<Release<Self::PackageMeta>>,
-    ) -> impl Future<Output = Result<Verified<Release<Self::Package>>, Error>> + Send;
+        release: Verified<Release<PackageMeta>>,
+    ) -> Result<Verified<Release<SourcePackage>>, Error> {
+        let metas = release.packages.iter();
+        let metas = metas.map(|package| package.location.clone());
+        let packages = package::complete(metas.collect()).await?;
+        let found = packages.into_iter().map(|package| {
+            let Expected { size, .. } = package.expected();
+            (package, size)
+        });
+        Ok(release.located(found))
+    }
 
-    /// How a person calls the place where it finds a provider.
-    fn name(&self, provider: &ProviderAddr) -> String;
+    /// The place where it has a provider, for messages.
+    pub fn name(&self, provider: &ProviderAddr) -> String {
+        match self {
+            Self::Origin(_) => provider.hostname().to_string(),
+            Self::NetworkMirror(mirror) => mirror.name(),
+            Self::FilesystemMirror(mirror) => mirror.name(),
+        }
+    }
 }
 
 /// A source other than the origin, as a person writes it (the last row of the design's address grammar).
@@ -153,23 +196,23 @@ pub struct AvailableVersion {
     pub platforms: Option<Vec<Platform>>,
 }
 
-/// What a source gives of a version.
+/// What a source has of one version.
 #[derive(Clone, Debug)]
-pub struct ReleaseAnswer<L> {
-    /// Its proof, and the packages that there are; `None` if there are none.
-    pub release: Option<Release<L>>,
-    /// For which platforms there is no package, of those that were asked for, or that the source itself names.
+pub struct ReleaseAnswer {
+    /// Its proof and its packages; `None` if there are no packages.
+    pub release: Option<Release<PackageMeta>>,
+    /// Requested platforms without a package, and those that the source itself names in vain.
     pub absent: Vec<Platform>,
 }
 
-impl<L> ReleaseAnswer<L> {
-    /// What was found of what was looked for.
-    fn of(mut sought: Vec<Platform>, release: Release<L>) -> Self {
+impl ReleaseAnswer {
+    /// The packages that were found among the requested ones.
+    fn of(mut requested: Vec<Platform>, release: Release<PackageMeta>) -> Self {
         let packages = &release.packages;
-        sought.retain(|platform| !packages.iter().any(|one| one.platform == *platform));
+        requested.retain(|platform| !packages.iter().any(|one| one.platform == *platform));
         Self {
             release: (!packages.is_empty()).then_some(release),
-            absent: sought,
+            absent: requested,
         }
     }
 }

@@ -18,15 +18,15 @@ use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::location::PackageLocation;
-use super::package::{self, PackageMeta};
+use super::package::{self, PackageMeta, RemoteMeta, SourcePackage};
 use super::wire::{self, Archive};
-use super::{AvailableVersion, AvailableVersions, ReleaseAnswer, RemotePackage, Source};
+use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
+use crate::blob::BlobSource as _;
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
 use crate::platform::Platform;
-use crate::release::{Package, Release, canonical_file_name};
-use crate::trust::Verified;
+use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
@@ -160,12 +160,7 @@ impl NetworkMirror {
     }
 
     /// What the mirror says of a package.
-    fn meta(
-        &self,
-        archive: Archive,
-        platform: &Platform,
-        from: &Url,
-    ) -> Result<PackageMeta, Error> {
+    fn meta(&self, archive: Archive, platform: &Platform, from: &Url) -> Result<RemoteMeta, Error> {
         let contradicts = |field, expected: &str, received: String| Error::Contradiction {
             what: Document::Archives,
             field,
@@ -191,7 +186,7 @@ impl NetworkMirror {
             hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
-        Ok(PackageMeta {
+        Ok(RemoteMeta {
             location,
             // Of several any may be the right one, as clients have it.
             digest: digests.first().filter(|_| digests.len() == 1).copied(),
@@ -221,14 +216,8 @@ fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
     })
 }
 
-impl Source for NetworkMirror {
-    // Where it lists no digest, nothing can be verified before the package is there.
-    type PackageMeta = RemotePackage;
-    type Package = RemotePackage;
-
-    const BRINGS_PROOF: bool = false;
-
-    async fn available_versions(
+impl NetworkMirror {
+    pub(super) async fn available_versions(
         &self,
         provider: &ProviderAddr,
     ) -> Result<AvailableVersions, Error> {
@@ -257,7 +246,7 @@ impl Source for NetworkMirror {
         })
     }
 
-    async fn platforms(
+    pub(super) async fn platforms(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
@@ -266,45 +255,48 @@ impl Source for NetworkMirror {
         Ok(archives.into_keys().collect())
     }
 
-    async fn release(
+    pub(super) async fn release(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<ReleaseAnswer<RemotePackage>, Error> {
+    ) -> Result<ReleaseAnswer, Error> {
         let (mut archives, url) = self.archives(provider, version).await?;
         if let Some(wanted) = platforms {
             archives.retain(|platform, _| wanted.contains(platform));
         }
-        let (mut platforms_found, mut metas) = (Vec::new(), Vec::new());
+        let mut metas = Vec::new();
         for (platform, archive) in archives {
-            metas.push(self.meta(archive, &platform, &url)?);
-            platforms_found.push(platform);
+            let meta = self.meta(archive, &platform, &url)?;
+            metas.push((platform, meta));
         }
-        let remote = package::resolve(metas).await?;
-        let packages = platforms_found
-            .into_iter()
-            .zip(remote)
-            .map(|(platform, remote)| Package {
+        // Nothing can be verified of a package whose digest is unknown before it is there.
+        let unknown = metas.iter().map(|(_, meta)| meta);
+        let unknown = unknown.filter(|meta| meta.digest.is_none()).cloned();
+        let mut downloaded = package::resolve(unknown.collect()).await?.into_iter();
+        let packages = metas.into_iter().filter_map(|(platform, meta)| {
+            let (expected, location) = match meta.digest {
+                Some(digest) => (Expected { digest, size: 0 }, PackageMeta::Remote(meta)),
+                None => {
+                    let package = downloaded.next()?;
+                    let location = SourcePackage::Remote(package);
+                    (location.expected(), PackageMeta::Complete(location))
+                }
+            };
+            Some(Package {
                 file_name: canonical_file_name(provider, version.version(), &platform),
                 platform,
-                expected: remote.promised(),
-                location: remote,
-            });
+                expected,
+                location,
+            })
+        });
         Ok(ReleaseAnswer::of(
             platforms.unwrap_or_default().to_vec(),
             Release::unproven(provider, version.version(), packages.collect()),
         ))
     }
 
-    async fn packages(
-        &self,
-        release: Verified<Release<RemotePackage>>,
-    ) -> Result<Verified<Release<RemotePackage>>, Error> {
-        Ok(release)
-    }
-
-    fn name(&self, _: &ProviderAddr) -> String {
+    pub(super) fn name(&self) -> String {
         format!("network-mirror:{}", Shown::from(self.0.base.clone()))
     }
 }

@@ -8,34 +8,77 @@
 //! it. The number of these files has a limit, over all versions of all providers; a version that has more such packages than there is
 //! room for downloads the others twice.
 
-use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
-use reqwest::StatusCode;
-use reqwest::header::ETAG;
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::download::Download;
 use super::error::Error;
 use super::location::PackageLocation;
 use super::opened::Opened;
 use super::remote::{PackageBytes, RemotePackage};
 use crate::archive::{self, Archive, Limits};
-use crate::blob::MOST_RESUMPTIONS;
-use crate::digest::{Algorithm, Digest, Hasher};
-use crate::disk::temp_file::{Permit, TempFile, TempFileWriter};
+use crate::blob::{self, BlobSource, Body, File};
+use crate::digest::Digest;
+use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
-use crate::http::{self, Answer, LEAST_FLOW, Retry, Transient};
 use crate::release::Expected;
 
-/// The largest package that is fetched to learn what it is, in bytes: as much as a provider may have unpacked.
-const LARGEST: u64 = 8 << 30;
-/// How many packages of one version are asked about, or fetched, at once.
+/// How many packages of one version are requested at once.
 const ABREAST: usize = 8;
 
-/// What a source says about a package.
+/// What a source says about a package before it is requested.
 #[derive(Clone, Debug)]
-pub struct PackageMeta {
+pub enum PackageMeta {
+    /// It is at a URL. Its size may be unknown.
+    Remote(RemoteMeta),
+    /// Everything is known about it.
+    Complete(SourcePackage),
+}
+
+/// A package of a source, of known size and digest.
+#[derive(Clone, Debug)]
+pub enum SourcePackage {
+    /// Of an origin or a network mirror.
+    Remote(RemotePackage),
+    /// Of a filesystem mirror.
+    File(File),
+}
+
+impl BlobSource for SourcePackage {
+    fn expected(&self) -> Expected {
+        match self {
+            Self::Remote(package) => package.expected(),
+            Self::File(file) => file.expected(),
+        }
+    }
+
+    fn can_be_cut(&self) -> bool {
+        match self {
+            Self::Remote(package) => package.can_be_cut(),
+            Self::File(file) => file.can_be_cut(),
+        }
+    }
+
+    fn is_unopened(&self) -> bool {
+        match self {
+            Self::Remote(package) => package.is_unopened(),
+            Self::File(file) => file.is_unopened(),
+        }
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+        match self {
+            Self::Remote(package) => package.open(from).await,
+            Self::File(file) => file.open(from).await,
+        }
+    }
+}
+
+/// A package at a URL, as far as the source describes it.
+#[derive(Clone, Debug)]
+pub struct RemoteMeta {
     pub(super) location: PackageLocation,
     /// Its digest, if the source says it.
     pub(super) digest: Option<Digest>,
@@ -48,14 +91,37 @@ pub struct PackageMeta {
 }
 
 /// Finds out what the source does not say about the packages of a version.
-pub(super) async fn resolve(metas: Vec<PackageMeta>) -> Result<Vec<RemotePackage>, Error> {
-    let metas = with_sizes(metas).await?;
-    let unknown = |meta: &&PackageMeta| meta.known().is_none();
+pub(super) async fn complete(metas: Vec<PackageMeta>) -> Result<Vec<SourcePackage>, Error> {
+    let remote = metas.iter().filter_map(|meta| match meta {
+        PackageMeta::Remote(remote) => Some(remote.clone()),
+        PackageMeta::Complete(_) => None,
+    });
+    let mut found = resolve(remote.collect()).await?.into_iter();
+    let packages = metas.into_iter().filter_map(|meta| match meta {
+        PackageMeta::Remote(_) => found.next().map(SourcePackage::Remote),
+        PackageMeta::Complete(package) => Some(package),
+    });
+    Ok(packages.collect())
+}
+
+/// As [`complete`], of packages at URLs.
+pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>, Error> {
+    let mut metas = with_sizes(metas).await?;
+    let unknown = |meta: &&RemoteMeta| meta.known().is_none();
     let mut left = metas.iter().filter(unknown).count();
     let Some(first) = metas.iter().find(unknown) else {
-        return Ok(metas.iter().filter_map(PackageMeta::remote).collect());
+        return Ok(metas.iter().filter_map(RemoteMeta::remote).collect());
     };
-    let permit = Arc::new(first.location.access.temp_files.acquire(left).await);
+    let temp_files = first.location.access.temp_files.clone();
+    let permit = match temp_files.acquire(left).now_or_never() {
+        Some(permit) => permit,
+        None => {
+            // A version that has temporary files may wait for the permits that these answers hold.
+            metas.iter_mut().for_each(|meta| meta.opened = None);
+            temp_files.acquire(left).await
+        }
+    };
+    let permit = Arc::new(permit);
     let abreast = ABREAST.min(permit.files());
     let found = metas.into_iter().map(|meta| {
         // The last of them keep their files. Results come in order: the downloads under way, and those that wait for an earlier one,
@@ -71,7 +137,7 @@ pub(super) async fn resolve(metas: Vec<PackageMeta>) -> Result<Vec<RemotePackage
 }
 
 /// Asks for sizes that the source does not say.
-async fn with_sizes(metas: Vec<PackageMeta>) -> Result<Vec<PackageMeta>, Error> {
+async fn with_sizes(metas: Vec<RemoteMeta>) -> Result<Vec<RemoteMeta>, Error> {
     let count = metas.iter().filter(|meta| meta.lacks_size()).count();
     let mut permits = match metas.iter().find(|meta| meta.lacks_size()) {
         Some(first) => {
@@ -91,7 +157,7 @@ async fn with_sizes(metas: Vec<PackageMeta>) -> Result<Vec<PackageMeta>, Error> 
     asked.try_collect().await
 }
 
-impl PackageMeta {
+impl RemoteMeta {
     /// Whether its size has to be asked for. It would not help where the digest is unknown too.
     fn lacks_size(&self) -> bool {
         self.digest.is_some() && self.size.is_none()
@@ -133,7 +199,7 @@ impl PackageMeta {
         if let Some(package) = self.remote() {
             return Ok(package);
         }
-        let (file, found) = Fetching::new(&self)?.run().await?;
+        let (file, found) = Download::new(&self)?.run().await?;
         if self.digest.is_none() {
             self.check(&file, &found.digest, &permit).await?;
         }
@@ -211,105 +277,4 @@ async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archiv
 fn list(hashes: &[PackageHash]) -> String {
     let texts: Vec<String> = hashes.iter().map(PackageHash::to_string).collect();
     texts.join(", ")
-}
-
-/// A package that is downloaded into a temporary file.
-struct Fetching<'a> {
-    meta: &'a PackageMeta,
-    file: TempFileWriter,
-    hasher: Hasher,
-    size: u64,
-    /// The strong `ETag` of what was received so far.
-    tag: Option<String>,
-}
-
-impl<'a> Fetching<'a> {
-    fn new(meta: &'a PackageMeta) -> Result<Self, Error> {
-        Ok(Self {
-            meta,
-            file: TempFileWriter::new()?,
-            hasher: Hasher::new(Algorithm::Sha256),
-            size: 0,
-            tag: None,
-        })
-    }
-
-    /// Downloads the package, and resumes where the network cuts it.
-    async fn run(mut self) -> Result<(TempFile, Expected), Error> {
-        let PackageLocation { access, url, .. } = &self.meta.location;
-        let mut retry = Retry::new(access.patience.packages);
-        let (mut furthest, mut resumptions) = (0, 0);
-        while let Err(error) = self.attempt().await {
-            if self.size >= furthest + LEAST_FLOW {
-                furthest = self.size;
-                retry.progressed();
-            }
-            resumptions += 1;
-            let is_worth_it = error.is_passing() && resumptions <= MOST_RESUMPTIONS;
-            let failure = Transient::because(error.in_short());
-            if !is_worth_it || !retry.wait(&access.http, url, failure).await {
-                return Err(error);
-            }
-        }
-        let (digest, size) = (self.hasher.finish(), self.size);
-        Ok((self.file.finish(), Expected { digest, size }))
-    }
-
-    /// Downloads what is missing.
-    async fn attempt(&mut self) -> Result<(), Error> {
-        // Without a tag or a digest, nobody would notice that the rest belongs to another package.
-        if self.tag.is_none() && self.meta.digest.is_none() {
-            self.start_over()?;
-        }
-        let PackageMeta {
-            location, opened, ..
-        } = self.meta;
-        let opened = match opened {
-            Some(opened) => opened.take(&location.access.http).await,
-            None => None,
-        };
-        let answer = match opened {
-            Some(answer) => answer,
-            None => location.ask(self.size, self.tag.as_deref()).await?,
-        };
-        if answer.status() != StatusCode::PARTIAL_CONTENT {
-            self.start_over()?;
-        }
-        if self.announced(&answer).is_some_and(|size| size > LARGEST) {
-            return Err(self.too_large());
-        }
-        self.tag = answer.header(ETAG).filter(|tag| !tag.starts_with("W/"));
-        let mut chunks = pin!(answer.chunks());
-        while let Some(chunk) = chunks.try_next().await? {
-            self.size += chunk.len() as u64;
-            if self.size > LARGEST {
-                return Err(self.too_large());
-            }
-            self.hasher.update(&chunk);
-            self.file.write(&chunk)?;
-        }
-        Ok(())
-    }
-
-    fn start_over(&mut self) -> Result<(), Error> {
-        if self.size > 0 {
-            self.file.clear()?;
-            self.hasher = Hasher::new(Algorithm::Sha256);
-            self.size = 0;
-        }
-        Ok(())
-    }
-
-    /// The announced size of the whole package.
-    fn announced(&self, answer: &Answer) -> Option<u64> {
-        let rest = answer.content_length()?;
-        self.size.checked_add(rest)
-    }
-
-    fn too_large(&self) -> Error {
-        Error::Http(http::Error::Large {
-            url: self.meta.location.url.clone().into(),
-            limit: LARGEST,
-        })
-    }
 }

@@ -27,16 +27,9 @@ pub(super) enum PackageBytes {
     /// Nobody says what it is, so it was fetched beforehand.
     TempFile {
         file: TempFile,
-        /// The room that the file takes as long as anybody has it.
+        /// Lasts as long as the file.
         _permit: Arc<Permit>,
     },
-}
-
-impl RemotePackage {
-    /// What the package must turn out to be.
-    pub(super) fn promised(&self) -> Expected {
-        self.expected
-    }
 }
 
 impl BlobSource for RemotePackage {

@@ -206,6 +206,7 @@ error: the list of packages has another url than expected for example.com/acme/d
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
 ");
     refused("package", Fault::status(404), 1, "
+  Accepted example.com/acme/demo 1.0.0   unverified
 error: the request for the package failed for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   answered 404: it went wrong

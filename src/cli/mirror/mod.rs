@@ -17,10 +17,10 @@ use tfoci::mirror::{Options, mirror};
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{self, Demands, Existing};
-use tfoci::source::SourceAddr;
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
+use tfoci::source::{Source, SourceAddr};
 
 use locks::Locks;
 use pins::Pins;
@@ -142,22 +142,17 @@ pub(super) async fn run(
         }
     };
     let access = || globals.origin_access(http.clone(), printer);
-    match &from {
-        None => {
-            let source = Origin::new(access()?);
-            mirror(tasks, &source, &options, &reporter, &hear).await;
-        }
+    let source = match &from {
+        None => Ok(Source::Origin(Origin::new(access()?))),
         Some(SourceAddr::NetworkMirror(url)) => {
-            let source = NetworkMirror::new(access()?, url);
-            let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
-            mirror(tasks, &source, &options, &reporter, &hear).await;
+            NetworkMirror::new(access()?, url).map(Source::NetworkMirror)
         }
         Some(SourceAddr::FilesystemMirror(directory)) => {
-            let source = FilesystemMirror::open(directory);
-            let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
-            mirror(tasks, &source, &options, &reporter, &hear).await;
+            FilesystemMirror::open(directory).map(Source::FilesystemMirror)
         }
-    }
+    };
+    let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
+    mirror(tasks, &source, &options, &reporter, &hear).await;
     report.besides(match pins {
         Some(pins) => pins.finish(&*reporter).await,
         None => None,

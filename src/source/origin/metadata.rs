@@ -6,7 +6,7 @@ use url::Url;
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
 use super::super::location::PackageLocation;
-use super::super::package::PackageMeta;
+use super::super::package::{PackageMeta, RemoteMeta};
 use super::super::renewal::Renewal;
 use super::super::wire::{Download, ListedPackage};
 use crate::authentication::Anchor;
@@ -100,7 +100,7 @@ impl Metadata {
                 digest: self.digest,
                 size: self.size.unwrap_or_default(),
             },
-            location: PackageMeta {
+            location: PackageMeta::Remote(RemoteMeta {
                 location: PackageLocation {
                     renewal: Some(renewal),
                     ..self.location
@@ -109,7 +109,7 @@ impl Metadata {
                 size: self.size,
                 hashes: Vec::new(),
                 opened: None,
-            },
+            }),
         }
     }
 

@@ -23,10 +23,10 @@ use super::auth::RequestAuth;
 use super::discovery::{self, Found};
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
-use super::package::{self, PackageMeta};
+use super::package::PackageMeta;
 use super::renewal::Renewal;
 use super::wire::{Download, VersionList};
-use super::{AvailableVersions, ReleaseAnswer, RemotePackage, Source};
+use super::{AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::digest::Digest;
@@ -34,8 +34,7 @@ use crate::http::{Answer, Request};
 use crate::json;
 use crate::oci::MOST_PLATFORMS;
 use crate::platform::Platform;
-use crate::release::{self, Expected, Package, Release};
-use crate::trust::Verified;
+use crate::release::{self, Package, Release};
 use crate::version::SpelledVersion;
 use listing::{available_versions, listed};
 use metadata::{Asked, Metadata};
@@ -306,13 +305,8 @@ struct Discovered {
     checksums: Option<release::Document>,
 }
 
-impl Source for Origin {
-    type PackageMeta = PackageMeta;
-    type Package = RemotePackage;
-
-    const BRINGS_PROOF: bool = true;
-
-    async fn available_versions(
+impl Origin {
+    pub(super) async fn available_versions(
         &self,
         provider: &ProviderAddr,
     ) -> Result<AvailableVersions, Error> {
@@ -321,7 +315,7 @@ impl Source for Origin {
         let answer = self.ask(&service, &path, LARGEST_JSON).await?;
         if answer.status() == StatusCode::NOT_FOUND {
             return Err(Error::NoProvider {
-                place: self.name(provider),
+                place: provider.hostname().to_string(),
                 provider: provider.clone(),
             });
         }
@@ -332,7 +326,7 @@ impl Source for Origin {
         available_versions(list, &url)
     }
 
-    async fn platforms(
+    pub(super) async fn platforms(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
@@ -343,12 +337,12 @@ impl Source for Origin {
         Ok(platforms.chain(discovered.others).collect())
     }
 
-    async fn release(
+    pub(super) async fn release(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: Option<&[Platform]>,
-    ) -> Result<ReleaseAnswer<PackageMeta>, Error> {
+    ) -> Result<ReleaseAnswer, Error> {
         let Discovered {
             found,
             others,
@@ -396,24 +390,6 @@ impl Source for Origin {
             notes: unverified.into_iter().collect(),
         };
         Ok(ReleaseAnswer::of(others, release))
-    }
-
-    async fn packages(
-        &self,
-        release: Verified<Release<PackageMeta>>,
-    ) -> Result<Verified<Release<RemotePackage>>, Error> {
-        let metas = release.packages.iter();
-        let packages =
-            package::resolve(metas.map(|package| package.location.clone()).collect()).await?;
-        let found = packages.into_iter().map(|package| {
-            let Expected { size, .. } = package.promised();
-            (package, size)
-        });
-        Ok(release.located(found))
-    }
-
-    fn name(&self, provider: &ProviderAddr) -> String {
-        provider.hostname().to_string()
     }
 }
 

@@ -1,0 +1,120 @@
+//! Downloads into temporary files, of packages whose size or digest nobody says.
+
+use std::pin::pin;
+
+use futures_util::TryStreamExt as _;
+use reqwest::StatusCode;
+use reqwest::header::ETAG;
+
+use super::error::Error;
+use super::location::PackageLocation;
+use super::package::RemoteMeta;
+use crate::blob::MOST_RESUMPTIONS;
+use crate::digest::{Algorithm, Hasher};
+use crate::disk::temp_file::{TempFile, TempFileWriter};
+use crate::http::{self, Answer, LEAST_FLOW, Retry, Transient};
+use crate::release::Expected;
+
+/// The largest package that is downloaded to learn its digest, in bytes: as much as a provider may have unpacked.
+const LARGEST: u64 = 8 << 30;
+
+/// A package that is downloaded into a temporary file.
+pub(super) struct Download<'a> {
+    meta: &'a RemoteMeta,
+    file: TempFileWriter,
+    hasher: Hasher,
+    size: u64,
+    /// The strong `ETag` of what was received so far.
+    tag: Option<String>,
+}
+
+impl<'a> Download<'a> {
+    pub(super) fn new(meta: &'a RemoteMeta) -> Result<Self, Error> {
+        Ok(Self {
+            meta,
+            file: TempFileWriter::new()?,
+            hasher: Hasher::new(Algorithm::Sha256),
+            size: 0,
+            tag: None,
+        })
+    }
+
+    /// Downloads the package, and resumes where the network cuts it.
+    pub(super) async fn run(mut self) -> Result<(TempFile, Expected), Error> {
+        let PackageLocation { access, url, .. } = &self.meta.location;
+        let mut retry = Retry::new(access.patience.packages);
+        let (mut furthest, mut resumptions) = (0, 0);
+        while let Err(error) = self.attempt().await {
+            if self.size >= furthest + LEAST_FLOW {
+                furthest = self.size;
+                retry.progressed();
+            }
+            resumptions += 1;
+            let is_worth_it = error.is_passing() && resumptions <= MOST_RESUMPTIONS;
+            let failure = Transient::because(error.in_short());
+            if !is_worth_it || !retry.wait(&access.http, url, failure).await {
+                return Err(error);
+            }
+        }
+        let (digest, size) = (self.hasher.finish(), self.size);
+        Ok((self.file.finish(), Expected { digest, size }))
+    }
+
+    /// Downloads what is missing.
+    async fn attempt(&mut self) -> Result<(), Error> {
+        // Without a tag or a digest, nobody would notice that the rest belongs to another package.
+        if self.tag.is_none() && self.meta.digest.is_none() {
+            self.start_over()?;
+        }
+        let RemoteMeta {
+            location, opened, ..
+        } = self.meta;
+        let opened = match opened {
+            Some(opened) => opened.take(&location.access.http).await,
+            None => None,
+        };
+        let answer = match opened {
+            Some(answer) => answer,
+            None => location.ask(self.size, self.tag.as_deref()).await?,
+        };
+        if answer.status() != StatusCode::PARTIAL_CONTENT {
+            self.start_over()?;
+        }
+        if self.announced(&answer).is_some_and(|size| size > LARGEST) {
+            return Err(self.too_large());
+        }
+        self.tag = answer.header(ETAG).filter(|tag| !tag.starts_with("W/"));
+        let mut chunks = pin!(answer.chunks());
+        while let Some(chunk) = chunks.try_next().await? {
+            self.size += chunk.len() as u64;
+            if self.size > LARGEST {
+                return Err(self.too_large());
+            }
+            self.hasher.update(&chunk);
+            self.file.write(&chunk)?;
+        }
+        Ok(())
+    }
+
+    fn start_over(&mut self) -> Result<(), Error> {
+        if self.size > 0 {
+            self.file.clear()?;
+            self.hasher = Hasher::new(Algorithm::Sha256);
+            self.size = 0;
+        }
+        Ok(())
+    }
+
+    /// The announced size of the whole package.
+    fn announced(&self, answer: &Answer) -> Option<u64> {
+        let rest = answer.content_length()?;
+        self.size.checked_add(rest)
+    }
+
+    fn too_large(&self) -> Error {
+        Error::Http(http::Error::Large {
+            url: self.meta.location.url.clone().into(),
+            limit: LARGEST,
+        })
+    }
+}
