@@ -11,11 +11,13 @@ mod error;
 mod pieces;
 mod proof;
 mod resuming;
+mod shared;
 
 pub use error::Error;
 pub use pieces::Pieces;
 pub use proof::hold_back;
 pub use resuming::MOST_RESUMPTIONS;
+pub use shared::Shared;
 
 use std::future::Future;
 use std::path::Path;

@@ -61,7 +61,7 @@ impl Permit {
 
 /// A temporary file that is being written, in the system's directory for temporary files.
 #[derive(Debug)]
-pub struct TempFileWriter(File);
+pub struct TempFileWriter(Arc<File>);
 
 impl TempFileWriter {
     /// Creates an empty file.
@@ -70,7 +70,7 @@ impl TempFileWriter {
     /// What the system says.
     pub fn new() -> Result<Self, Error> {
         tempfile::tempfile()
-            .map(Self)
+            .map(|file| Self(Arc::new(file)))
             .map_err(|source| failed("create", source))
     }
 
@@ -79,8 +79,25 @@ impl TempFileWriter {
     /// # Errors
     /// What the system says, such as that the disk is full.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let written = self.0.write_all(bytes);
+        let written = (&*self.0).write_all(bytes);
         written.map_err(|source| failed("write", source))
+    }
+
+    /// Writes bytes at an offset, while others read what is before it.
+    ///
+    /// # Errors
+    /// What the system says, such as that the disk is full.
+    pub fn write_at(&self, bytes: &[u8], at: u64) -> Result<(), Error> {
+        let written = write_at(&self.0, bytes, at);
+        written.map_err(|source| failed("write", source))
+    }
+
+    /// Reads what was written so far, from an offset.
+    pub fn reader(&self, from: u64) -> Reader {
+        Reader {
+            file: Arc::clone(&self.0),
+            at: from,
+        }
     }
 
     /// Removes all bytes that were written.
@@ -88,13 +105,13 @@ impl TempFileWriter {
     /// # Errors
     /// What the system says.
     pub fn clear(&mut self) -> Result<(), Error> {
-        let cleared = self.0.set_len(0).and_then(|()| self.0.rewind());
+        let cleared = self.0.set_len(0).and_then(|()| (&*self.0).rewind());
         cleared.map_err(|source| failed("write", source))
     }
 
     /// Ends writing.
     pub fn finish(self) -> TempFile {
-        TempFile(Arc::new(self.0))
+        TempFile(self.0)
     }
 }
 
@@ -112,7 +129,7 @@ impl TempFile {
     }
 }
 
-/// Reads a [`TempFile`].
+/// Reads a temporary file.
 #[derive(Debug)]
 pub struct Reader {
     file: Arc<File>,
@@ -161,6 +178,20 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
 #[cfg(windows)]
 fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, at)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        written += std::os::windows::fs::FileExt::seek_write(file, rest, at + written as u64)?;
+    }
+    Ok(())
 }
 
 fn failed(action: &'static str, source: io::Error) -> Error {

@@ -1,0 +1,294 @@
+//! A blob that several destinations read, and that its source gives once.
+//!
+//! Whichever reader needs bytes that have not come yet takes them from the source, and writes them into a temporary file; readers behind
+//! it read the file. So no reader waits for a slower one, and memory does not grow. If a reader gives up, the others go on where it
+//! stopped.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use tokio::sync::Mutex;
+
+use super::{BlobSource, Body, Error};
+use crate::disk::temp_file::{Permit, TempFileWriter};
+use crate::release::Expected;
+
+/// A blob for one destination or several. Clones read the same download.
+#[derive(Clone)]
+pub struct Shared<B> {
+    source: B,
+    /// `None` for a single destination, and for a blob that can be read at no cost.
+    download: Option<Arc<Download>>,
+}
+
+/// What has come so far.
+struct Download {
+    /// Created by the first reader.
+    file: OnceLock<TempFileWriter>,
+    /// How many bytes are in the file.
+    written: AtomicU64,
+    /// How many bodies are being read.
+    readers: AtomicUsize,
+    /// The source's body, at the end of what is written.
+    body: Mutex<Option<Body>>,
+    /// Lasts as long as the file.
+    _permit: Arc<Permit>,
+}
+
+impl<B: BlobSource> Shared<B> {
+    /// A blob that one destination reads.
+    pub fn alone(source: B) -> Self {
+        Self {
+            source,
+            download: None,
+        }
+    }
+
+    /// A blob that several destinations read, with a permit for its file.
+    pub fn among_several(source: B, permit: Arc<Permit>) -> Self {
+        let download = Download {
+            file: OnceLock::new(),
+            written: AtomicU64::new(0),
+            readers: AtomicUsize::new(0),
+            body: Mutex::default(),
+            _permit: permit,
+        };
+        Self {
+            // A local file is read as often as needed.
+            download: source.can_be_cut().then(|| Arc::new(download)),
+            source,
+        }
+    }
+}
+
+impl<B: BlobSource> BlobSource for Shared<B> {
+    fn expected(&self) -> Expected {
+        self.source.expected()
+    }
+
+    fn can_be_cut(&self) -> bool {
+        self.source.can_be_cut()
+    }
+
+    fn is_unopened(&self) -> bool {
+        self.source.is_unopened()
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, Error> {
+        let Some(download) = &self.download else {
+            return self.source.open(from).await;
+        };
+        let reader = Reader::new(self.source.clone(), Arc::clone(download), from);
+        // An error to open it is not one in the middle, which would be tried again.
+        reader.prepare().await?;
+        Ok(Body::new(futures_util::stream::unfold(
+            Some(reader),
+            |reader| async move {
+                let mut reader = reader?;
+                match reader.next().await {
+                    Ok(Some(chunk)) => Some((Ok(chunk), Some(reader))),
+                    Ok(None) => None,
+                    Err(error) => Some((Err(error), None)),
+                }
+            },
+        )))
+    }
+}
+
+/// One body that is read.
+struct Reader<B> {
+    source: B,
+    download: Arc<Download>,
+    at: u64,
+}
+
+impl<B: BlobSource> Reader<B> {
+    fn new(source: B, download: Arc<Download>, at: u64) -> Self {
+        download.readers.fetch_add(1, Ordering::SeqCst);
+        Self {
+            source,
+            download,
+            at,
+        }
+    }
+
+    /// How many bytes there are that it has not read.
+    fn ahead(&self) -> u64 {
+        let written = self.download.written.load(Ordering::Acquire);
+        written.saturating_sub(self.at)
+    }
+
+    /// Opens the source, if the next bytes have to come from it.
+    async fn prepare(&self) -> Result<(), Error> {
+        if self.ahead() > 0 {
+            return Ok(());
+        }
+        let mut body = self.download.body.lock().await;
+        if self.ahead() > 0 {
+            return Ok(());
+        }
+        self.opened(&mut body).await.map(drop)
+    }
+
+    /// The source's body, from here on; `None` if this is the end.
+    async fn opened<'b>(&self, body: &'b mut Option<Body>) -> Result<Option<&'b mut Body>, Error> {
+        if body.is_none() && self.at < self.source.expected().size.max(1) {
+            *body = Some(self.source.open(self.at).await?);
+        }
+        Ok(body.as_mut())
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        if self.ahead() > 0 {
+            return self.read();
+        }
+        let download = Arc::clone(&self.download);
+        let mut body = download.body.lock().await;
+        if self.ahead() > 0 {
+            // Another reader was faster.
+            return self.read();
+        }
+        let Some(opened) = self.opened(&mut body).await? else {
+            return Ok(None);
+        };
+        match opened.next().await {
+            Some(Ok(chunk)) => {
+                let file = match download.file.get() {
+                    Some(file) => file,
+                    None => {
+                        let new = TempFileWriter::new()?;
+                        download.file.get_or_init(|| new)
+                    }
+                };
+                file.write_at(&chunk, self.at)?;
+                self.at += chunk.len() as u64;
+                download.written.store(self.at, Ordering::Release);
+                Ok(Some(chunk))
+            }
+            ended => {
+                *body = None;
+                ended.transpose()
+            }
+        }
+    }
+
+    /// The next bytes of those that are in the file.
+    fn read(&mut self) -> Result<Option<Bytes>, Error> {
+        let Some(file) = self.download.file.get() else {
+            return Ok(None);
+        };
+        let mut block = file.reader(self.at).next_block()?;
+        if let Some(block) = &mut block {
+            // Not what another reader is writing.
+            block.truncate(usize::try_from(self.ahead()).unwrap_or(usize::MAX));
+            self.at += block.len() as u64;
+        }
+        Ok(block)
+    }
+}
+
+impl<B> Drop for Reader<B> {
+    fn drop(&mut self) {
+        let was_last = self.download.readers.fetch_sub(1, Ordering::SeqCst) == 1;
+        // A body that nobody reads would hold a place among the downloads of its host.
+        if was_last && let Ok(mut body) = self.download.body.try_lock() {
+            *body = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex as StdMutex;
+
+    use futures_util::FutureExt as _;
+
+    use super::super::proven;
+    use super::*;
+    use crate::archive::zipfile::{executable, zip};
+    use crate::disk::temp_file::TempFileBudget;
+
+    /// A remote package that comes in pieces of a hundred bytes, and notes where it was opened.
+    #[derive(Clone)]
+    struct Remote(Bytes, Arc<StdMutex<Vec<u64>>>);
+
+    impl BlobSource for Remote {
+        fn expected(&self) -> Expected {
+            Expected::of(&self.0)
+        }
+
+        fn can_be_cut(&self) -> bool {
+            true
+        }
+
+        fn is_unopened(&self) -> bool {
+            true
+        }
+
+        async fn open(&self, from: u64) -> Result<Body, Error> {
+            self.1.lock().unwrap().push(from);
+            let rest = self.0.slice(from as usize..);
+            let pieces: Vec<_> = rest.chunks(100).map(Bytes::copy_from_slice).collect();
+            Ok(Body::new(futures_util::stream::iter(
+                pieces.into_iter().map(Ok),
+            )))
+        }
+    }
+
+    fn shared() -> (Bytes, Shared<Remote>, Arc<StdMutex<Vec<u64>>>) {
+        let bytes = Bytes::from(zip([executable()]));
+        let opened = Arc::default();
+        let remote = Remote(bytes.clone(), Arc::clone(&opened));
+        let permit = TempFileBudget::new(1).acquire(1).now_or_never().unwrap();
+        (
+            bytes,
+            Shared::among_several(remote, Arc::new(permit)),
+            opened,
+        )
+    }
+
+    async fn read(body: Body) -> Vec<u8> {
+        body.collect(u64::MAX).await.unwrap()
+    }
+
+    #[test]
+    fn readers_at_different_paces_open_the_source_once() {
+        let (bytes, shared, opened) = shared();
+        let reading = async {
+            let mut first = proven(&shared).await.unwrap();
+            let mut second = proven(&shared).await.unwrap();
+            let mut seen = [Vec::new(), Vec::new()];
+            for turn in 0.. {
+                let (body, seen) = match turn % 3 {
+                    0 => (&mut second, &mut seen[1]),
+                    _ => (&mut first, &mut seen[0]),
+                };
+                match body.next().await {
+                    Some(chunk) => seen.extend_from_slice(&chunk.unwrap()),
+                    None => break,
+                }
+            }
+            seen[1].extend(read(second).await);
+            let third = read(proven(&shared).await.unwrap()).await;
+            assert_eq!([&seen[0][..], &seen[1], &third], [&bytes[..]; 3]);
+        };
+        reading.now_or_never().expect("never waits");
+        assert_eq!(*opened.lock().unwrap(), [0]);
+    }
+
+    #[test]
+    fn a_reader_goes_on_where_another_gave_up() {
+        let (bytes, shared, opened) = shared();
+        let reading = async {
+            let mut first = shared.open(0).await.unwrap();
+            first.next().await.unwrap().unwrap();
+            first.next().await.unwrap().unwrap();
+            drop(first);
+            assert_eq!(read(proven(&shared).await.unwrap()).await, bytes);
+        };
+        reading.now_or_never().expect("never waits");
+        assert_eq!(*opened.lock().unwrap(), [0, 200]);
+    }
+}
