@@ -22,6 +22,8 @@ pub struct Subject {
     pub version: Option<Version>,
     /// The platform, where it is about one package.
     pub platform: Option<Platform>,
+    /// The repository that it is mirrored to, where there are several.
+    pub destination: Option<String>,
 }
 
 impl Subject {
@@ -31,6 +33,7 @@ impl Subject {
             provider: provider.clone(),
             version: None,
             platform: None,
+            destination: None,
         }
     }
 
@@ -59,6 +62,9 @@ impl fmt::Display for Subject {
         }
         if let Some(platform) = &self.platform {
             write!(f, " {platform}")?;
+        }
+        if let Some(destination) = &self.destination {
+            write!(f, " to {destination}")?;
         }
         Ok(())
     }
@@ -206,6 +212,29 @@ pub enum Event {
         /// What was found, in lower case, without a final stop.
         message: String,
     },
+}
+
+impl Event {
+    /// The subject, of an event that has one.
+    pub fn subject_mut(&mut self) -> Option<&mut Subject> {
+        match self {
+            Self::Selected { subject, .. }
+            | Self::Verified { subject, .. }
+            | Self::Started { subject, .. }
+            | Self::Advanced { subject, .. }
+            | Self::Finished { subject, .. }
+            | Self::Carried { subject, .. }
+            | Self::Settled { subject }
+            | Self::Warning { subject, .. } => Some(subject),
+            Self::Waiting { .. }
+            | Self::Considered { .. }
+            | Self::Introduced { .. }
+            | Self::Mounting { .. }
+            | Self::Retrying { .. }
+            | Self::Resuming { .. }
+            | Self::Requested(_) => None,
+        }
+    }
 }
 
 /// Someone who wants to see events. Called from many tasks at once, and must not block.

@@ -12,6 +12,8 @@ mod access;
 mod bounds;
 /// What unmodified clients make of the same origin.
 mod clients;
+/// Several destinations at once.
+mod destinations;
 /// What is said about packages, and what checksum documents may look like.
 mod documents;
 /// Package URLs that do not last.

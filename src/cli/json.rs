@@ -141,6 +141,9 @@ pub(super) enum Provider<'a> {
         provider: &'a ProviderAddr,
         #[serde(skip_serializing_if = "Option::is_none")]
         version: Option<&'a Version>,
+        /// Where it was to be mirrored to, where there are several destinations.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        destination: Option<&'a str>,
         status: &'static str,
         packages: [(); 0],
         error: Error,
@@ -154,11 +157,15 @@ impl<'a> Provider<'a> {
             return None;
         };
         let Subject {
-            provider, version, ..
+            provider,
+            version,
+            destination,
+            ..
         } = failure.subject.as_ref()?;
         Some(Self::Failed {
             provider,
             version: version.as_ref(),
+            destination: destination.as_deref(),
             status: "failed",
             packages: [],
             error: complaint.into(),

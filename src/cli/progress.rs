@@ -220,6 +220,9 @@ fn name(subject: &Subject) -> String {
     if let Some(platform) = &subject.platform {
         name += &format!(" {platform}");
     }
+    if let Some(destination) = &subject.destination {
+        name += &format!(" to {destination}");
+    }
     name
 }
 

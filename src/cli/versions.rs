@@ -106,16 +106,11 @@ async fn doubt(
                 }
                 None
             }
-            Err(problem) => Some(problem),
+            Err(problem) => Some(json::sentence(&problem)),
         },
         // What says that nothing is pinned is about the command, not about this version.
         Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
-        Err(failure) => Some(*failure.problem),
+        Err(failure) => Some(json::sentence(&*failure.problem)),
     };
-    Ok(problem.map(|problem| {
-        json::sentence(&problem)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-    }))
+    Ok(problem.map(|sentence| sentence.split_whitespace().collect::<Vec<_>>().join(" ")))
 }

@@ -8,7 +8,7 @@ use crate::source::AvailableVersion;
 use crate::version::Version;
 
 /// A range of versions of one provider.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionFilter {
     /// The acceptable versions.
     pub versions: VersionConstraints,

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::provider::Journey;
 use super::selection::NoMatch;
-use super::{Journey, Stored};
+use super::target::{Stored, Target};
+use super::version::Settled;
 use crate::digest::Digest;
 use crate::event::{Event, Subject};
 use crate::hash::PackageHash;
@@ -18,48 +20,76 @@ use crate::trust;
 use crate::version::Version;
 
 impl<D: WriteStore> Journey<'_, D> {
-    /// What becomes of a filter that nothing matches: present, if it is for a locked version and the store has that.
-    pub(super) async fn without_match(
+    /// The result of a filter that no version matches: present, if it is for a locked version that the destination has.
+    pub(super) async fn without_match<'t>(
         &self,
-        filter: NoMatch,
-        tags: &BTreeSet<String>,
-    ) -> Result<Published, Failure> {
-        let provider = &self.task.provider;
+        no_match: &NoMatch,
+        targets: &'t [Target<'t, D>],
+    ) -> Vec<Settled<'t, D>> {
         let NoMatch {
             versions,
+            available,
+            ..
+        } = no_match;
+        let mut settled = Vec::new();
+        let exact = versions.as_exact();
+        let locked = exact.filter(|one| self.task.locked.contains_key(one));
+        for target in targets {
+            let result = match locked {
+                Some(version) => self.withdrawn(version, no_match, target).await,
+                None => {
+                    let problem = Problem::NoVersion {
+                        constraints: (!versions.is_any()).then(|| versions.to_string()),
+                        available: available.clone(),
+                    };
+                    let subject = Subject::provider(&self.task.provider);
+                    Err(self.at_source(problem, subject))
+                }
+            };
+            settled.push(match result {
+                Ok(published) => Settled::present(target, published),
+                Err(failure) => Settled::failed(target, failure.to(target.label.as_deref())),
+            });
+        }
+        settled
+    }
+
+    /// A locked version that the source does not list any more.
+    async fn withdrawn(
+        &self,
+        version: &Version,
+        NoMatch {
             platforms,
             available,
-        } = filter;
-        let exact = versions.as_exact();
-        let Some(version) = exact.filter(|one| self.task.locked.contains_key(one)) else {
-            let problem = Problem::NoVersion {
-                constraints: (!versions.is_any()).then(|| versions.to_string()),
-                available,
-            };
-            return Err(self.at_source(problem, Subject::provider(provider)));
-        };
+            ..
+        }: &NoMatch,
+        target: &Target<'_, D>,
+    ) -> Result<Published, Failure> {
+        let provider = &self.task.provider;
         let subject = Subject::version(provider, version);
-        let in_store = |problem: Problem| self.stored(problem, subject.clone());
-        let stored = self.look(version, tags).await.map_err(in_store)?;
+        let in_store = |problem: Problem| target.failure(problem, subject.clone());
+        let stored = target.look(version).await.map_err(in_store)?;
         if let Some(stored) = &stored {
-            let has_all = self.has_all(version, stored, platforms.as_deref()).await;
+            let has_all = target.has_all(version, stored, platforms.as_deref()).await;
             if let Some(read) = has_all.map_err(in_store)? {
                 let place = self.source.name(provider);
-                self.reporter.report(Event::Warning {
+                target.reporter.report(Event::Warning {
                     subject,
                     message: format!("it is not published any more in {place}"),
                 });
-                return Ok(self.present(version, stored, &read));
+                return Ok(target.present(version, stored, &read));
             }
         }
         let stored = stored.into_iter().flat_map(|stored| stored.platforms);
         let problem = Problem::Withdrawn {
-            available,
+            available: available.clone(),
             stored: stored.collect(),
         };
         Err(self.at_source(problem, subject))
     }
+}
 
+impl<D: WriteStore> Target<'_, D> {
     /// The packages of a locked version, if the store has it for the platforms that are wanted. Where that is all of them, no list says
     /// any more which they are: then it must have every zip that is locked.
     async fn has_all(
@@ -93,7 +123,7 @@ impl<D: WriteStore> Journey<'_, D> {
         version: &Version,
         packages: &[StoredPackage],
     ) -> Result<Vec<Digest>, Problem> {
-        let Destination { store, repository } = &self.task.destination;
+        let Destination { store, repository } = self.destination;
         let provider = &self.task.provider;
         let tag = Tag::of_evidence(version)?;
         let found = graph::evidence(store, repository, &tag).await?;

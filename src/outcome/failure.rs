@@ -1,6 +1,7 @@
 //! Why journeys do not get through.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::address::{self, ProviderAddr};
 use crate::archive;
@@ -19,14 +20,14 @@ use crate::trust;
 use crate::version::Version;
 
 /// Why a journey did not get through: what, about what, on which side.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     /// What it was about, as far as that was known by then.
     pub subject: Option<Subject>,
     /// The store or folder that it happened in, as the user wrote it.
     pub place: Option<String>,
     /// What happened.
-    pub problem: Box<Problem>,
+    pub problem: Arc<Problem>,
 }
 
 /// What can stop a journey.
@@ -57,7 +58,7 @@ pub enum Problem {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The source does not give a package.
-    #[error("the package cannot be had")]
+    #[error("cannot download the package")]
     Package {
         /// Its platform.
         platform: Platform,
@@ -349,7 +350,7 @@ impl Problem {
         Failure {
             subject: Some(subject),
             place: (!self.is_elsewhere()).then(|| place.to_string()),
-            problem: Box::new(self),
+            problem: Arc::new(self),
         }
     }
 
@@ -382,6 +383,16 @@ impl Failure {
     pub fn category(&self) -> Category {
         self.problem.category()
     }
+
+    /// The same failure, said of one of several destinations.
+    #[must_use]
+    pub(crate) fn to(&self, destination: Option<&str>) -> Self {
+        let mut failure = self.clone();
+        if let (Some(subject), Some(destination)) = (&mut failure.subject, destination) {
+            subject.destination = Some(destination.to_owned());
+        }
+        failure
+    }
 }
 
 impl<P: Into<Problem>> From<P> for Failure {
@@ -389,7 +400,7 @@ impl<P: Into<Problem>> From<P> for Failure {
         Self {
             subject: None,
             place: None,
-            problem: Box::new(problem.into()),
+            problem: Arc::new(problem.into()),
         }
     }
 }
@@ -403,6 +414,11 @@ impl fmt::Display for Failure {
             .map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
         f.write_str(what)?;
         if let Some(subject) = &self.subject {
+            let mut subject = subject.clone();
+            // Nothing is named twice.
+            subject.destination = subject
+                .destination
+                .filter(|one| self.place.as_ref() != Some(one));
             write!(f, " for {subject}")?;
         }
         if let Some(place) = &self.place {

@@ -45,7 +45,7 @@ pub(super) fn tasks(
     items.extend(file.into_iter().flat_map(entries));
     // One way to all registries, so that each is asked once who we are, and blobs are mounted.
     let registry = globals.registry(globals.credentials(), http);
-    let mut tasks = Vec::new();
+    let mut tasks: Vec<Task<Store>> = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
         let endpoint = globals.endpoint(&to)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
@@ -54,13 +54,20 @@ pub(super) fn tasks(
             .write(registry.clone())
             .map_err(|error| Failure::from(Problem::from(error)))?;
         for (provider, filters) in providers {
-            tasks.push(Task {
-                rule: policy.rule_for(&provider).unwrap_or_default(),
-                locked: locks.hashes_of(&provider),
-                destination: destination(&endpoint, &store, &provider)?,
-                provider,
-                filters,
-            });
+            let destination = destination(&endpoint, &store, &provider)?;
+            // What is wanted in several places is read once.
+            let is_same =
+                |task: &&mut Task<_>| task.provider == provider && task.filters == filters;
+            match tasks.iter_mut().find(is_same) {
+                Some(task) => task.destinations.push(destination),
+                None => tasks.push(Task {
+                    rule: policy.rule_for(&provider).unwrap_or_default(),
+                    locked: locks.hashes_of(&provider),
+                    destinations: vec![destination],
+                    provider,
+                    filters,
+                }),
+            }
         }
     }
     Ok(match arguments.shard {

@@ -1,28 +1,21 @@
-//! What is told on the way, and whose fault a failure is.
+//! What is reported on the way, and on which side a failure happened.
 
-use super::Journey;
+use super::provider::Journey;
+use super::target::Target;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
-use crate::publish::Destination;
 use crate::release::Release;
-use crate::source::{self, SourcePackage};
+use crate::source;
 use crate::store::{self, WriteStore};
 use crate::version::Version;
 
-impl<D: WriteStore> Journey<'_, D> {
-    /// Tells for which wanted platforms the source has nothing.
-    pub(super) fn tell_what_is_absent(&self, version: &Version, absent: &[Platform]) {
-        for platform in absent {
-            self.reporter.report(Event::Warning {
-                subject: Subject::version(&self.task.provider, version),
-                message: format!("there is no package for {platform}"),
-            });
+impl<D: WriteStore> Target<'_, D> {
+    /// Reports what a run would do with each package, if this one is dry.
+    pub(super) fn report_plan(&self, published: &Published) {
+        if !self.options.publish.dry_run {
+            return;
         }
-    }
-
-    /// Tells what a run would do with each package.
-    pub(super) fn tell_plan(&self, published: &Published) {
         for package in &published.packages {
             let version = Subject::version(&published.provider, &published.version);
             let subject = version.platform(&package.platform);
@@ -38,12 +31,25 @@ impl<D: WriteStore> Journey<'_, D> {
                 });
         }
     }
+}
 
-    /// A failure on the side that it happened on.
-    pub(super) fn unpublished(
+impl<D: WriteStore> Journey<'_, D> {
+    /// Warns of wanted platforms for which the source has no package.
+    pub(super) fn report_absent(&self, version: &Version, absent: &[Platform]) {
+        for platform in absent {
+            self.reporter.report(Event::Warning {
+                subject: Subject::version(&self.task.provider, version),
+                message: format!("there is no package for {platform}"),
+            });
+        }
+    }
+
+    /// The failure to publish a release, on the side that it happened on.
+    pub(super) fn unpublished<L>(
         &self,
         problem: Problem,
-        release: &Release<SourcePackage>,
+        release: &Release<L>,
+        target: &Target<'_, D>,
     ) -> Failure {
         let mut subject = Subject::version(&release.provider, &release.version);
         let problem = of_package(problem, release);
@@ -55,13 +61,14 @@ impl<D: WriteStore> Journey<'_, D> {
         }
         match problem {
             problem @ (Problem::Package { .. } | Problem::Archive { .. }) => {
-                self.at_source(problem, subject)
+                let failure = self.at_source(problem, subject);
+                failure.to(target.label.as_deref())
             }
-            problem => self.stored(problem, subject),
+            problem => target.failure(problem, subject),
         }
     }
 
-    /// That the source has nothing for any of these platforms, and what it has, as far as it says so.
+    /// The failure that the source has nothing for any of these platforms, and what it has, as far as it says so.
     pub(super) fn without_packages<'p>(
         &self,
         platforms: impl IntoIterator<Item = &'p Platform>,
@@ -84,15 +91,15 @@ impl<D: WriteStore> Journey<'_, D> {
             .of(subject, &self.source.name(&self.task.provider))
     }
 
-    /// A failure on the store's side.
-    pub(super) fn stored(&self, problem: Problem, subject: Subject) -> Failure {
-        let Destination { store, repository } = &self.task.destination;
-        problem.of(subject, &store.name(repository))
+    /// The same failure for each destination.
+    pub(super) fn of_each(&self, targets: &[Target<'_, D>], failure: Failure) -> Vec<Failure> {
+        let labels = targets.iter().map(|target| target.label.as_deref());
+        labels.map(|label| failure.to(label)).collect()
     }
 }
 
 /// Bytes of a package that are not those that were promised are its source's fault: the store only notices.
-fn of_package(problem: Problem, release: &Release<SourcePackage>) -> Problem {
+fn of_package<L>(problem: Problem, release: &Release<L>) -> Problem {
     match problem {
         Problem::Store(store::Error::Blob {
             what,

@@ -1,0 +1,138 @@
+//! One provider, from its list of versions to the last of them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::future;
+use tokio::sync::mpsc;
+
+use super::selection::{self, Selected, Selection};
+use super::target::Target;
+use super::version::Planned;
+use super::{Options, Task};
+use crate::disk::temp_file::TempFileBudget;
+use crate::error::printable;
+use crate::event::{Event, Reporter, Subject};
+use crate::outcome::{Failure, Hear};
+use crate::platform::Platform;
+use crate::source::Source;
+use crate::store::WriteStore;
+
+/// How many versions of a provider wait, planned, while one of them is copied and one is being planned.
+const AHEAD: usize = 1;
+
+/// One provider on its way to all of its destinations.
+pub(super) struct Journey<'a, D> {
+    pub(super) task: &'a Task<D>,
+    pub(super) source: &'a Source,
+    pub(super) options: &'a Options,
+    pub(super) reporter: &'a Arc<dyn Reporter>,
+    /// The files of packages that several destinations read. A version that has more packages than that takes the whole budget, and has as
+    /// many files as it has packages.
+    pub(super) shared_files: &'a TempFileBudget,
+}
+
+impl<'a, D: WriteStore> Journey<'a, D> {
+    /// Mirrors the versions that are wanted.
+    pub(super) async fn run(&self, hear: &Hear<'_>) {
+        let fail = |failures: Vec<Failure>| failures.into_iter().for_each(|one| hear(Err(one)));
+        let (selection, targets) = match self.survey(hear).await {
+            Ok(found) => found,
+            Err(failures) => return fail(failures),
+        };
+        let Selection {
+            selected,
+            unmatched,
+        } = selection;
+        let selected = self.with_packages(selected).unwrap_or_else(|failure| {
+            fail(self.of_each(&targets, failure));
+            Vec::new()
+        });
+        let (sender, mut receiver) = mpsc::channel(AHEAD);
+        let planning = async {
+            let sender = sender;
+            // The receiver is dropped after the last of them.
+            for selected in &selected {
+                let planned = self.plan(selected, &targets).await;
+                let _all_received = sender.send(planned).await;
+            }
+            for no_match in unmatched {
+                let settled = self.without_match(&no_match, &targets).await;
+                let _all_received = sender.send(Planned::settled(settled)).await;
+            }
+        };
+        let copying = async {
+            while let Some(planned) = receiver.recv().await {
+                self.carry_out(planned, hear).await;
+            }
+        };
+        future::join(planning, copying).await;
+    }
+
+    /// Lists the versions of the source and the tags of the destinations, and selects. A destination that cannot be read fails alone.
+    async fn survey(
+        &self,
+        hear: &Hear<'_>,
+    ) -> Result<(Selection, Vec<Target<'a, D>>), Vec<Failure>> {
+        let Task {
+            provider,
+            filters,
+            destinations,
+            ..
+        } = self.task;
+        let subject = Subject::provider(provider);
+        let available = async {
+            let available = self.source.available_versions(provider).await;
+            available.map_err(|error| {
+                let failure = self.at_source(error, subject.clone());
+                let labels = destinations.iter().map(|one| self.task.label(one));
+                labels.map(|label| failure.to(label.as_deref())).collect()
+            })
+        };
+        let targets = async {
+            let opening = destinations
+                .iter()
+                .map(|one| Target::open(self.task, one, self.options, self.reporter));
+            let (mut targets, mut failures) = (Vec::new(), Vec::new());
+            for opened in future::join_all(opening).await {
+                match opened {
+                    Ok(target) => targets.push(target),
+                    Err(failure) => failures.push(failure),
+                }
+            }
+            match targets.is_empty() {
+                true => Err(failures),
+                false => Ok((targets, failures)),
+            }
+        };
+        let (available, (targets, failures)) = future::try_join(available, targets).await?;
+        failures.into_iter().for_each(|failure| hear(Err(failure)));
+        for message in &available.warnings {
+            self.reporter.report(Event::Warning {
+                subject: subject.clone(),
+                message: printable(message),
+            });
+        }
+        Ok((selection::select(filters, &available.versions), targets))
+    }
+
+    /// Leaves out versions of which the source lists no package that is wanted; it is a failure if those are all.
+    fn with_packages(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
+        for Selected {
+            available, absent, ..
+        } in &selected
+        {
+            self.report_absent(available.version.version(), absent);
+        }
+        let absent = selected.iter().flat_map(|one| one.absent.clone());
+        let absent: BTreeSet<Platform> = absent.collect();
+        let newest = selected.first().and_then(Selected::published);
+        let is_some = !selected.is_empty();
+        selected.retain(|one| !one.is_empty());
+        if is_some && selected.is_empty() {
+            let subject = Subject::provider(&self.task.provider);
+            return Err(self.without_packages(&absent, newest, subject));
+        }
+        Ok(selected)
+    }
+}

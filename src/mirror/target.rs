@@ -1,0 +1,280 @@
+//! One of the stores that a provider is mirrored to.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Options, Task};
+use crate::blob::Shared;
+use crate::event::{Event, Reporter, Subject};
+use crate::oci::{RawManifest, Tag};
+use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
+use crate::platform::Platform;
+use crate::publish::{self, Demands, Destination, Existing, Known, publish};
+use crate::release::Release;
+use crate::source::SourcePackage;
+use crate::store::WriteStore;
+use crate::store::graph::{self, Artifact, StoredPackage};
+use crate::trust::{self, Verified};
+use crate::version::Version;
+
+/// A store and the provider's repository in it.
+pub(super) struct Target<'a, D> {
+    pub(super) task: &'a Task<D>,
+    pub(super) destination: &'a Destination<D>,
+    pub(super) options: &'a Options,
+    /// The names of the repository's tags.
+    pub(super) tags: BTreeSet<String>,
+    pub(super) reporter: Arc<dyn Reporter>,
+    /// What distinguishes its lines from those of the task's other destinations.
+    pub(super) label: Option<String>,
+}
+
+/// What a store has of a version.
+pub(super) struct Stored {
+    pub(super) artifact: Artifact,
+    pub(super) platforms: BTreeSet<Platform>,
+    pub(super) has_evidence: bool,
+}
+
+/// A version that a store lacks, or a part of it.
+pub(super) struct Missing<'t, D> {
+    pub(super) target: &'t Target<'t, D>,
+    pub(super) stored: Option<Stored>,
+    /// The packages of `stored` whose manifests were read.
+    read: Vec<StoredPackage>,
+    /// The platforms to request; `None` for all that the source has.
+    pub(super) platforms: Option<Vec<Platform>>,
+}
+
+/// How a store compares with what is wanted of a version.
+pub(super) enum Comparison<'t, D> {
+    Present(Published),
+    Missing(Box<Missing<'t, D>>),
+}
+
+impl<'a, D: WriteStore> Target<'a, D> {
+    /// Lists the tags of a destination.
+    pub(super) async fn open(
+        task: &'a Task<D>,
+        destination: &'a Destination<D>,
+        options: &'a Options,
+        reporter: &Arc<dyn Reporter>,
+    ) -> Result<Self, Failure> {
+        let label = task.label(destination);
+        let mut target = Self {
+            task,
+            destination,
+            options,
+            tags: BTreeSet::new(),
+            reporter: match &label {
+                Some(label) => Arc::new(Labelled {
+                    reporter: Arc::clone(reporter),
+                    label: label.clone(),
+                }),
+                None => Arc::clone(reporter),
+            },
+            label,
+        };
+        let tags = destination.store.tags(&destination.repository).await;
+        let tags = tags.map_err(|error| {
+            target.failure(Problem::from(error), Subject::provider(&task.provider))
+        })?;
+        target.tags = tags.unwrap_or_default().into_iter().collect();
+        Ok(target)
+    }
+
+    /// Reads what the store has of a version; nothing where everything is to be compared, and where it cannot be read: then it is for
+    /// [`publish`] to say what that means.
+    pub(super) async fn look(&self, version: &Version) -> Result<Option<Stored>, Problem> {
+        let Destination { store, repository } = self.destination;
+        let tag = Tag::of_version(version)?;
+        let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
+        if everything || !self.tags.contains(tag.as_str()) {
+            return Ok(None);
+        }
+        let artifact = match graph::artifact(store, repository, &tag).await {
+            Ok(artifact) => artifact,
+            Err(error) if error.is_damage() => None,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(artifact) = artifact else {
+            return Ok(None);
+        };
+        if let Some(problem) = Problem::of_another(&artifact.index, &self.task.provider) {
+            return Err(problem);
+        }
+        let Ok(platforms) = artifact.index.platforms() else {
+            return Ok(None);
+        };
+        Ok(Some(Stored {
+            platforms: platforms
+                .into_iter()
+                .map(|(platform, _)| platform)
+                .collect(),
+            has_evidence: self.tags.contains(Tag::of_evidence(version)?.as_str()),
+            artifact,
+        }))
+    }
+
+    /// Compares what the store has with the wanted platforms; `None` stands for all that the source has.
+    pub(super) async fn compare(
+        &'a self,
+        version: &Version,
+        stored: Option<Stored>,
+        wanted: Option<&[Platform]>,
+        can_prove: bool,
+    ) -> Result<Comparison<'a, D>, Problem> {
+        let (mut platforms, mut read) = (wanted.map(<[_]>::to_vec), Vec::new());
+        if let (Some(stored), Some(wanted)) = (&stored, wanted) {
+            read = self.hold_to_lock(version, stored, wanted).await?;
+            let missing = self.missing(stored, wanted, can_prove);
+            if missing.is_empty() {
+                return Ok(Comparison::Present(self.present(version, stored, &read)));
+            }
+            platforms = Some(missing);
+        }
+        Ok(Comparison::Missing(Box::new(Missing {
+            target: self,
+            stored,
+            read,
+            platforms,
+        })))
+    }
+
+    /// The platforms to request. If the evidence is missing, these are all: it is stored with the packages that it proves.
+    fn missing(&self, stored: &Stored, wanted: &[Platform], can_prove: bool) -> Vec<Platform> {
+        let Destination { store, repository } = self.destination;
+        let mut missing = wanted.to_vec();
+        if stored.has_evidence || !(can_prove && store.takes_evidence(repository)) {
+            missing.retain(|platform| !stored.platforms.contains(platform));
+        }
+        missing
+    }
+
+    /// Compares the stored packages of these platforms with the lock files, and returns those that it read for that: none of a version
+    /// that is not locked. The zips are those of the platform manifests.
+    pub(super) async fn hold_to_lock(
+        &self,
+        version: &Version,
+        stored: &Stored,
+        wanted: &[Platform],
+    ) -> Result<Vec<StoredPackage>, Problem> {
+        let Some(hashes) = self.task.locked.get(version) else {
+            return Ok(Vec::new());
+        };
+        let Destination { store, repository } = self.destination;
+        let is_wanted = |platform: &Platform| wanted.contains(platform);
+        let index = &stored.artifact.index;
+        let packages = graph::packages(store, repository, index, is_wanted).await?;
+        for package in &packages {
+            trust::among(hashes, &package.platform, &package.layer.expected.digest)?;
+        }
+        Ok(packages)
+    }
+
+    /// A version that is there already. Hashes and sizes are reported of the packages whose manifests were read.
+    pub(super) fn present(
+        &self,
+        version: &Version,
+        stored: &Stored,
+        read: &[StoredPackage],
+    ) -> Published {
+        let Destination { store, repository } = self.destination;
+        let digest = stored.artifact.raw.expected.digest;
+        let reference = Tag::of_version(version)
+            .map(|tag| store.reference(repository, &tag, &digest))
+            .unwrap_or_default();
+        Published {
+            provider: self.task.provider.clone(),
+            version: version.clone(),
+            reference,
+            digest,
+            status: Change::Present,
+            authentication: None,
+            packages: PublishedPackage::of_index(&stored.artifact.index, read),
+            bytes: 0,
+            beside: None,
+        }
+    }
+
+    /// A failure on the store's side.
+    pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
+        let Destination { store, repository } = self.destination;
+        let failure = problem.of(subject, &store.name(repository));
+        failure.to(self.label.as_deref())
+    }
+}
+
+impl<D: WriteStore> Missing<'_, D> {
+    /// Whether a package for this platform is to be copied.
+    pub(super) fn wants(&self, platform: &Platform) -> bool {
+        let platforms = self.platforms.as_ref();
+        platforms.is_none_or(|platforms| platforms.contains(platform))
+    }
+
+    /// The version as present, if the store has any of the wanted platforms: the source has no package for the others.
+    pub(super) fn present_for(
+        &self,
+        version: &Version,
+        wanted: Option<&[Platform]>,
+    ) -> Option<Published> {
+        let stored = self.stored.as_ref()?;
+        let mut wanted = wanted.into_iter().flatten();
+        let has_any = wanted.any(|platform| stored.platforms.contains(platform));
+        has_any.then(|| self.target.present(version, stored, &self.read))
+    }
+
+    /// Publishes the packages of a release that the store lacks.
+    pub(super) async fn publish(
+        &self,
+        release: Verified<Release<Shared<SourcePackage>>>,
+    ) -> Result<Published, Problem> {
+        let release = release.only(|platform| self.wants(platform));
+        let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
+        let Target {
+            task,
+            destination,
+            options,
+            tags,
+            reporter,
+            ..
+        } = self.target;
+        let options = publish::Options {
+            demands: Demands {
+                always: options.recheck,
+                ..Demands::of_writing(&task.rule)
+            },
+            ..options.publish.clone()
+        };
+        let known = Some(Known { tags, index });
+        let mut published = publish(&release, destination, known, &options, reporter).await?;
+        let mut beside = match &self.stored {
+            Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),
+            None => Vec::new(),
+        };
+        beside.retain(|there| {
+            let mut packages = release.packages.iter();
+            !packages.any(|package| package.platform == there.platform)
+        });
+        published.packages.extend(beside);
+        published
+            .packages
+            .sort_by(|a, b| a.platform.cmp(&b.platform));
+        Ok(published)
+    }
+}
+
+/// Says in every event which of several destinations it is about.
+struct Labelled {
+    reporter: Arc<dyn Reporter>,
+    label: String,
+}
+
+impl Reporter for Labelled {
+    fn report(&self, mut event: Event) {
+        if let Some(subject) = event.subject_mut() {
+            subject.destination = Some(self.label.clone());
+        }
+        self.reporter.report(event);
+    }
+}

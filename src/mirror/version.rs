@@ -1,0 +1,297 @@
+//! One version: what each destination lacks of it, its proof, and its way into them.
+
+use std::sync::Arc;
+
+use futures_util::future;
+
+use super::provider::Journey;
+use super::selection::Selected;
+use super::target::{Comparison, Missing, Target};
+use crate::authentication::Note;
+use crate::blob::Shared;
+use crate::event::{Event, Subject};
+use crate::outcome::{Failure, Hear, Published};
+use crate::platform::Platform;
+use crate::prove::prove;
+use crate::release::Release;
+use crate::source::{self, PackageMeta};
+use crate::store::WriteStore;
+use crate::trust::rule::Unsigned;
+use crate::trust::{self, Rule, Verified};
+
+/// What is to be done about a version.
+pub(super) struct Planned<'t, D> {
+    /// Destinations that need nothing, and those that failed.
+    settled: Vec<Settled<'t, D>>,
+    /// The packages that the others lack, and their proof.
+    copying: Option<Copying<'t, D>>,
+}
+
+/// A version that needs no copying in one destination.
+pub(super) struct Settled<'t, D> {
+    pub(super) target: &'t Target<'t, D>,
+    pub(super) result: Result<Box<Published>, Failure>,
+}
+
+struct Copying<'t, D> {
+    release: Verified<Release<PackageMeta>>,
+    missing: Vec<Missing<'t, D>>,
+}
+
+impl<'t, D> Planned<'t, D> {
+    pub(super) fn settled(settled: Vec<Settled<'t, D>>) -> Self {
+        Self {
+            settled,
+            copying: None,
+        }
+    }
+}
+
+impl<'t, D> Settled<'t, D> {
+    pub(super) fn present(target: &'t Target<'t, D>, published: Published) -> Self {
+        Self {
+            target,
+            result: Ok(Box::new(published)),
+        }
+    }
+
+    pub(super) fn failed(target: &'t Target<'t, D>, failure: Failure) -> Self {
+        Self {
+            target,
+            result: Err(failure),
+        }
+    }
+}
+
+impl<D: WriteStore> Journey<'_, D> {
+    /// Finds out what the destinations lack of a version, and verifies that.
+    pub(super) async fn plan<'t>(
+        &self,
+        selected: &Selected,
+        targets: &'t [Target<'t, D>],
+    ) -> Planned<'t, D> {
+        let Selected {
+            available,
+            platforms,
+            ..
+        } = selected;
+        let provider = &self.task.provider;
+        let version = available.version.version();
+        let subject = Subject::version(provider, version);
+        let mut settled = Vec::new();
+        let mut looked = Vec::new();
+        let looking = targets.iter().map(|target| target.look(version));
+        for (target, found) in targets.iter().zip(future::join_all(looking).await) {
+            match found {
+                Ok(stored) => looked.push((target, stored)),
+                Err(problem) => {
+                    let failure = target.failure(problem, subject.clone());
+                    settled.push(Settled::failed(target, failure));
+                }
+            }
+        }
+        let is_stored = looked.iter().any(|(_, stored)| stored.is_some());
+        let wanted = match platforms {
+            None if is_stored => match self.source.platforms(provider, &available.version).await {
+                Ok(platforms) => Some(platforms),
+                Err(error) => {
+                    let failure = self.at_source(error, subject);
+                    let failed = looked
+                        .iter()
+                        .map(|(target, _)| self.failed(target, &failure));
+                    settled.extend(failed);
+                    return Planned::settled(settled);
+                }
+            },
+            platforms => platforms.clone(),
+        };
+        let mut missing = Vec::new();
+        let can_prove = self.source.brings_proof();
+        for (target, stored) in looked {
+            let compared = target.compare(version, stored, wanted.as_deref(), can_prove);
+            match compared.await {
+                Ok(Comparison::Present(published)) => {
+                    settled.push(Settled::present(target, published));
+                }
+                Ok(Comparison::Missing(one)) => missing.push(*one),
+                Err(problem) => {
+                    let failure = target.failure(problem, subject.clone());
+                    settled.push(Settled::failed(target, failure));
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Planned::settled(settled);
+        }
+        let copying = match self.release(selected, &missing).await {
+            Ok((release, absent)) => {
+                let is_released = |one: &Missing<'_, D>| {
+                    let mut packages = release.iter().flat_map(|release| &release.packages);
+                    packages.any(|package| one.wants(&package.platform))
+                };
+                let (some, none): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
+                let mut is_reported = release.is_some();
+                for one in none {
+                    // The store may have all that the source has of what is wanted.
+                    let Some(published) = one.present_for(version, wanted.as_deref()) else {
+                        let failure = self.without_packages(&absent, None, subject.clone());
+                        settled.push(self.failed(one.target, &failure));
+                        continue;
+                    };
+                    if !is_reported {
+                        self.report_absent(version, &absent);
+                        is_reported = true;
+                    }
+                    settled.push(Settled::present(one.target, published));
+                }
+                release.map(|release| Copying {
+                    release,
+                    missing: some,
+                })
+            }
+            Err(failure) => {
+                settled.extend(missing.iter().map(|one| self.failed(one.target, &failure)));
+                None
+            }
+        };
+        Planned { settled, copying }
+    }
+
+    /// The verified release of what some destinations lack, if the source has any of it, and the platforms that it has no package for.
+    async fn release(
+        &self,
+        Selected { available, .. }: &Selected,
+        missing: &[Missing<'_, D>],
+    ) -> Result<(Option<Verified<Release<PackageMeta>>>, Vec<Platform>), Failure> {
+        let provider = &self.task.provider;
+        let version = available.version.version();
+        let subject = Subject::version(provider, version);
+        if !self.source.brings_proof() && missing.iter().any(|one| one.stored.is_none()) {
+            // If nothing will be accepted as proof, this is known before anything flows.
+            let nothing = Release::unproven(provider, version, Vec::new());
+            let verified = self.verify(nothing).await;
+            verified.map_err(|error| self.at_source(error, subject.clone()))?;
+        }
+        let platforms = union(missing);
+        let answer = self
+            .source
+            .release(provider, &available.version, platforms.as_deref());
+        let source::ReleaseAnswer { release, absent } = answer
+            .await
+            .map_err(|error| self.at_source(error, subject.clone()))?;
+        let Some(release) = release else {
+            return Ok((None, absent));
+        };
+        self.report_absent(version, &absent);
+        let verified = self.verify(release).await;
+        let verified = verified.map_err(|error| self.at_source(error, subject.clone()))?;
+        self.reporter.report(Event::Verified {
+            subject,
+            authentication: verified.authentication().clone(),
+        });
+        Ok((Some(verified), absent))
+    }
+
+    async fn verify(
+        &self,
+        release: Release<PackageMeta>,
+    ) -> Result<Verified<Release<PackageMeta>>, trust::Error> {
+        let (rule, now) = (&self.task.rule, self.options.publish.now);
+        let Some(hashes) = self.task.locked.get(&release.version) else {
+            return self.can_be_pinned(prove(release, rule, now).await?);
+        };
+        // Where keys are named, a signature by them is required, and no lock file stands in for it.
+        if self.source.brings_proof() || rule.pinned() {
+            let verified = prove(release, rule, now).await?.locked(hashes)?;
+            return self.can_be_pinned(verified);
+        }
+        // The lock file stands in for the proof that this source cannot have.
+        let rule = Rule {
+            unsigned: Unsigned::Allow,
+            ..rule.clone()
+        };
+        prove(release, &rule, now).await?.locked(hashes)
+    }
+
+    /// Passes on a release whose key may be written into the trust file, if keys are pinned.
+    fn can_be_pinned(
+        &self,
+        release: Verified<Release<PackageMeta>>,
+    ) -> Result<Verified<Release<PackageMeta>>, trust::Error> {
+        let notes = &release.authentication().notes;
+        if self.options.pins_keys && notes.contains(&Note::UnverifiedTransport) {
+            return Err(trust::Error::UnverifiedTransport);
+        }
+        Ok(release)
+    }
+
+    /// Copies what the destinations lack, into all of them at once.
+    pub(super) async fn carry_out(&self, planned: Planned<'_, D>, hear: &Hear<'_>) {
+        for Settled { target, result } in planned.settled {
+            if let Ok(published) = &result {
+                target.report_plan(published);
+            }
+            hear(result.map(|published| *published));
+        }
+        let Some(Copying { release, missing }) = planned.copying else {
+            return;
+        };
+        let subject = Subject::version(&release.provider, &release.version);
+        // Before any answer is opened, so that none waits for room.
+        let is_shared = missing.len() > 1;
+        let permit = match is_shared {
+            true => Some(Arc::new(
+                self.shared_files.acquire(release.packages.len()).await,
+            )),
+            false => None,
+        };
+        // Only now: the answers that tell sizes stay open until the packages are copied.
+        let release = match self.source.packages(release).await {
+            Ok(release) => release,
+            Err(error) => {
+                let failure = self.at_source(error, subject);
+                let failed = missing.iter().map(|one| self.failed(one.target, &failure));
+                return failed.for_each(|settled| hear(settled.result.map(|one| *one)));
+            }
+        };
+        let packages = release.packages.iter().map(|package| {
+            let readers = missing.iter().filter(|one| one.wants(&package.platform));
+            let location = package.location.clone();
+            let blob = match &permit {
+                Some(permit) if readers.count() > 1 => {
+                    Shared::among_several(location, Arc::clone(permit))
+                }
+                _ => Shared::alone(location),
+            };
+            (blob, package.expected.size)
+        });
+        let packages: Vec<_> = packages.collect();
+        let release = release.located(packages);
+        let copying = missing.iter().map(async |one| {
+            let published = one.publish(release.clone()).await;
+            if let Ok(published) = &published {
+                one.target.report_plan(published);
+            }
+            hear(published.map_err(|problem| self.unpublished(problem, &release, one.target)));
+        });
+        future::join_all(copying).await;
+    }
+
+    /// A failure on the source's side, for one of the destinations.
+    fn failed<'t>(&self, target: &'t Target<'t, D>, failure: &Failure) -> Settled<'t, D> {
+        Settled::failed(target, failure.to(target.label.as_deref()))
+    }
+}
+
+/// The platforms that any destination lacks; `None` if one of them lacks all that there are.
+fn union<D>(missing: &[Missing<'_, D>]) -> Option<Vec<Platform>> {
+    let mut all = Vec::new();
+    for one in missing {
+        for platform in one.platforms.as_ref()? {
+            if !all.contains(platform) {
+                all.push(platform.clone());
+            }
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,182 @@
+//! Several destinations: what they lack is read once, and each line says which one it is about.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::stage::{Stage, folder};
+use super::{LINUX, demo};
+use crate::support::origin::{Fault, Provider, asks};
+use crate::support::release::ReleaseFolder;
+
+const BOTH: &str = "[ORIGIN]/acme/demo --to oci-layout:store/a --to oci-layout:store/b";
+const ARRIVED: [&str; 2] = ["acme/demo 1.0.0 linux_amd64"; 2];
+
+/// Everything in one of the layouts.
+fn layout(stage: &Stage, name: &str) -> BTreeMap<String, String> {
+    let files = stage.tree().into_iter();
+    let below = files.filter_map(|(path, digest)| {
+        let path = path.strip_prefix(name)?.strip_prefix('/')?;
+        // Only other processes look at it.
+        (!path.ends_with(".lock")).then(|| (path.to_owned(), digest))
+    });
+    below.collect()
+}
+
+/// A stage at which the second layout has another zip for the version.
+fn conflicting() -> Stage {
+    let other = ReleaseFolder::new("demo", "1.0.0")
+        .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"other")]);
+    let stage = Stage::release(other);
+    stage
+        .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
+        .says(0, "");
+    stage
+        .origin
+        .publish(Provider::new("acme/demo").release(folder()));
+    stage
+}
+
+#[test]
+fn a_package_is_read_once_for_two_destinations() {
+    let stage = Stage::of([demo()]);
+    stage
+        .run(BOTH)
+        .says(0, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/a/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/b/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)
+  Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
+")
+        .gives(&[
+            "oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0",
+            "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
+        ]);
+    assert_eq!(
+        stage.origin.counters(),
+        "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
+    );
+    assert_eq!(stage.installs(), ARRIVED);
+    assert!(!layout(&stage, "a").is_empty());
+    assert_eq!(layout(&stage, "a"), layout(&stage, "b"));
+}
+
+#[test]
+fn many_packages_of_unknown_size_are_read_once_as_well() {
+    let platforms = ["darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64"];
+    let mut provider = Provider::new("acme/demo");
+    for minor in 0..3 {
+        provider = provider.version(&format!("1.{minor}.0"), &platforms);
+    }
+    let stage = Stage::of([provider]);
+    let unsaid = crate::support::origin::lie::lacks("packages");
+    stage.origin.always(asks("download"), unsaid);
+    stage
+        .run("[ORIGIN]/acme/demo@>=1 --to oci-layout:store/a --to oci-layout:store/b -q")
+        .says(0, "");
+    assert_eq!(stage.origin.count(asks("package")), 12);
+    assert_eq!(stage.installs().len(), 24);
+    assert_eq!(layout(&stage, "a"), layout(&stage, "b"));
+}
+
+#[test]
+fn a_download_that_is_cut_goes_on_for_both() {
+    let stage = Stage::of([demo()]);
+    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    stage.run(&format!("{BOTH} -q")).says(0, "");
+    assert_eq!(stage.installs(), ARRIVED);
+    let seen = stage.origin.seen();
+    assert_eq!(stage.origin.count(asks("package")), 2);
+    assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
+}
+
+#[test]
+fn a_destination_that_has_everything_reads_nothing() {
+    let stage = Stage::of([demo()]);
+    stage
+        .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
+        .says(0, "");
+    stage.origin.forget();
+    stage.run(BOTH).says(0, "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/a/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)
+  Mirrored 1 version, 1 package (406 B copied, 1 already present) in [TIME]
+");
+    assert_eq!(stage.origin.count(asks("package")), 1);
+    assert_eq!(layout(&stage, "a"), layout(&stage, "b"));
+    stage.origin.forget();
+    stage.run(BOTH).says(
+        0,
+        "  Mirrored nothing: 2 packages already present, in [TIME]\n",
+    );
+    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
+}
+
+#[test]
+fn a_destination_that_refuses_stops_no_other() {
+    let stage = conflicting();
+    let said = stage
+        .run(&format!("{BOTH} --recheck"))
+        .gives(&["oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0"])
+        .ends(3);
+    let lines = [
+        "    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/a/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)\n",
+        "\nerror: another zip is there for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in oci-layout:store/b/[ORIGIN]/acme/demo\n",
+        "\n    Failed 1 of 2: [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/b/[ORIGIN]/acme/demo\n",
+    ];
+    for line in lines {
+        assert!(said.contains(line), "{line}{said}");
+    }
+    assert_eq!(layout(&stage, "a").is_empty(), false);
+}
+
+#[test]
+fn the_document_says_which_destination_failed() {
+    let stage = conflicting();
+    let arguments = stage.named(&format!(
+        "mirror --ca-file ca.pem {BOTH} --recheck --format json"
+    ));
+    let run = stage.scene.tfoci(arguments.split_whitespace()).exits(3);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let [copied, failed] = &document["providers"].as_array().unwrap()[..] else {
+        panic!("{document}");
+    };
+    let reference = copied["reference"].as_str().unwrap();
+    assert!(reference.starts_with("oci-layout:store/a/"), "{reference}");
+    let destination = failed["destination"].as_str().unwrap();
+    assert!(
+        destination.starts_with("oci-layout:store/b/"),
+        "{destination}"
+    );
+    assert_eq!(failed["status"], "failed");
+}
+
+#[test]
+fn a_package_that_is_wrong_fails_in_both() {
+    let stage = Stage::of([demo()]);
+    stage.origin.always(asks("package"), Fault::wrong_bytes());
+    let said = stage.run(BOTH).gives(&[]).ends(3);
+    for name in ["a", "b"] {
+        let error = format!(
+            "error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/{name}/[ORIGIN]/acme/demo in [ORIGIN]\n"
+        );
+        assert!(said.contains(&error), "{said}");
+    }
+    assert_eq!(stage.origin.count(asks("package")), 1);
+    assert!(stage.installs().is_empty());
+}
+
+#[test]
+fn a_source_that_has_nothing_is_reported_for_both() {
+    let stage = Stage::of([demo()]);
+    let said = stage
+        .run("[ORIGIN]/acme/gone --to oci-layout:store/a --to oci-layout:store/b")
+        .ends(1);
+    for name in ["a", "b"] {
+        let error = format!(
+            "error: nothing is published for [ORIGIN]/acme/gone to oci-layout:store/{name}/[ORIGIN]/acme/gone in [ORIGIN]\n"
+        );
+        assert!(said.contains(&error), "{said}");
+    }
+    assert_eq!(stage.origin.count(asks("versions")), 1);
+}
