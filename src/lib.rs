@@ -20,7 +20,7 @@
 //! | | |
 //! | --- | --- |
 //! | words | [`error`] [`shown`] [`secret`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
-//! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`outline`] [`lockfile`] [`config`] |
+//! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`outline`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
@@ -65,6 +65,8 @@ pub mod oci;
 pub mod template;
 
 pub mod archive;
+
+pub mod protocol;
 
 pub mod outline;
 

@@ -9,9 +9,9 @@ use url::Url;
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
-use super::wire;
 use crate::address::Hostname;
 use crate::http::{Request, Shown};
+use crate::protocol::discovery::services;
 
 /// The largest document that clients read.
 const LARGEST: u64 = 1 << 20;
@@ -70,7 +70,7 @@ pub(super) async fn provider_registry(
             received: content_type,
         });
     }
-    let services = fetch::json(&what, answer, LARGEST, wire::services).await?;
+    let services = fetch::json(&what, answer, LARGEST, services).await?;
     let service = services.get(SERVICE);
     let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
     Ok(Found {

@@ -41,7 +41,6 @@ mod package;
 mod remote;
 mod renewal;
 pub mod tree;
-mod wire;
 
 pub use auth::AuthTried;
 pub use error::{Document, Error};

@@ -19,13 +19,13 @@ use super::error::{Document, Error};
 use super::fetch::{self, Access, Kind};
 use super::location::PackageLocation;
 use super::package::{self, PackageMeta, RemoteMeta, SourcePackage};
-use super::wire::{self, Archive};
 use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::blob::BlobSource as _;
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
 use crate::platform::Platform;
+use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
 use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
@@ -146,9 +146,9 @@ impl NetworkMirror {
         let answer = self.ask(provider, &file).await?;
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
         let url = answer.url().clone();
-        let said = fetch::json(&what, answer, LARGEST_JSON, wire::archives).await?;
+        let said = fetch::json(&what, answer, LARGEST_JSON, Archives::read).await?;
         let mut archives = BTreeMap::new();
-        for (platform, archive) in said {
+        for (platform, archive) in said.archives {
             let platform = platform.parse().map_err(|source| Error::Platform {
                 what: what.clone(),
                 url: url.clone().into(),
@@ -229,9 +229,10 @@ impl NetworkMirror {
             });
         }
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
-        let listed = fetch::json(&what, answer, LARGEST_JSON, wire::mirrored).await?;
+        let listed = fetch::json(&what, answer, LARGEST_JSON, VersionIndex::read).await?;
         // Clients pass over what is no version, too.
-        let versions = listed.iter().filter_map(|text| text.parse().ok());
+        let versions = listed.versions.keys();
+        let versions = versions.filter_map(|text| text.parse().ok());
         let mut versions: Vec<AvailableVersion> = versions
             .map(|version| AvailableVersion {
                 version,

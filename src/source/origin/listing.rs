@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::super::error::Error;
-use super::super::wire::{ListedVersion, VersionList};
 use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
+use crate::protocol::registry::{ListedVersion, VersionList};
 use crate::release;
 use crate::trust::{Checksums, Subject};
 use crate::version::SpelledVersion;

@@ -8,11 +8,11 @@ use super::super::fetch::Access;
 use super::super::location::PackageLocation;
 use super::super::package::{PackageMeta, RemoteMeta};
 use super::super::renewal::Renewal;
-use super::super::wire::{Download, ListedPackage};
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::http::Shown;
 use crate::platform::Platform;
+use crate::protocol::registry::{Download, ListedPackage};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
 /// What was asked for, and who answered.

@@ -1,0 +1,19 @@
+//! The documents of the protocols by which providers are distributed, as JSON: read, and written.
+//!
+//! | protocol | documents |
+//! | --- | --- |
+//! | [`discovery`] | where a host has its services ([clients: service discovery](crate::clients#service-discovery)) |
+//! | [`registry`] | versions of a provider and metadata of a package ([clients: registry protocol](crate::clients#registry-protocol)) |
+//! | [`network_mirror`] | versions and packages of a copy ([clients: network mirrors](crate::clients#network-mirrors)) |
+//!
+//! Unknown members are skipped, and `null` is the same as an absent member, as it is for clients. A member that clients read occurs
+//! once. There are no requests here: these are made by [`crate::source`].
+
+pub mod discovery;
+pub mod network_mirror;
+pub mod registry;
+
+/// The most versions that a list can have.
+const MOST_VERSIONS: usize = 20_000;
+/// The most hashes of one package, warnings of a list, and protocols of a version.
+const MOST_NOTES: usize = 100;

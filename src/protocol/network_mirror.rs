@@ -1,0 +1,94 @@
+//! The network mirror protocol.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{MOST_NOTES, MOST_VERSIONS};
+use crate::json::{self, Object};
+use crate::oci::MOST_PLATFORMS;
+
+/// `index.json` ([clients: network mirrors](crate::clients#network-mirror-answers)): the versions of a provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VersionIndex {
+    /// The versions, as the mirror spells them.
+    pub versions: BTreeMap<String, Version>,
+}
+
+/// A version in an index. It has no members that are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Version {}
+
+impl VersionIndex {
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// A member occurs twice or has another type, or the list is too long.
+    pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        let versions = object.map("versions", MOST_VERSIONS, |_| Ok(Version {}))?;
+        Ok(Self { versions })
+    }
+}
+
+/// `VERSION.json` ([clients: network mirrors](crate::clients#network-mirror-answers)): the packages of a version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Archives {
+    /// The packages by platform; `None` where the document has `null`.
+    pub archives: BTreeMap<String, Option<Archive>>,
+}
+
+impl Archives {
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// A member is missing, occurs twice or has another type, or a list is too long.
+    pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        let archives = object.map("archives", MOST_PLATFORMS, |archive| {
+            if json::is_null(archive) {
+                return Ok(None);
+            }
+            Archive::read(Object::of(archive)?).map(Some)
+        })?;
+        Ok(Self { archives })
+    }
+}
+
+/// One package of a network mirror.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Archive {
+    /// The URL of the zip, which may be relative.
+    pub url: String,
+    /// Its hashes, such as `h1:…` and `zh:…`.
+    pub hashes: Vec<String>,
+}
+
+impl Archive {
+    fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        Ok(Self {
+            url: object.required("url")?,
+            hashes: object.texts("hashes", MOST_NOTES)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn documents_are_written_as_they_are_read() {
+        let document = json!({ "versions": { "1.0.0": {}, "2.0.0": {} } });
+        let text = document.to_string();
+        let index = Object::first(text.as_bytes()).and_then(VersionIndex::read);
+        assert_eq!(serde_json::to_value(index.unwrap()).unwrap(), document);
+        let document = json!({ "archives": {
+            "darwin_arm64": null,
+            "linux_amd64": { "url": "demo.zip", "hashes": ["h1:abc="] },
+        } });
+        let text = document.to_string();
+        let archives = Object::first(text.as_bytes()).and_then(Archives::read);
+        assert_eq!(serde_json::to_value(archives.unwrap()).unwrap(), document);
+    }
+}

@@ -1,0 +1,265 @@
+//! The provider registry protocol.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{MOST_NOTES, MOST_VERSIONS};
+use crate::error::printable;
+use crate::json::{self, Object};
+use crate::oci::MOST_PLATFORMS;
+use crate::platform::Platform;
+
+/// The most packages that a list of versions can name: five for each of the most versions, and far more than any real list has.
+const MOST_LISTED: usize = 100_000;
+/// The most keys that an answer can have.
+const MOST_KEYS: usize = 256;
+
+/// `GET NAMESPACE/TYPE/versions` ([clients: version lists](crate::clients#version-lists)).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VersionList {
+    /// The versions, in the order of the document.
+    pub versions: Vec<ListedVersion>,
+    /// Text that users of the provider are to see.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// One version of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedVersion {
+    /// As the registry spells it.
+    pub version: String,
+    /// Its platforms; empty if the registry does not list them.
+    #[serde(serialize_with = "platforms")]
+    pub platforms: Vec<Platform>,
+    /// The first entry that is not a platform. Clients do not read them.
+    #[serde(skip)]
+    pub odd: Option<String>,
+}
+
+impl VersionList {
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// A member is missing, occurs twice or has another type, or a list is too long.
+    pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        let mut listed = 0;
+        let versions = object.list("versions", MOST_VERSIONS, |version| {
+            let version = ListedVersion::read(Object::of(version)?)?;
+            listed += version.platforms.len();
+            if listed > MOST_LISTED {
+                return Err(json::Error::too_many("packages", MOST_LISTED));
+            }
+            Ok(version)
+        });
+        Ok(Self {
+            versions: versions?,
+            warnings: object.texts("warnings", MOST_NOTES)?,
+        })
+    }
+}
+
+impl ListedVersion {
+    fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        object.peek("protocols")?;
+        let mut read = Self {
+            version: object.required("version")?,
+            platforms: Vec::new(),
+            odd: None,
+        };
+        let Some(said) = object.take("platforms")? else {
+            return Ok(read);
+        };
+        if !said.get().starts_with('[') {
+            read.odd = Some(printable(said.get()));
+            return Ok(read);
+        }
+        let listed = json::items(said, MOST_PLATFORMS, |entry| {
+            match platform(entry)? {
+                Some(platform) => read.platforms.push(platform),
+                None if read.odd.is_none() => read.odd = Some(printable(entry.get())),
+                None => {}
+            }
+            Ok(())
+        });
+        listed.map_err(|error| error.within("platforms"))?;
+        Ok(read)
+    }
+}
+
+/// Reads a platform of a listed version; `None` if it is none.
+fn platform(entry: &RawValue) -> Result<Option<Platform>, json::Error> {
+    if !entry.get().starts_with('{') {
+        return Ok(None);
+    }
+    let mut object = Object::of(entry)?;
+    let mut half = |name| {
+        let value = object.take(name)?;
+        let text = value.and_then(|value| serde_json::from_str::<Cow<'_, str>>(value.get()).ok());
+        Ok::<_, json::Error>(text)
+    };
+    let (Some(os), Some(arch)) = (half("os")?, half("arch")?) else {
+        return Ok(None);
+    };
+    Ok(Platform::new(&os, &arch).ok())
+}
+
+/// `GET NAMESPACE/TYPE/VERSION/download/OS/ARCH` ([clients: package metadata](crate::clients#package-metadata)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Download {
+    /// The plugin protocol versions, such as `6.0`.
+    pub protocols: Vec<String>,
+    /// The operating system.
+    pub os: String,
+    /// The processor architecture.
+    pub arch: String,
+    /// The name of the zip, by which the checksum document lists it.
+    pub filename: String,
+    /// The URL of the zip, which may be relative.
+    pub download_url: String,
+    /// The SHA-256 of the zip, in hex.
+    pub shasum: String,
+    /// The URL of the checksum document; empty if there is none.
+    pub shasums_url: String,
+    /// The URL of its signature; empty if there is none.
+    pub shasums_signature_url: String,
+    /// The armour of each signing key. The other members of a key may be wrong and are not used.
+    #[serde(rename = "signing_keys", serialize_with = "signing_keys")]
+    pub keys: Vec<String>,
+    /// The packages of all platforms; empty if the registry does not list them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub packages: BTreeMap<String, ListedPackage>,
+}
+
+impl Download {
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// A member is missing, occurs twice or has another type, or a list is too long.
+    pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        let keys = object.object("signing_keys", |mut keys| {
+            keys.list("gpg_public_keys", MOST_KEYS, |key| armour(Object::of(key)?))
+        });
+        Ok(Self {
+            protocols: object.texts("protocols", MOST_NOTES)?,
+            os: object.required("os")?,
+            arch: object.required("arch")?,
+            filename: object.required("filename")?,
+            download_url: object.required("download_url")?,
+            shasum: object.required("shasum")?,
+            shasums_url: object.text("shasums_url")?,
+            shasums_signature_url: object.text("shasums_signature_url")?,
+            keys: keys?.unwrap_or_default(),
+            packages: object.map("packages", MOST_PLATFORMS, |package| {
+                ListedPackage::read(Object::of(package)?)
+            })?,
+        })
+    }
+}
+
+/// The armour of a key, empty if it has none.
+fn armour(mut key: Object<'_>) -> Result<String, json::Error> {
+    for name in ["key_id", "trust_signature", "source", "source_url"] {
+        key.peek(name)?;
+    }
+    key.text("ascii_armor")
+}
+
+/// What a download answer says about a package of any platform.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedPackage {
+    /// Its hashes, such as `zh:…`.
+    pub hashes: Vec<String>,
+    /// Its size in bytes.
+    pub package_size: u64,
+}
+
+impl ListedPackage {
+    fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        Ok(Self {
+            hashes: object.texts("hashes", MOST_NOTES)?,
+            package_size: object.value("package_size")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Writes platforms as `{"os": …, "arch": …}`.
+fn platforms<S: Serializer>(platforms: &[Platform], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Target<'a> {
+        os: &'a str,
+        arch: &'a str,
+    }
+    serializer.collect_seq(platforms.iter().map(|platform| Target {
+        os: platform.os(),
+        arch: platform.arch(),
+    }))
+}
+
+/// Writes keys as `{"gpg_public_keys": [{"ascii_armor": …}]}`.
+fn signing_keys<S: Serializer>(keys: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Key<'a> {
+        ascii_armor: &'a str,
+    }
+    let keys: Vec<_> = keys.iter().map(|ascii_armor| Key { ascii_armor }).collect();
+    serializer.collect_map([("gpg_public_keys", keys)])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read<T>(document: &Value, read: fn(Object<'_>) -> Result<T, json::Error>) -> T {
+        let text = document.to_string();
+        Object::first(text.as_bytes()).and_then(read).unwrap()
+    }
+
+    #[test]
+    fn a_version_list_is_written_as_it_is_read() {
+        let document = json!({
+            "versions": [
+                { "version": "1.0.0", "platforms": [{ "os": "linux", "arch": "amd64" }] },
+                { "version": "v2.0.0-rc.1", "platforms": [] },
+            ],
+            "warnings": ["moved to acme/other"],
+        });
+        let list = read(&document, VersionList::read);
+        assert_eq!(list.versions.len(), 2);
+        assert_eq!(serde_json::to_value(&list).unwrap(), document);
+    }
+
+    #[test]
+    fn package_metadata_is_written_as_it_is_read() {
+        let document = json!({
+            "protocols": ["5.0", "6.0"],
+            "os": "linux",
+            "arch": "amd64",
+            "filename": "terraform-provider-demo_1.0.0_linux_amd64.zip",
+            "download_url": "https://example.com/files/demo.zip",
+            "shasum": "0".repeat(64),
+            "shasums_url": "SHA256SUMS",
+            "shasums_signature_url": "SHA256SUMS.sig",
+            "signing_keys": { "gpg_public_keys": [{ "ascii_armor": "a key" }] },
+            "packages": {
+                "linux_amd64": { "hashes": [format!("zh:{}", "0".repeat(64))], "package_size": 406 },
+            },
+        });
+        let download = read(&document, Download::read);
+        assert_eq!(download.keys, ["a key"]);
+        assert_eq!(serde_json::to_value(&download).unwrap(), document);
+        // Again, with nothing that is optional.
+        let short = Download {
+            keys: Vec::new(),
+            packages: BTreeMap::new(),
+            ..download
+        };
+        let written = serde_json::to_value(&short).unwrap();
+        assert_eq!(read(&written, Download::read), short);
+    }
+}
