@@ -18,9 +18,11 @@
 //! What several destinations lack is read from the source once ([`crate::blob::Shared`]). Each destination fails by itself, and all that
 //! is reported says which one it is about.
 
+mod locks;
 mod provider;
 mod report;
 mod selection;
+mod shard;
 mod target;
 mod version;
 mod withdrawn;
@@ -40,8 +42,10 @@ use crate::source::Source;
 use crate::store::WriteStore;
 use crate::trust::Rule;
 use crate::version::Version;
+pub use locks::Locks;
 use provider::Journey;
 pub use selection::VersionFilter;
+pub use shard::Shard;
 
 /// How many providers are worked on at once: most of the time they wait for an answer.
 const PROVIDERS: usize = 16;

@@ -1,9 +1,7 @@
 //! `tfoci mirror`.
 
-mod locks;
 mod pins;
 mod plan;
-mod shard;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,7 +11,7 @@ use std::time::SystemTime;
 use clap::Args;
 
 use tfoci::event::Reporter;
-use tfoci::mirror::{Options, mirror};
+use tfoci::mirror::{Options, Shard, mirror};
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{self, Demands, Existing};
@@ -22,9 +20,7 @@ use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
 use tfoci::source::{Source, SourceAddr};
 
-use locks::Locks;
 use pins::Pins;
-use shard::Shard;
 
 use super::Ending;
 use super::diagnose::Complaint;
@@ -113,7 +109,7 @@ pub(super) async fn run(
 ) -> Result<Ending, Complaint> {
     let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = globals.http(printer)?;
-    let locks = Locks::read(&arguments.from_lock, printer)?;
+    let locks = plan::locks(&arguments.from_lock, printer)?;
     let tasks = plan::tasks(&arguments, globals, &locks, (&http, printer))?;
     let options = Options {
         publish: publish::Options {
@@ -137,8 +133,11 @@ pub(super) async fn run(
             pins.hear(&result);
         }
         match result {
-            Err(failure) if locks.refused(&failure) => report.fail(locks.complaint(failure)),
-            result => report.hear(result),
+            Err(failure) => match locks.refusing(&failure) {
+                Some(files) => report.fail(Complaint::NotLocked { files, failure }),
+                None => report.hear(Err(failure)),
+            },
+            published => report.hear(published),
         }
     };
     let access = || globals.origin_access(http.clone(), printer);

@@ -1,13 +1,14 @@
 //! What a `tfoci mirror` is asked for, from all the places where it can be said.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
 use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
-use tfoci::mirror::{Task, VersionFilter};
+use tfoci::lockfile::{FILE_NAME, LockFile};
+use tfoci::mirror::{Locks, Task, VersionFilter};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::publish::Destination;
 use tfoci::source::tree::Requirements;
@@ -15,7 +16,6 @@ use tfoci::store::{Endpoint, Store};
 use tfoci::trust::Policy;
 
 use super::Arguments;
-use super::locks::Locks;
 use crate::cli::diagnose::Complaint;
 use crate::cli::options::{Globals, check, read};
 use crate::cli::printer::{Printer, Tone};
@@ -38,7 +38,11 @@ pub(super) fn tasks(
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), globals)?;
     let mut items = addresses(arguments, globals)?;
-    items.extend(locks.items());
+    items.extend(locks.filters().map(|(provider, filter)| Item {
+        provider,
+        filter,
+        to: Vec::new(),
+    }));
     for root in &arguments.from_config {
         items.extend(required(root, globals, printer)?);
     }
@@ -86,6 +90,27 @@ fn destination(
         store: store.clone(),
         repository: repository.map_err(|error| Failure::from(Problem::Mapping(error)))?,
     })
+}
+
+/// Reads lock files; a directory stands for the one in it.
+pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, Complaint> {
+    let mut locks = Locks::default();
+    for path in paths {
+        let path = match path.is_dir() {
+            true => path.join(FILE_NAME),
+            false => path.clone(),
+        };
+        let file = LockFile::parse(&read(&path)?).map_err(|source| Complaint::LockFile {
+            path: path.clone(),
+            source: Box::new(source),
+        })?;
+        if file.entries.is_empty() {
+            let text = format!("{} locks no provider", printable_path(&path));
+            printer.line(Tone::Warning, "Warning", &text);
+        }
+        locks.add(&path, file);
+    }
+    Ok(locks)
 }
 
 /// Reads the mirror file, if there is one.

@@ -1,12 +1,12 @@
-//! Shards: parts of a mirror for jobs that run side by side.
+//! Shards: the parts of a mirror that jobs work on side by side.
 
 use std::str::FromStr;
 
-use tfoci::mirror::Task;
+use super::Task;
 
 /// One of several equal parts, written `I/N` and counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shard {
+pub struct Shard {
     /// From 0.
     index: usize,
     count: usize,
@@ -15,7 +15,7 @@ pub(super) struct Shard {
 impl Shard {
     /// The tasks of this shard. All tasks of one provider are in the same one, so that no two jobs write one repository; the
     /// shards of a list have the same size, give or take one.
-    pub(super) fn of<D>(self, mut tasks: Vec<Task<D>>) -> Vec<Task<D>> {
+    pub fn of<D>(self, mut tasks: Vec<Task<D>>) -> Vec<Task<D>> {
         let mut providers: Vec<_> = tasks.iter().map(|task| task.provider.clone()).collect();
         providers.sort();
         providers.dedup();

@@ -1,0 +1,75 @@
+//! Exactly the versions and packages that lock files name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::VersionFilter;
+use crate::address::ProviderAddr;
+use crate::constraint::VersionConstraints;
+use crate::hash::PackageHash;
+use crate::lockfile::LockFile;
+use crate::outcome::{Failure, Problem};
+use crate::trust;
+use crate::version::Version;
+
+/// The union of several lock files. Several of them often lock the same version, with different hashes.
+#[derive(Clone, Debug, Default)]
+pub struct Locks(BTreeMap<ProviderAddr, BTreeMap<Version, Locked>>);
+
+/// One locked version.
+#[derive(Clone, Debug, Default)]
+struct Locked {
+    hashes: BTreeSet<PackageHash>,
+    files: BTreeSet<PathBuf>,
+}
+
+impl Locks {
+    /// Adds what a lock file names.
+    pub fn add(&mut self, path: &PathBuf, file: LockFile) {
+        for (provider, entry) in file.entries {
+            let versions = self.0.entry(provider).or_default();
+            let locked = versions.entry(entry.version).or_default();
+            locked.hashes.extend(entry.hashes);
+            locked.files.insert(path.clone());
+        }
+    }
+
+    /// Each locked version.
+    pub fn filters(&self) -> impl Iterator<Item = (ProviderAddr, VersionFilter)> {
+        let versions = self.0.iter().flat_map(|(provider, versions)| {
+            versions.keys().map(move |version| (provider, version))
+        });
+        versions.map(|(provider, version)| {
+            let filter = VersionFilter {
+                versions: VersionConstraints::exactly(version.clone()),
+                newest: None,
+                prereleases: false,
+                platforms: None,
+            };
+            (provider.clone(), filter)
+        })
+    }
+
+    /// The hashes of each locked version of a provider.
+    pub fn hashes_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, BTreeSet<PackageHash>> {
+        let versions = self.0.get(provider).into_iter().flatten();
+        versions
+            .map(|(version, locked)| (version.clone(), locked.hashes.clone()))
+            .collect()
+    }
+
+    /// The lock files that refused a version; `None` if the failure has another reason.
+    pub fn refusing(&self, failure: &Failure) -> Option<BTreeSet<PathBuf>> {
+        let is_refused = matches!(
+            &*failure.problem,
+            Problem::Trust(trust::Error::NotLocked { .. } | trust::Error::NoZipLocked)
+        );
+        let locked = || {
+            let subject = failure.subject.as_ref()?;
+            let versions = self.0.get(&subject.provider)?;
+            let locked = versions.get(subject.version.as_ref()?)?;
+            Some(locked.files.clone())
+        };
+        is_refused.then(|| locked().unwrap_or_default())
+    }
+}
