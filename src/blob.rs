@@ -1,11 +1,11 @@
 //! Blobs: bytes that flow from where they lie to where they are wanted, proved while they pass.
 //!
-//! A [`BlobSource`] is a local file, a blob of another store, or an origin's zip: something whose digest and size are known
-//! beforehand and that can be opened at any offset. [`hold_back`] stands between it and whoever writes: it hashes what
-//! passes, and lets the last chunk go only when the digest is right. A writer that commits at the end of the stream
-//! can therefore never commit wrong bytes. [`proven`] gives a blob so, and takes it up again where a network cuts it;
-//! [`Pieces`] is the same for those who write piece by piece. A package that nobody has opened must at least have the
-//! [`Frame`] of a zip: digests prove whose it is, and not that it is one.
+//! A [`BlobSource`] is a local file, a blob of another store, or an origin's zip: its digest and size are known beforehand, and it
+//! can be opened at any offset. [`hold_back`] stands between it and the writer: it hashes the bytes, and passes the last chunk only if the
+//! digest is right. A writer that commits at the end of the stream can therefore never commit wrong bytes. [`proven`] opens a blob so,
+//! and resumes where the network cuts it; [`Pieces`] is the same for a writer in pieces, and [`Shared`] for several destinations. A
+//! package that was not opened before must at least have the [`Frame`] of a zip: a digest proves whose bytes they are, and not that they
+//! are a zip.
 
 mod error;
 mod pieces;
@@ -45,7 +45,7 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Whether it is a package that nobody has opened. Its frame is looked at while it passes.
+    /// Whether it is a package that was not opened before. Its frame is checked while it passes.
     fn is_unopened(&self) -> bool {
         false
     }
@@ -178,7 +178,7 @@ impl BlobSource for File {
     }
 }
 
-/// Opens a blob, takes it up again where the network cuts it, and proves it while it flows.
+/// Opens a blob, resumes where the network cuts it, and proves it while it flows.
 ///
 /// # Errors
 /// It cannot be opened at all, or is empty and should not be.
@@ -189,7 +189,7 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
     if expected.size > 0 {
         return Ok(body);
     }
-    // Who expects no bytes asks for none, and would not hear what is wrong with them.
+    // A writer of no bytes reads none, and would not see the error.
     body.collect(0).await?;
     Ok(Body::new(futures_util::stream::empty()))
 }

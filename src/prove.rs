@@ -76,7 +76,7 @@ async fn on_a_thread(
     }
 }
 
-/// Ends the work when nobody waits for it any more.
+/// Ends the work when its result is not needed any more.
 struct EndOnDrop(Budget);
 
 impl Drop for EndOnDrop {

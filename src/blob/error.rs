@@ -1,4 +1,4 @@
-//! Bytes that could not be had.
+//! Bytes that could not be read.
 
 use crate::archive;
 use crate::digest::Digest;
@@ -6,7 +6,7 @@ use crate::disk;
 use crate::error::Category;
 use crate::http;
 
-/// Bytes that could not be had, or are not those that were expected.
+/// Bytes that could not be read, or are not the expected ones.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be read.

@@ -1,4 +1,4 @@
-//! A blob in pieces, for those who cannot take it in one.
+//! A blob in pieces, for uploads in chunks.
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
@@ -29,7 +29,7 @@ impl Pieces {
     /// Adds the next bytes to `start`, until it has `length` bytes or the blob ends.
     ///
     /// # Errors
-    /// The bytes cannot be had, or are not the right ones; nothing can be taken any more then.
+    /// The bytes cannot be read, or are not the right ones; then no more can be read.
     pub async fn fill(&mut self, start: Bytes, length: usize) -> Result<Bytes, Error> {
         if start.len() >= length {
             return Ok(start);

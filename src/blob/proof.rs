@@ -82,7 +82,7 @@ impl HoldBack {
                 received,
             });
         }
-        // Only of the right bytes: what is wrong with others is that they are others.
+        // Only after the digest matched: otherwise the digest error is the better message.
         if let Some(frame) = self.frame {
             frame.check()?;
         }
@@ -120,7 +120,7 @@ mod tests {
         (passed, error)
     }
 
-    /// A package that comes byte by byte, and that nobody has opened.
+    /// A package that comes byte by byte, and was not opened before.
     #[derive(Clone)]
     struct Unopened(Vec<u8>, Expected);
 
@@ -207,7 +207,7 @@ mod tests {
         ));
     }
 
-    /// Who sends nothing asks for nothing.
+    /// A writer of no bytes reads none.
     #[test]
     fn what_should_be_empty_is_proved_at_once() {
         let nothing = Expected::of(b"");

@@ -1,4 +1,4 @@
-//! Taking up again what a network cuts.
+//! Resuming a body that the network cut.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use futures_util::StreamExt as _;
 use super::{BlobSource, Body, Error};
 use crate::http::LEAST_FLOW;
 
-/// How often in a row a body is taken up again and brings less than [`LEAST_FLOW`].
+/// How often in a row a body is resumed that brings less than [`LEAST_FLOW`].
 const PATIENCE: u32 = 5;
-/// How often a body is taken up again in all.
+/// How often a body is resumed in all.
 pub const MOST_RESUMPTIONS: u32 = 100;
 
-/// How long it rests before it is taken up again for the first time; twice as long for the next one in a row, and so on.
+/// The pause before a body is resumed for the first time; twice as long for the next one in a row, and so on.
 #[cfg(not(test))]
 const REST: Duration = Duration::from_millis(100);
 #[cfg(test)]
 const REST: Duration = Duration::from_millis(1);
 
-/// Opens a blob from its start; when the network cuts it, or it ends too early, it goes on where it was cut.
+/// Opens a blob from its start, and resumes where the network cuts it or it ends too early.
 pub(super) async fn resuming<B: BlobSource>(blob: &B) -> Result<Body, Error> {
     let first = blob.open(0).await?;
     let state = Resuming {
@@ -41,9 +41,9 @@ struct Resuming<B> {
     /// `None` after an error that was passed on.
     body: Option<Body>,
     passed: u64,
-    /// What came since it was opened last.
+    /// How many bytes came since it was opened last.
     gained: u64,
-    /// How often it was taken up again.
+    /// How often it was resumed.
     resumptions: u32,
     /// How often in a row that brought too little.
     failures: u32,
@@ -64,14 +64,14 @@ impl<B: BlobSource> Resuming<B> {
                     return Some(Ok(chunk));
                 }
                 Some(Err(error)) if !error.is_passing() => return self.fail(error),
-                // However it ended: all of it has come.
+                // All of it has come, however it ended.
                 _ if self.passed >= self.blob.expected().size => return None,
                 Some(Err(error)) => Some(error),
                 None => None,
             };
             let is_enough = self.failures >= PATIENCE || self.resumptions >= MOST_RESUMPTIONS;
             if is_enough || (cut.is_none() && !self.blob.can_be_cut()) {
-                // What is too short is told by whoever checks the whole.
+                // A body that is too short is refused by the check of the whole.
                 return cut.and_then(|error| self.fail(error));
             }
             tokio::time::sleep(REST * (1 << self.failures)).await;
@@ -80,7 +80,7 @@ impl<B: BlobSource> Resuming<B> {
             self.gained = 0;
             match self.blob.open(self.passed).await {
                 Ok(body) => self.body = Some(body),
-                // Whoever opens it has asked as often as its patience goes.
+                // The source has retried already.
                 Err(error) => return self.fail(error),
             }
         }
@@ -141,7 +141,7 @@ mod tests {
             }
             let bytes = self.bytes.slice(from as usize..);
             let piece = bytes.slice(..bytes.len().min(self.piece));
-            // As bodies from the network are: nobody may ask again after their end.
+            // As bodies from the network are: they must not be polled after their end.
             let all = [Ok(piece), Err(silent())];
             let chunks = futures_util::stream::unfold(all.into_iter(), |mut rest| async {
                 rest.next().map(|chunk| (chunk, rest))

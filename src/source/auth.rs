@@ -1,4 +1,4 @@
-//! Who we are to a source, and who we tried to be.
+//! The credentials of requests to a source, and what is said about them when a request is refused.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use crate::credentials::{self, Credential};
 use crate::error::printable;
 use crate::http::Authorization;
 
-/// Who we are, for requests of one sort to one host.
+/// The credentials for requests of one sort to one host.
 #[derive(Clone, Debug)]
 pub(super) struct RequestAuth {
     pub(super) secret: Option<Authorization>,
     pub(super) tried: AuthTried,
-    /// Why something that might have told could not.
+    /// Why a source of credentials failed.
     pub(super) failure: Option<credentials::Error>,
 }
 
-/// What a request that was refused said about who we are.
+/// The credentials of a request that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthTried {
     /// A token.
@@ -24,7 +24,7 @@ pub enum AuthTried {
         /// Where it was found.
         origin: String,
     },
-    /// A token would have been sent, had there been one.
+    /// No token was found.
     NoToken {
         /// For which host.
         host: Hostname,
@@ -34,19 +34,19 @@ pub enum AuthTried {
         /// Where they were found.
         origin: String,
     },
-    /// A name and password would have been sent, had there been any.
+    /// No name and password were found.
     NoLogin {
         /// For which host.
         host: String,
     },
-    /// Nothing, since a redirect led to another host than the one that the token, or the name and password, would be for.
+    /// None, because a redirect led to another host than the one that they are for.
     Redirected,
-    /// Nothing, since nobody is told who we are when this is asked for.
+    /// None, because clients send none with such a request.
     Nothing,
 }
 
 impl RequestAuth {
-    /// Nobody, where nobody has to know.
+    /// No credentials, for what is public.
     pub(super) fn none() -> Self {
         Self {
             secret: None,
@@ -55,7 +55,7 @@ impl RequestAuth {
         }
     }
 
-    /// Nobody, to a host that only a redirect led to.
+    /// No credentials, for a host that only a redirect led to.
     pub(super) fn redirected() -> Self {
         Self {
             tried: AuthTried::Redirected,

@@ -1,4 +1,4 @@
-//! Downloads into temporary files, of packages whose size or digest nobody says.
+//! Downloads into temporary files, of packages of unknown size or digest.
 
 use std::pin::pin;
 

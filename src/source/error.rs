@@ -65,7 +65,7 @@ pub enum Error {
         /// Whether something else is there.
         is_there: bool,
     },
-    /// The source wants to know who asks.
+    /// The source requires or refused credentials.
     #[error(
         "the request for the {what} was refused\n  from {url}\n  answered {status}\n  tried {tried}"
     )]
@@ -76,9 +76,9 @@ pub enum Error {
         url: Shown,
         /// The status of the answer.
         status: u16,
-        /// Who we said that we are.
+        /// The credentials that were sent.
         tried: AuthTried,
-        /// Why something that might have had a token could not tell.
+        /// Why a source of tokens failed.
         source: Option<Box<credentials::Error>>,
     },
     /// The source fails.
@@ -337,7 +337,7 @@ impl Error {
         }
     }
 
-    /// What went wrong, in one line, for whoever tries again.
+    /// The error in one line, to report a retry.
     pub(super) fn in_short(&self) -> String {
         match self {
             Self::Http(error) => error.in_short(),

@@ -16,30 +16,30 @@ use crate::event::Event;
 use crate::http::{self, Answer, Http, Request, Retry};
 use crate::json::{self, Fault, Object};
 
-/// How much of an explanation is read.
+/// The largest body of an error that is read, in bytes.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
 
-/// What a source needs to reach what it knows.
+/// How a source reaches its hosts.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The client.
     pub http: Http,
     /// Tokens for hosts, and names and passwords for packages.
     pub credentials: Credentials,
-    /// How patient we are.
+    /// How often requests are retried, and how long they may take.
     pub patience: Patience,
     /// How many packages may be in temporary files at once, until their size and hash are known.
     pub temp_files: TempFileBudget,
-    /// How many answers may be open at once that only told a size so far.
+    /// How many answers may be open at once of which only the size was read.
     pub open_answers: OpenAnswers,
 }
 
-/// How much is done for an answer.
+/// How often requests are retried, and how long they may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// How often a document is asked for again. Clients do so once.
+    /// How often a document is requested again. Clients do so once.
     pub documents: u32,
-    /// How often a package is asked for again. Clients do so twice.
+    /// How often a package is requested again. Clients do so twice.
     pub packages: u32,
     /// How long a document may take, from the request to its last byte; without a limit of its own as long as any document. Clients
     /// wait for ten seconds.
@@ -56,7 +56,7 @@ impl Default for Patience {
     }
 }
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Document,
@@ -75,14 +75,14 @@ impl Access {
         }
     }
 
-    /// Who we are to a host, for documents that may need a token. That a source of tokens failed counts only if the host wants one.
+    /// The token for documents of a host. If a source of tokens failed, this matters only once the host requires a token.
     pub(super) async fn auth(&self, host: &Hostname) -> RequestAuth {
         let auth = RequestAuth::of_token(host, self.credentials.for_origin(host).await);
         self.introduce(&host.to_string(), &auth);
         auth
     }
 
-    /// Who we are where a package is: packages want names and passwords, and no tokens
+    /// The name and password for the host of a package: packages get no tokens
     /// ([clients: registry tokens](crate::clients#registry-tokens)).
     pub(super) fn auth_at(&self, url: &Url) -> RequestAuth {
         let host = http::authority(url).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Access {
         }
     }
 
-    /// Sends a request, again and again where that may help.
+    /// Sends a request, and retries transient failures.
     pub(super) async fn send(
         &self,
         kind: Kind,
@@ -119,7 +119,7 @@ impl Access {
     }
 }
 
-/// Passes on an answer that is a success, to a request of somebody.
+/// Passes on a successful answer to a request with these credentials.
 pub(super) async fn successful(
     what: &Document,
     answer: Answer,

@@ -1,4 +1,4 @@
-//! Where packages lie, and asking there.
+//! The URLs of packages, and requests to them.
 
 use reqwest::header::{IF_RANGE, RANGE};
 use reqwest::{Method, StatusCode};
@@ -12,29 +12,28 @@ use crate::event::Event;
 use crate::http::{Answer, Request};
 use crate::platform::Platform;
 
-/// A URL at which a package lies.
+/// The URL of a package.
 #[derive(Clone, Debug)]
 pub(super) struct PackageLocation {
     pub(super) access: Access,
     pub(super) url: Url,
     /// The host that the user named, by whose answers this URL was found.
     pub(super) named: Url,
-    /// Whose package it is.
+    /// The package's platform.
     pub(super) platform: Platform,
-    /// What helps when the URL is good no more.
+    /// How to get another URL when this one has expired.
     pub(super) renewal: Option<Renewal>,
 }
 
 impl PackageLocation {
-    /// How many bytes lie there, by asking for the first one: a URL that is signed for `GET` refuses `HEAD`. `None` if the server
-    /// does not say.
+    /// The size, by a request for the first byte: a URL that is signed for `GET` refuses `HEAD`. `None` if the server does not say it.
     pub(super) async fn size(&self) -> Result<Option<u64>, Error> {
         let auth = self.access.auth_at(&self.url);
         let all = || self.request(&self.url, &auth);
         let first = || all().header(RANGE, "bytes=0-0");
         let mut answer = self.access.send(Kind::Package, first).await?;
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
-            // What is empty has no first byte.
+            // An empty package has no first byte.
             answer = self.access.send(Kind::Package, all).await?;
         }
         if answer.status() == StatusCode::PARTIAL_CONTENT {
@@ -52,8 +51,8 @@ impl PackageLocation {
         Request::new(Method::GET, url.clone(), &self.named).authorization(auth.secret.clone(), url)
     }
 
-    /// Asks for all from an offset on, where the package is by now; with a tag, only if it is still the one of that tag. An answer that is
-    /// not partial has everything.
+    /// Requests the package from an offset, at its latest URL; with a tag, only if it still has that `ETag`. An answer that is not partial
+    /// has everything.
     pub(super) async fn ask(&self, from: u64, tag: Option<&str>) -> Result<Answer, Error> {
         let mut url = self.url.clone();
         if let Some(renewal) = &self.renewal {
@@ -96,11 +95,11 @@ impl PackageLocation {
         let answer = self.access.send(Kind::Package, request).await?;
         let is_rest = answer.range().is_some_and(|range| range.start == from);
         match answer.status() {
-            // Not the bytes that were asked for: all of them, then.
+            // The server does not support this range: request everything.
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
                 if from > 0 && !is_rest =>
             {
-                // Not while this answer holds a place.
+                // This answer holds a place among the downloads.
                 drop(answer);
                 self.access.send(Kind::Package, all).await
             }

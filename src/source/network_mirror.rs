@@ -30,7 +30,7 @@ use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
-/// How many redirects lead to a document at most: what no client can reach is nobody's mirror
+/// The most redirects to a document: clients follow no more
 /// ([clients: network mirror requests](crate::clients#network-mirror-requests)).
 const MOST_REDIRECTS: usize = 5;
 
@@ -68,7 +68,7 @@ impl NetworkMirror {
         })))
     }
 
-    /// Who we are to the mirror's host.
+    /// The credentials for the mirror's host.
     async fn auth(&self) -> &RequestAuth {
         let Inner { access, base, auth } = &*self.0;
         let find = || async {

@@ -2,12 +2,12 @@
 //!
 //! Most provider registries do not say how large a package is, and a manifest must: so the request that will bring the package is sent
 //! when its size has to be known. Its headers tell the size, and its body is not read before the upload begins; until then the
-//! server waits, since nobody makes room in the window of the connection.
+//! server waits, because the window of the connection is full.
 //!
 //! # Why this cannot deadlock
 //! An answer that waits holds a permit of [`OpenAnswers`] and no place among the downloads of its host. A version takes all of its
-//! permits at once, and keeps none while it waits for others. Whoever reads a package has a place for its upload already, and waits for
-//! nothing but a place for its download, which only packages have that are being read.
+//! permits at once, and keeps none while it waits for others. An upload that reads a package waits only for a place among the downloads,
+//! and these are held only by packages that are being read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,7 +47,7 @@ impl OpenAnswers {
     }
 }
 
-/// An answer whose body nobody has read yet. Clones permit it; the first to take it reads it.
+/// An answer whose body is not read yet. Clones share it; the first to take it reads it.
 #[derive(Clone, Debug)]
 pub(super) struct Opened(Arc<Mutex<Option<(Answer, OwnedSemaphorePermit)>>>);
 

@@ -1,4 +1,4 @@
-//! Packages as sources have them.
+//! Packages of origins and network mirrors.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -10,7 +10,7 @@ use crate::blob::{self, BlobSource, Body};
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
 
-/// A package of a source.
+/// A package at a URL, of known size and digest.
 #[derive(Clone, Debug)]
 pub struct RemotePackage {
     pub(super) bytes: PackageBytes,
@@ -24,7 +24,7 @@ pub(super) enum PackageBytes {
         /// The answer that told the size.
         opened: Option<Opened>,
     },
-    /// Nobody says what it is, so it was fetched beforehand.
+    /// Downloaded in advance, because its size or digest was unknown.
     TempFile {
         file: TempFile,
         /// Lasts as long as the file.

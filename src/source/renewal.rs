@@ -1,4 +1,4 @@
-//! Package URLs that do not last: origins sign them, and a long download, or one that waits for its turn, outlives the signature.
+//! Package URLs that expire: origins sign them, and a long download, or one that waits for its turn, outlives the signature.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,13 +9,13 @@ use url::Url;
 
 use super::error::Error;
 
-/// How often another URL is asked for, for one package.
+/// How often another URL is requested for one package.
 const MOST: u32 = 2;
 
-/// A question to an origin: where is this package by now?
+/// Asks an origin for the current URL of a package.
 type Ask = dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync;
 
-/// How to get another URL for a package. Cloning shares what was answered.
+/// How to get another URL for a package. Clones share the answers.
 #[derive(Clone)]
 pub(super) struct Renewal(Arc<Shared>);
 
@@ -43,7 +43,7 @@ impl Renewal {
         latest.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Another URL than the one that is good no more; `None` if there is none, or it was asked for often enough.
+    /// Another URL than the expired one; `None` if there is none, or the limit is reached.
     ///
     /// # Errors
     /// The origin does not tell, or has another package there by now.
@@ -71,7 +71,7 @@ impl fmt::Debug for Renewal {
     }
 }
 
-/// How object stores answer to a signature that is too old. One of them says 400.
+/// Whether object stores answer so to an expired signature. One of them answers 400.
 pub(super) fn is_expired(status: StatusCode) -> bool {
     matches!(status.as_u16(), 400 | 401 | 403 | 410)
 }

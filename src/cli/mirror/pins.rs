@@ -55,7 +55,7 @@ struct Keys {
 impl<'a> Pins<'a> {
     /// Pins keys in this trust file, for what is mirrored by these tasks.
     pub(super) fn new<D>(path: PathBuf, tasks: &[Task<D>], printer: &'a Printer) -> Self {
-        // Whoever goes without signatures cannot expect keys.
+        // A provider without required signatures need not have keys.
         let is_keyless =
             |task: &&Task<D>| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
         let keyless = tasks.iter().filter(is_keyless);

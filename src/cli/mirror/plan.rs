@@ -1,4 +1,4 @@
-//! What a `tfoci mirror` is asked for, from all the places where it can be said.
+//! What `tfoci mirror` is to do, from arguments, mirror files, lock files and configurations.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,15 +20,15 @@ use crate::cli::diagnose::Complaint;
 use crate::cli::options::{Globals, check, read};
 use crate::cli::printer::{Printer, Tone};
 
-/// One thing that somebody asked for.
+/// One provider that was requested.
 pub(super) struct Item {
     pub(super) provider: ProviderAddr,
     pub(super) filter: VersionFilter,
-    /// The store addresses that stand beside it.
+    /// Its own store addresses, of a mirror file.
     pub(super) to: Vec<String>,
 }
 
-/// Reads all that is asked for, and says what is to be done about it.
+/// Reads all that is requested, as tasks.
 pub(super) fn tasks(
     arguments: &Arguments,
     globals: &Globals,
@@ -47,7 +47,7 @@ pub(super) fn tasks(
         items.extend(required(root, globals, printer)?);
     }
     items.extend(file.into_iter().flat_map(entries));
-    // One way to all registries, so that each is asked once who we are, and blobs are mounted.
+    // One client for all registries, so that each authenticates once, and blobs are mounted.
     let registry = globals.registry(globals.credentials(), http);
     let mut tasks: Vec<Task<Store>> = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
@@ -128,7 +128,7 @@ pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, Complain
     Ok(Some(file))
 }
 
-/// Whom to believe: what the command line says goes before what the file says.
+/// The trust policy: command-line options override the file.
 fn policy(
     arguments: &Arguments,
     file: Option<&MirrorFile>,
@@ -219,7 +219,7 @@ fn required(
 
 type Providers = BTreeMap<ProviderAddr, Vec<VersionFilter>>;
 
-/// What goes where: options of the command line replace what stands beside an item.
+/// What goes where: options of the command line override those of an item.
 fn by_destination(
     items: Vec<Item>,
     arguments: &Arguments,

@@ -15,7 +15,7 @@ use crate::platform::Platform;
 use crate::protocol::registry::{Download, ListedPackage};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
-/// What was asked for, and who answered.
+/// The request, and where its answer came from.
 pub(super) struct Asked<'a> {
     pub(super) platform: &'a Platform,
     pub(super) access: &'a Access,

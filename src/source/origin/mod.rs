@@ -48,7 +48,7 @@ const LARGEST_SIGNATURE: u64 = 64 << 10;
 /// How many requests for one version are under way at once.
 const ABREAST: usize = 8;
 
-/// Which platforms are tried where nobody says which there are, the most frequent first.
+/// The platforms that are tried if the list of versions has none, the most frequent first.
 const LIKELY: [&str; 4] = [
     "linux_amd64",
     "darwin_amd64",
@@ -187,7 +187,7 @@ impl Origin {
         })
     }
 
-    /// What is known of the packages. Whoever finds a URL expired asks again for another.
+    /// The packages of a version. An expired URL is requested again.
     fn package_metas(
         &self,
         found: Vec<Metadata>,
@@ -219,8 +219,7 @@ impl Origin {
         now.map(|metadata| metadata.place_of(digest)).transpose()
     }
 
-    /// What the origin says about each platform, those left out that it does not have, besides what is known already. Keys are
-    /// kept of one answer.
+    /// The metadata of each platform that the origin has, besides what is known already. Keys are kept of one answer.
     async fn every(
         &self,
         known: Vec<Metadata>,
@@ -242,8 +241,7 @@ impl Origin {
             .await
     }
 
-    /// The platforms of a version whose origin does not list them: what one answer says of the others, else what the
-    /// checksum document has zips for.
+    /// The platforms of a version whose list has none: those of one package's metadata, else those in the checksum document.
     async fn discover(
         &self,
         provider: &ProviderAddr,
@@ -283,7 +281,7 @@ impl Origin {
     }
 }
 
-/// Leaves the keys only where they are used: in the answer for the first platform. All answers of a version repeat them.
+/// Keeps the keys only in the answer for the first platform. All answers of a version repeat them.
 fn keep_keys_once(found: &mut [Metadata]) {
     let first = found.iter().map(|metadata| &metadata.platform).min();
     let first = first.cloned();
