@@ -13,8 +13,22 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A password or token. Its memory is wiped on drop.
-#[derive(Clone, Default, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Box<str>);
+
+impl Zeroize for Secret {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Secret {}
 
 impl Secret {
     /// The text, for the code that sends or stores it.
