@@ -125,7 +125,7 @@ impl MirrorFile {
     /// Text that is not TOML, an unknown field, and whatever is no address, constraint or platform.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut file: Tables =
-            toml::from_str(text).map_err(|source| Error::Toml(Box::new(source)))?;
+            toml_edit::de::from_str(text).map_err(|source| Error::Toml(Box::new(source)))?;
         let tables = std::mem::take(&mut file.provider);
         if tables.is_empty() {
             return Err(Error::Empty);
@@ -171,7 +171,7 @@ impl Table {
 pub enum Error {
     /// It is not TOML, or has other fields.
     #[error("the text is not that of a mirror file")]
-    Toml(#[source] Box<toml::de::Error>),
+    Toml(#[source] Box<toml_edit::de::Error>),
     /// It names nothing.
     #[error("the file names no provider\n  expected a table [[provider]] for each")]
     Empty,

@@ -131,7 +131,7 @@ pub enum Error {
     Unsupported,
     /// A trust file that is not what a trust file can be.
     #[error("the trust file is malformed")]
-    TrustFile(#[source] Box<toml::de::Error>),
+    TrustFile(#[source] Box<toml_edit::de::Error>),
     /// A trust file in an encoding that no TOML has.
     #[error("the trust file is not UTF-8")]
     Encoding,

@@ -1,12 +1,8 @@
-//! Pinning on first use: what a trust file becomes when keys that were seen for the first time are written into it.
+//! Pinning on first use: writes keys that were seen for the first time into a trust file.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::ops::Range;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use toml::Spanned;
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::address::ProviderAddr;
 
@@ -14,101 +10,133 @@ use super::policy::Settings;
 use super::rule::Fingerprint;
 use super::{Error, TrustFile};
 
-/// The setting that is never inherited: pinned means signed.
+/// The setting that a new table does not take over from the one it precedes: a pinned provider must be signed.
 const UNSIGNED: &str = "unsigned";
 
-/// Where in the text what stands.
-#[derive(Deserialize)]
-struct Places {
-    #[serde(default)]
-    provider: Vec<Spanned<Table>>,
-}
+/// The byte order mark that some editors write. It has to stay the first character.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-#[derive(Deserialize)]
-struct Table {
-    keys: Option<Spanned<IgnoredAny>>,
-}
+/// What the end of a line consists of.
+const LINE_END: [char; 2] = ['\r', '\n'];
 
-/// The text of a trust file with `keys` pinned for a provider; `None` if it names others already. `earlier` are those that were pinned
-/// in this way before, and are now among `keys`: their list is replaced. Nothing else of the text is changed or lost: a table is added,
-/// before the one that matches the provider first.
+/// The text of a trust file with `keys` pinned for a provider; `None` if the file names other keys for it already. `earlier` are the
+/// keys that an earlier call pinned, which are now among `keys`: their list is replaced. Otherwise a table is added, before the first
+/// one that matches the provider. Every other byte of the text stays.
 ///
 /// # Errors
-/// Text that is no trust file, and [`Error::NoPlace`].
+/// Text that is no trust file, and [`Error::NoPlace`] if the rest of the text would change.
 pub fn pin(
     text: &str,
     provider: &ProviderAddr,
     earlier: &BTreeSet<Fingerprint>,
     keys: &BTreeSet<Fingerprint>,
 ) -> Result<Option<String>, Error> {
-    let entry = TrustFile::parse(text)?.settings_for(provider);
-    let places: Places = toml::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
-    let is_named = |entry: &Settings| entry.has_files || !entry.pins.is_empty();
-    let pinned = match entry.as_ref().filter(|entry| is_named(entry)) {
-        None => {
-            let first = entry
-                .as_ref()
-                .and_then(|entry| places.provider.get(entry.place));
-            with_table(text, &table(provider, keys, entry.as_ref()), first)
+    let settings = TrustFile::parse(text)?.settings_for(provider);
+    let names_keys = |found: &Settings| found.has_files || !found.pins.is_empty();
+    match &settings {
+        Some(found) if names_keys(found) => {
+            if found.has_files || found.pins != *earlier {
+                return Ok(None);
+            }
+            edit(text, |file| replace_keys(file, found.place, list(keys)))
         }
-        Some(entry) if entry.has_files || entry.pins != *earlier => return Ok(None),
-        Some(entry) => with_list(text, &list(keys), &places, entry.place),
-    };
-    // Whatever TOML allows, what was written has to say what it should.
-    let holds = |text: &String| {
-        let now = TrustFile::parse(text).ok()?.settings_for(provider)?;
-        let mut said = entry.map_or_else(Vec::new, |entry| entry.said);
-        said.retain(|(name, _)| *name != UNSIGNED);
-        (now.pins == *keys && !now.has_files && now.said == said).then_some(())
-    };
-    match pinned {
-        Some(text) if holds(&text).is_some() => Ok(Some(text)),
-        _ => Err(Error::NoPlace),
+        found => edit(text, |file| {
+            let table = table(provider, keys, found.as_ref());
+            add(file, table, found.as_ref().map(|found| found.place))
+        }),
     }
+    .map(Some)
 }
 
-fn list(keys: &BTreeSet<Fingerprint>) -> String {
-    let keys: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
-    format!("[{}]", keys.join(", "))
+/// Applies a change to the tables of a text. `toml_edit` keeps comments, order and formatting, but not the byte order mark and carriage
+/// returns, which are put back, and it spells the header of all `[[provider]]` tables as that of the first: text that it would not
+/// write back as it was read is refused.
+fn edit(text: &str, change: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Result<String, Error> {
+    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let (mark, _) = text.split_at(text.len() - body.len());
+    let line_end = if body.contains("\r\n") { "\r\n" } else { "\n" };
+    let content = body.trim_end_matches(LINE_END);
+    let end = match body.strip_prefix(content) {
+        Some(end) if !body.is_empty() => end,
+        _ => line_end,
+    };
+    let written = |file: &DocumentMut| {
+        let text = file.to_string();
+        text.trim_end_matches(LINE_END).replace('\n', line_end)
+    };
+
+    let parsed = content.replace("\r\n", "\n").parse::<DocumentMut>();
+    let mut file = parsed.map_err(|error| Error::TrustFile(Box::new(error.into())))?;
+    if written(&file) != content {
+        return Err(Error::NoPlace);
+    }
+    change(&mut file).ok_or(Error::NoPlace)?;
+    Ok(format!("{mark}{}{end}", written(&file)))
 }
 
+/// Replaces the list of keys of a table; what stands around the list stays.
+fn replace_keys(file: &mut DocumentMut, place: usize, keys: Array) -> Option<()> {
+    let table = tables(file)?.get_mut(place)?;
+    let list = table.get_mut("keys")?.as_array_mut()?;
+    let decor = list.decor().clone();
+    *list = keys;
+    *list.decor_mut() = decor;
+    Some(())
+}
+
+/// Adds a table before the one at `place`, or at the end.
+fn add(file: &mut DocumentMut, mut table: Table, place: Option<usize>) -> Option<()> {
+    let Some(place) = place else {
+        // What follows the last table, which only comments can.
+        let comments = file.trailing().as_str().unwrap_or_default().to_owned();
+        let gap = match comments.as_str() {
+            "" if file.is_empty() => "",
+            "" => "\n",
+            _ => "\n\n",
+        };
+        table.decor_mut().set_prefix(comments + gap);
+        file.set_trailing("");
+        tables(file)?.push(table);
+        return Some(());
+    };
+    let tables = tables(file)?;
+    let next = tables.get_mut(place)?.decor_mut();
+    let before = next.prefix().and_then(|text| text.as_str());
+    let before = before.unwrap_or_default().to_owned();
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    let (comments, indent) = before.split_at_checked(line)?;
+    next.set_prefix(format!("\n{indent}"));
+    table.decor_mut().set_prefix(comments);
+    tables.insert(place, table);
+    Some(())
+}
+
+/// The tables of providers; `None` if they are written as one list of inline tables.
+fn tables(file: &mut DocumentMut) -> Option<&mut ArrayOfTables> {
+    file.entry("provider")
+        .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
+        .as_array_of_tables_mut()
+}
+
+fn list(keys: &BTreeSet<Fingerprint>) -> Array {
+    keys.iter().map(Fingerprint::to_string).collect()
+}
+
+/// A table that pins keys. It comes before the table that held until now, so it repeats that one's other settings.
 fn table(
     provider: &ProviderAddr,
     keys: &BTreeSet<Fingerprint>,
     inherited: Option<&Settings>,
-) -> String {
-    let keys = list(keys);
-    let mut table =
-        format!("[[provider]]\nmatch = \"{provider}\"\nkeys = {keys}\n{UNSIGNED} = \"refuse\"\n");
+) -> Table {
+    let mut table = Table::new();
+    table.insert("match", value(provider.to_string()));
+    table.insert("keys", value(list(keys)));
+    table.insert(UNSIGNED, value("refuse"));
     let inherited = inherited.into_iter().flat_map(|settings| &settings.said);
     for (name, word) in inherited.filter(|(name, _)| *name != UNSIGNED) {
-        // Writing into a string cannot fail.
-        let _written = writeln!(table, "{name} = \"{word}\"");
+        table.insert(name, value(*word));
     }
     table
-}
-
-/// Adds a table at the end, or before one that would come first.
-fn with_table(text: &str, table: &str, first: Option<&Spanned<Table>>) -> Option<String> {
-    let Some(first) = first else {
-        let text = text.trim_end();
-        return Some(match text {
-            "" => table.to_owned(),
-            text => format!("{text}\n\n{table}"),
-        });
-    };
-    let head = text.get(..first.span().start)?;
-    // The byte order mark of some editors has to stay first.
-    let line = head.rfind('\n').map(|at| at + 1);
-    let line = line.unwrap_or(head.len() - head.trim_start_matches('\u{feff}').len());
-    let (head, tail) = text.split_at_checked(line)?;
-    Some(format!("{head}{table}\n{tail}"))
-}
-
-/// Replaces the list of keys of a table.
-fn with_list(text: &str, list: &str, places: &Places, table: usize) -> Option<String> {
-    let Range { start, end } = places.provider.get(table)?.get_ref().keys.as_ref()?.span();
-    Some(format!("{}{list}{}", text.get(..start)?, text.get(end..)?))
 }
 
 #[cfg(test)]
@@ -151,25 +179,28 @@ mod tests {
 
     #[test]
     fn a_table_without_keys_is_preceded_and_its_settings_kept() {
-        for (before, header) in [
-            ("# ours\n", "[[provider]]"),
+        // The new header is spelled as the ones that are there.
+        for (before, spelling, header) in [
+            ("# ours\n", "[[provider]]", "[[provider]]"),
             (
                 "# \"\"\"\n[[provider]]\nmatch = \"a/b/c\"\n",
                 "[[provider]]",
+                "[[provider]]",
             ),
-            ("", "[[ provider ]]"),
-            ("\n", "  [[\tprovider]] # [[provider]]"),
-            ("", "[[\"provider\"]]"),
-            ("\u{feff}", "[[provider]]"),
+            ("", "[[ provider ]]", "[[ provider ]]"),
+            ("\n", "[[\tprovider]]", "  [[\tprovider]] # [[provider]]"),
+            ("", "[[\"provider\"]]", "[[\"provider\"]]"),
+            ("\u{feff}", "[[provider]]", "[[provider]]"),
             (
                 "[[provider]]\nmatch = \"a/b/c\"\nkeys = [\"\"\"\n[[provider]]\n\"\"\"]\n",
+                "[[provider]]",
                 "[[provider]]",
             ),
         ] {
             let table = format!(
                 "{header}\nmatch = \"registry.opentofu.org/*/*\"\nunsigned = \"allow\"\nweak = \"warn\"\n"
             );
-            let own = own("weak = \"warn\"\n");
+            let own = own("weak = \"warn\"\n").replace("[[provider]]", spelling);
             let expected = format!("{before}{own}\n{table}");
             assert_eq!(pinned(&format!("{before}{table}")), Some(expected));
         }
@@ -199,7 +230,56 @@ mod tests {
         assert_eq!(stays, None);
         // Somebody took them out again.
         let gone = pin("", &provider(), &keys([KEY]), &both).unwrap();
-        assert_eq!(gone.unwrap(), table(&provider(), &both, None));
+        assert_eq!(
+            gone.unwrap(),
+            own("").replace(&format!("[\"{KEY}\"]"), &list)
+        );
+    }
+
+    /// Comments, order, spacing, quotes, line ends and the end of the file.
+    #[test]
+    fn every_other_byte_stays() {
+        let text = format!(
+            "\u{feff}# ours\n\n  [[provider]]   # first\n  match = 'a.example/*/*'\nkeys=[ 'x.asc', # theirs\n  \"{OTHER}\",]\n\n# why\n[[provider]]\n\tweak  =  \"\"\"warn\"\"\" # now\n\
+             match = \"registry.opentofu.org/acme/*\"\n\n\n# last\n\n[[provider]]\nmatch = \"b.example/*/*\"\n# end \t"
+        );
+        let is_kept = |before: &str, after: &str, added: &str| {
+            let at = after.find(added).unwrap();
+            let (head, tail) = (&after[..at], &after[at + added.len()..]);
+            format!("{head}{tail}") == before
+        };
+        for text in [
+            text.clone(),
+            format!("{text}\n\n \n"),
+            text.replace("acme/*", "other/*"),
+            text.replace("acme/*", "other/*") + "\n",
+        ] {
+            let added = match text.contains("acme/*") {
+                true => own("weak = \"warn\"\n") + "\n",
+                false => format!("\n\n{}", own("").trim_end()),
+            };
+            let after = pinned(&text).unwrap();
+            assert!(is_kept(&text, &after, &added), "{after}");
+            let windows = |text: &str| text.replace('\n', "\r\n");
+            assert_eq!(pinned(&windows(&text)), Some(windows(&after)));
+
+            let grown = pin(&after, &provider(), &keys([KEY]), &keys([KEY, OTHER]));
+            let listed = format!("keys = [\"{KEY}\"");
+            let joined = format!("{listed}, \"{OTHER}\"");
+            assert_eq!(grown.unwrap(), Some(after.replace(&listed, &joined)));
+        }
+    }
+
+    #[test]
+    fn text_that_would_change_elsewhere_is_refused() {
+        let table = "[[provider]]\nmatch = \"a.example/*/*\"\n";
+        for text in [
+            format!("{table}{}", table.replace('\n', "\r\n")),
+            format!("{table}{}", table.replace("provider", " provider ")),
+        ] {
+            let refused = pin(&text, &provider(), &keys([]), &keys([KEY]));
+            assert!(matches!(refused, Err(Error::NoPlace)), "{text}");
+        }
     }
 
     #[test]

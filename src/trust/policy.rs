@@ -66,7 +66,8 @@ impl TrustFile {
     /// # Errors
     /// Text that is not TOML, an unknown field or word, and a `match` that is not a pattern.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let tables: Tables = toml::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
+        let tables: Tables =
+            toml_edit::de::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
         let entries = tables.provider.into_iter().map(Entry::new);
         Ok(Self {
             entries: entries.collect::<Result<_, _>>()?,
