@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46, verify_dns_length};
 
+use super::HostPort;
 use crate::error::{Category, printable};
 
 /// The host that OpenTofu assumes for [an address of two parts](crate::clients#addresses).
@@ -54,15 +55,10 @@ impl Hostname {
         if text.len() > LONGEST {
             return Err(refuse(Mistake::TooLong));
         }
-        let (host, port) = split_port(text);
-        if port.is_some_and(|port| port.starts_with("//")) {
+        if text.contains("://") {
             return Err(refuse(Mistake::Url));
         }
-        let port = match port.map(read_port) {
-            Some(None) => return Err(refuse(Mistake::Port)),
-            Some(Some(HTTPS)) | None => None,
-            Some(port) => port,
-        };
+        let HostPort { host, port } = HostPort::parse(text).ok_or_else(|| refuse(Mistake::Port))?;
         if host.is_empty() {
             return Err(refuse(Mistake::Empty));
         }
@@ -84,7 +80,7 @@ impl Hostname {
         if !verify_dns_length(&host, false) {
             return Err(refuse(Mistake::TooLong));
         }
-        Ok(Self(match port {
+        Ok(Self(match port.filter(|port| *port != HTTPS) {
             Some(port) => format!("{host}:{port}"),
             None => host.into_owned(),
         }))
@@ -97,12 +93,12 @@ impl Hostname {
 
     /// For people, lock files and a client's directories: Unicode.
     pub fn to_unicode(&self) -> String {
-        let (host, port) = split_port(&self.0);
+        let (host, port) = self.0.split_once(':').unwrap_or((&self.0, ""));
         let (host, _) =
             Uts46::new().to_unicode(host.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
         match port {
-            Some(port) => format!("{host}:{port}"),
-            None => host.into_owned(),
+            "" => host.into_owned(),
+            port => format!("{host}:{port}"),
         }
     }
 
@@ -130,20 +126,6 @@ impl Hostname {
     }
 }
 
-/// The name and what follows the first colon.
-fn split_port(text: &str) -> (&str, Option<&str>) {
-    match text.split_once(':') {
-        Some((host, port)) => (host, Some(port)),
-        None => (text, None),
-    }
-}
-
-/// A port of digits only: Rust's own parser would take a sign.
-fn read_port(digits: &str) -> Option<u16> {
-    let is_digits = digits.bytes().all(|b| b.is_ascii_digit());
-    is_digits.then(|| digits.parse().ok()).flatten()
-}
-
 fn is_punycode(label: &str) -> bool {
     label
         .split_at_checked(4)
@@ -160,7 +142,8 @@ impl FromStr for Hostname {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        if split_port(text).0.split('.').any(is_punycode) {
+        let host = text.split(':').next().unwrap_or_default();
+        if host.split('.').any(is_punycode) {
             return Err(Error {
                 text: text.to_owned(),
                 mistake: Mistake::Punycode,
@@ -270,7 +253,7 @@ mod tests {
             ("example.com:-5", Mistake::Port),
             ("example.com:+443", Mistake::Port),
             ("example.com:8443:1", Mistake::Port),
-            ("[::1]:80", Mistake::Port),
+            ("[::1]:80", Mistake::Characters),
             ("exa_mple.com", Mistake::Characters),
             ("example .com", Mistake::Characters),
             ("-a.example.com", Mistake::Characters),

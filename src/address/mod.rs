@@ -10,10 +10,12 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 pub use error::Error;
+pub use host_port::HostPort;
 pub use hostname::{DEFAULT_HOST, Hostname};
 pub use pattern::ProviderPattern;
 
 mod error;
+mod host_port;
 pub mod hostname;
 pub mod name;
 pub mod pattern;

@@ -1,7 +1,6 @@
 //! Hosts as options name them.
 
-use std::net::Ipv6Addr;
-
+use tfoci::address::HostPort;
 use url::Url;
 
 /// Reads `HOST` or `HOST:PORT`, where an IPv6 address stands in brackets, and gives it as URLs have it. Anything else would match no
@@ -11,31 +10,16 @@ pub(super) fn host(text: &str) -> Result<String, &'static str> {
 }
 
 fn read(text: &str) -> Option<String> {
-    let (host, port) = match text.strip_prefix('[') {
-        Some(rest) => {
-            let (address, rest) = rest.split_once(']')?;
-            let address: Ipv6Addr = address.parse().ok()?;
-            let port = if rest.is_empty() {
-                None
-            } else {
-                Some(rest.strip_prefix(':')?)
-            };
-            (format!("[{address}]"), port)
-        }
-        None => {
-            let (name, port) = match text.split_once(':') {
-                Some((name, port)) => (name, Some(port)),
-                None => (text, None),
-            };
-            (named(name)?, port)
-        }
+    let parsed = HostPort::parse(text)?;
+    let host = match parsed.ipv6() {
+        Some(address) => format!("[{address}]"),
+        None => named(parsed.host)?,
     };
-    let Some(port) = port else {
-        return Some(host);
-    };
-    let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
-    let port: u16 = port.parse().ok().filter(|port| is_number && *port > 0)?;
-    Some(format!("{host}:{port}"))
+    match parsed.port {
+        None => Some(host),
+        Some(0) => None,
+        Some(port) => Some(format!("{host}:{port}")),
+    }
 }
 
 /// A name or an IPv4 address, which may be spelled in several ways.

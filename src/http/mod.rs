@@ -51,6 +51,7 @@ use reqwest::header::{AUTHORIZATION, LOCATION};
 use reqwest::{Method, Response, StatusCode};
 use url::Url;
 
+use crate::address::HostPort;
 use crate::event::{Event, Reporter};
 use answer::Coming;
 use clients::{Clients, ConnectionKind, Trust};
@@ -310,10 +311,7 @@ pub fn authority(url: &Url) -> Option<String> {
 
 /// Whether a set names a host, with its port or for every port.
 fn names(set: &BTreeSet<String>, host: &str) -> bool {
-    let bare = match host.rsplit_once(':') {
-        Some((bare, port)) if port.bytes().all(|b| b.is_ascii_digit()) => bare,
-        _ => host,
-    };
+    let bare = HostPort::parse(host).map_or(host, |parsed| parsed.host);
     set.contains(host) || set.contains(bare)
 }
 

@@ -4,8 +4,7 @@
 //! Split at the first slash. REGISTRY is a host or an address with an optional port; NAME is components joined by `/`, each
 //! of lower case letters and digits with single separators between them. Neither a scheme before nor a tag behind.
 
-use std::net::Ipv6Addr;
-
+use crate::address::HostPort;
 use crate::error::printable;
 
 /// The longest text that is looked at, in bytes. Registries take names of at most 255 characters, a host has at most 253.
@@ -113,25 +112,16 @@ fn mistake_in(text: &str) -> Option<Mistake> {
 /// Narrower than a URL's host: what no registry is called (`a..b`, `a:`, letters outside ASCII, `$`) is refused although
 /// clients would load it.
 fn is_registry(text: &str) -> bool {
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
-        _ => (text, None),
+    let Some(registry) = HostPort::parse(text) else {
+        return false;
     };
-    let is_port =
-        |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok();
-    let is_host = match host.strip_prefix('[') {
-        Some(rest) => rest
-            .strip_suffix(']')
-            .is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
-        None => {
-            host.starts_with(|c: char| c.is_ascii_alphanumeric())
-                && !host.contains("..")
-                && host
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
-        }
+    let is_name = |host: &str| {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        host.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && !host.contains("..")
+            && host.chars().all(is_allowed)
     };
-    is_host && port.is_none_or(is_port)
+    registry.ipv6().is_some() || is_name(registry.host)
 }
 
 fn mistake_in_component(text: &str) -> Option<Mistake> {
