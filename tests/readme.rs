@@ -1,5 +1,6 @@
 //! The README: its commands run, and what it shows is what is printed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -178,6 +179,29 @@ fn every_command_that_prints_a_document_is_in_the_table_of_documents() {
     for command in ["push", "mirror", "copy", "versions", "inspect", "install"] {
         assert!(table.contains(&format!("`{command}`")), "{command}");
     }
+}
+
+#[test]
+fn the_table_of_dependencies_names_all_and_no_others() {
+    let text = readme();
+    let (_, table) = text.split_once("| dependency | ").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let named: Vec<&str> = table
+        .lines()
+        .filter_map(|row| row.strip_prefix("| `")?.split(" |").next())
+        .flat_map(|names| names.split('`').filter(|name| !matches!(*name, "" | ", ")))
+        .collect();
+    let manifest = fs::read_to_string("Cargo.toml").unwrap();
+    let manifest = manifest.parse::<toml_edit::DocumentMut>().unwrap();
+    let platforms = manifest["target"].as_table().unwrap().iter();
+    let declared: BTreeSet<&str> = platforms
+        .map(|(_, platform)| platform)
+        .chain([manifest.as_item()])
+        .flat_map(|item| item["dependencies"].as_table().unwrap().iter())
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(named.len(), declared.len(), "{named:?}");
+    assert_eq!(BTreeSet::from_iter(named), declared);
 }
 
 #[test]
