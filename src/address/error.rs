@@ -28,20 +28,20 @@ pub enum Error {
     #[error(transparent)]
     Hostname(#[from] hostname::Error),
     /// The namespace has no normal form.
-    #[error("`{}` is not a namespace: {mistake}", printable(.name))]
+    #[error("`{}` is not a namespace: {kind}", printable(.name))]
     Namespace {
         /// What was given.
         name: String,
         /// What is wrong with it.
-        mistake: name::Mistake,
+        kind: name::NameErrorKind,
     },
     /// The type has no normal form.
-    #[error("`{}` is not a provider type: {mistake}", printable(.name))]
+    #[error("`{}` is not a provider type: {kind}", printable(.name))]
     Type {
         /// What was given.
         name: String,
         /// What is wrong with it.
-        mistake: name::Mistake,
+        kind: name::NameErrorKind,
     },
     /// The type has the beginning of a source repository's name.
     #[error("the provider type `{name}` begins with `{prefix}`\n  expected {expected}")]

@@ -48,22 +48,23 @@ impl Hostname {
     /// # Errors
     /// As for Unicode text, except that punycode is welcome.
     pub fn from_ascii(text: &str) -> Result<Self, Error> {
-        let refuse = |mistake| Error {
+        let refuse = |kind| Error {
             text: text.to_owned(),
-            mistake,
+            kind,
         };
         if text.len() > LONGEST {
-            return Err(refuse(Mistake::TooLong));
+            return Err(refuse(HostnameErrorKind::TooLong));
         }
         if text.contains("://") {
-            return Err(refuse(Mistake::Url));
+            return Err(refuse(HostnameErrorKind::Url));
         }
-        let HostPort { host, port } = HostPort::parse(text).ok_or_else(|| refuse(Mistake::Port))?;
+        let HostPort { host, port } =
+            HostPort::parse(text).ok_or_else(|| refuse(HostnameErrorKind::Port))?;
         if host.is_empty() {
-            return Err(refuse(Mistake::Empty));
+            return Err(refuse(HostnameErrorKind::Empty));
         }
         if host.split('.').any(str::is_empty) {
-            return Err(refuse(Mistake::EmptyLabel));
+            return Err(refuse(HostnameErrorKind::EmptyLabel));
         }
         let host = Uts46::new()
             .to_ascii(
@@ -72,13 +73,13 @@ impl Hostname {
                 Hyphens::Check,
                 DnsLength::Ignore,
             )
-            .map_err(|_| refuse(Mistake::Characters))?;
+            .map_err(|_| refuse(HostnameErrorKind::Characters))?;
         // Soft hyphens and full-width dots are gone by now, and may have left nothing between two dots.
         if host.split('.').any(str::is_empty) {
-            return Err(refuse(Mistake::EmptyLabel));
+            return Err(refuse(HostnameErrorKind::EmptyLabel));
         }
         if !verify_dns_length(&host, false) {
-            return Err(refuse(Mistake::TooLong));
+            return Err(refuse(HostnameErrorKind::TooLong));
         }
         Ok(Self(match port.filter(|port| *port != HTTPS) {
             Some(port) => format!("{host}:{port}"),
@@ -115,7 +116,7 @@ impl Hostname {
     pub fn from_path_segment(segment: &str) -> Result<Self, Error> {
         let foreign = || Error {
             text: segment.to_owned(),
-            mistake: Mistake::PathSegment,
+            kind: HostnameErrorKind::PathSegment,
         };
         let host = Self::from_ascii(&segment.replacen('_', ":", 1)).map_err(|_| foreign())?;
         if host.to_path_segment() == segment {
@@ -146,7 +147,7 @@ impl FromStr for Hostname {
         if host.split('.').any(is_punycode) {
             return Err(Error {
                 text: text.to_owned(),
-                mistake: Mistake::Punycode,
+                kind: HostnameErrorKind::Punycode,
             });
         }
         Self::from_ascii(text)
@@ -155,12 +156,12 @@ impl FromStr for Hostname {
 
 /// Text that is not a host name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a host name: {mistake}", printable(.text))]
+#[error("`{}` is not a host name: {kind}", printable(.text))]
 pub struct Error {
     /// What was given.
     pub text: String,
     /// What is wrong with it.
-    pub mistake: Mistake,
+    pub kind: HostnameErrorKind,
 }
 
 impl Error {
@@ -172,7 +173,7 @@ impl Error {
 
 /// Why a text is not a [host name](crate::clients#host-names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+pub enum HostnameErrorKind {
     /// There is nothing, or nothing before the port.
     #[error("it is empty")]
     Empty,
@@ -236,39 +237,39 @@ mod tests {
     fn each_mistake_is_named() {
         let long_label = format!("{}.com", "a".repeat(64));
         let long_name = ["abcdefg"; 32].join(".");
-        for (text, mistake) in [
-            ("", Mistake::Empty),
-            (":8443", Mistake::Empty),
-            ("https://example.com", Mistake::Url),
-            ("a..b", Mistake::EmptyLabel),
-            (".example.com", Mistake::EmptyLabel),
-            ("example.com.", Mistake::EmptyLabel),
-            ("a。。b", Mistake::EmptyLabel),
-            ("\u{ad}.com", Mistake::EmptyLabel),
-            ("xn--bcher-kva.example", Mistake::Punycode),
-            ("www.XN--bcher-kva.example:80", Mistake::Punycode),
-            ("example.com:", Mistake::Port),
-            ("example.com:http", Mistake::Port),
-            ("example.com:65536", Mistake::Port),
-            ("example.com:-5", Mistake::Port),
-            ("example.com:+443", Mistake::Port),
-            ("example.com:8443:1", Mistake::Port),
-            ("[::1]:80", Mistake::Characters),
-            ("exa_mple.com", Mistake::Characters),
-            ("example .com", Mistake::Characters),
-            ("-a.example.com", Mistake::Characters),
-            ("a-.example.com", Mistake::Characters),
-            ("ab--cd.example.com", Mistake::Characters),
-            ("*.example.com", Mistake::Characters),
-            ("user@example.com", Mistake::Characters),
-            ("\u{301}a.com", Mistake::Characters),
-            ("אa.com", Mistake::Characters),
-            (&long_label, Mistake::TooLong),
-            (&long_name, Mistake::TooLong),
-            (&"a".repeat(1025), Mistake::TooLong),
+        for (text, kind) in [
+            ("", HostnameErrorKind::Empty),
+            (":8443", HostnameErrorKind::Empty),
+            ("https://example.com", HostnameErrorKind::Url),
+            ("a..b", HostnameErrorKind::EmptyLabel),
+            (".example.com", HostnameErrorKind::EmptyLabel),
+            ("example.com.", HostnameErrorKind::EmptyLabel),
+            ("a。。b", HostnameErrorKind::EmptyLabel),
+            ("\u{ad}.com", HostnameErrorKind::EmptyLabel),
+            ("xn--bcher-kva.example", HostnameErrorKind::Punycode),
+            ("www.XN--bcher-kva.example:80", HostnameErrorKind::Punycode),
+            ("example.com:", HostnameErrorKind::Port),
+            ("example.com:http", HostnameErrorKind::Port),
+            ("example.com:65536", HostnameErrorKind::Port),
+            ("example.com:-5", HostnameErrorKind::Port),
+            ("example.com:+443", HostnameErrorKind::Port),
+            ("example.com:8443:1", HostnameErrorKind::Port),
+            ("[::1]:80", HostnameErrorKind::Characters),
+            ("exa_mple.com", HostnameErrorKind::Characters),
+            ("example .com", HostnameErrorKind::Characters),
+            ("-a.example.com", HostnameErrorKind::Characters),
+            ("a-.example.com", HostnameErrorKind::Characters),
+            ("ab--cd.example.com", HostnameErrorKind::Characters),
+            ("*.example.com", HostnameErrorKind::Characters),
+            ("user@example.com", HostnameErrorKind::Characters),
+            ("\u{301}a.com", HostnameErrorKind::Characters),
+            ("אa.com", HostnameErrorKind::Characters),
+            (&long_label, HostnameErrorKind::TooLong),
+            (&long_name, HostnameErrorKind::TooLong),
+            (&"a".repeat(1025), HostnameErrorKind::TooLong),
         ] {
             let error = text.parse::<Hostname>().unwrap_err();
-            assert_eq!(error.mistake, mistake, "{text:?}");
+            assert_eq!(error.kind, kind, "{text:?}");
         }
     }
 
@@ -292,7 +293,7 @@ mod tests {
             "a_b_1",
         ] {
             let error = Hostname::from_path_segment(segment).unwrap_err();
-            assert_eq!(error.mistake, Mistake::PathSegment, "{segment:?}");
+            assert_eq!(error.kind, HostnameErrorKind::PathSegment, "{segment:?}");
         }
     }
 

@@ -51,13 +51,13 @@ impl ProviderAddr {
                 type_name: type_name.to_owned(),
             });
         }
-        let namespace = name::normalize(namespace).map_err(|mistake| Error::Namespace {
+        let namespace = name::normalize(namespace).map_err(|kind| Error::Namespace {
             name: namespace.to_owned(),
-            mistake,
+            kind,
         })?;
-        let type_name = name::normalize(type_name).map_err(|mistake| Error::Type {
+        let type_name = name::normalize(type_name).map_err(|kind| Error::Type {
             name: type_name.to_owned(),
-            mistake,
+            kind,
         })?;
         for prefix in REDUNDANT_PREFIXES {
             if let Some(rest) = type_name.strip_prefix(prefix) {

@@ -9,31 +9,31 @@ use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
 const LONGEST: usize = 255;
 
 /// The one form of a name.
-pub(super) fn normalize(name: &str) -> Result<String, Mistake> {
+pub(super) fn normalize(name: &str) -> Result<String, NameErrorKind> {
     check(name)?;
     let (folded, sound) =
         Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
     if sound.is_err() {
-        return Err(Mistake::Characters);
+        return Err(NameErrorKind::Characters);
     }
     // Full-width dots and dashes are plain ones by now, and some letters have become many.
     check(&folded)?;
     Ok(folded.into_owned())
 }
 
-fn check(name: &str) -> Result<(), Mistake> {
+fn check(name: &str) -> Result<(), NameErrorKind> {
     if name.is_empty() {
-        Err(Mistake::Empty)
+        Err(NameErrorKind::Empty)
     } else if name.len() > LONGEST {
-        Err(Mistake::TooLong)
+        Err(NameErrorKind::TooLong)
     } else if name.contains('.') {
-        Err(Mistake::Dot)
+        Err(NameErrorKind::Dot)
     } else if name.contains('_') {
-        Err(Mistake::Underscore)
+        Err(NameErrorKind::Underscore)
     } else if name.starts_with('-') || name.ends_with('-') {
-        Err(Mistake::OuterDash)
+        Err(NameErrorKind::OuterDash)
     } else if name.contains("--") {
-        Err(Mistake::DoubleDash)
+        Err(NameErrorKind::DoubleDash)
     } else {
         Ok(())
     }
@@ -41,7 +41,7 @@ fn check(name: &str) -> Result<(), Mistake> {
 
 /// Why a text is neither [a namespace nor a type](crate::clients#namespaces-and-types).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+pub enum NameErrorKind {
     /// There is nothing, or nothing that can be seen.
     #[error("it is empty")]
     Empty,
@@ -74,28 +74,28 @@ mod tests {
     fn each_mistake_is_named() {
         let long = "a".repeat(256);
         let grows = "㍿".repeat(80);
-        for (name, mistake) in [
-            ("", Mistake::Empty),
-            ("\u{ad}", Mistake::Empty),
-            (&long, Mistake::TooLong),
-            (&grows, Mistake::TooLong),
-            ("a.b", Mistake::Dot),
-            ("a。b", Mistake::Dot),
-            ("a_b", Mistake::Underscore),
-            ("a-", Mistake::OuterDash),
-            ("-a", Mistake::OuterDash),
-            ("ü－", Mistake::Characters),
-            ("a--b", Mistake::DoubleDash),
-            ("xn--bcher-kva", Mistake::DoubleDash),
-            ("abc－－d", Mistake::DoubleDash),
-            ("a b", Mistake::Characters),
-            ("a@1", Mistake::Characters),
-            ("*", Mistake::Characters),
-            ("?", Mistake::Characters),
-            ("a\u{0}", Mistake::Characters),
-            ("a\u{202e}b", Mistake::Characters),
+        for (name, kind) in [
+            ("", NameErrorKind::Empty),
+            ("\u{ad}", NameErrorKind::Empty),
+            (&long, NameErrorKind::TooLong),
+            (&grows, NameErrorKind::TooLong),
+            ("a.b", NameErrorKind::Dot),
+            ("a。b", NameErrorKind::Dot),
+            ("a_b", NameErrorKind::Underscore),
+            ("a-", NameErrorKind::OuterDash),
+            ("-a", NameErrorKind::OuterDash),
+            ("ü－", NameErrorKind::Characters),
+            ("a--b", NameErrorKind::DoubleDash),
+            ("xn--bcher-kva", NameErrorKind::DoubleDash),
+            ("abc－－d", NameErrorKind::DoubleDash),
+            ("a b", NameErrorKind::Characters),
+            ("a@1", NameErrorKind::Characters),
+            ("*", NameErrorKind::Characters),
+            ("?", NameErrorKind::Characters),
+            ("a\u{0}", NameErrorKind::Characters),
+            ("a\u{202e}b", NameErrorKind::Characters),
         ] {
-            assert_eq!(normalize(name), Err(mistake), "{name:?}");
+            assert_eq!(normalize(name), Err(kind), "{name:?}");
         }
     }
 

@@ -50,9 +50,9 @@ impl ProviderPattern {
                     text: text.to_owned(),
                 });
             }
-            name::normalize(name).map_err(|mistake| Error::Name {
+            name::normalize(name).map_err(|kind| Error::Name {
                 name: name.to_owned(),
-                mistake,
+                kind,
             })
         };
         Ok(Self(match (namespace, type_name) {
@@ -156,12 +156,12 @@ pub enum Error {
     #[error(transparent)]
     Hostname(#[from] hostname::Error),
     /// A namespace or type has no normal form.
-    #[error("`{}` is neither a namespace nor a provider type: {mistake}", printable(.name))]
+    #[error("`{}` is neither a namespace nor a provider type: {kind}", printable(.name))]
     Name {
         /// What was given.
         name: String,
         /// What is wrong with it.
-        mistake: name::Mistake,
+        kind: name::NameErrorKind,
     },
 }
 

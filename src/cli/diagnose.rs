@@ -401,12 +401,12 @@ fn in_store(error: &store::Error) -> Option<String> {
 
 /// A shell that was not told to leave `${…}` alone leaves nothing of it; a bare name is often meant as a directory.
 fn about_template(error: &template::Error) -> Option<String> {
-    use tfoci::oci::repository_name::Mistake;
+    use tfoci::oci::repository_name::RepositoryErrorKind;
     let text = match error.mistake_in_name()? {
-        Mistake::EmptyComponent | Mistake::Separator { .. } => {
+        RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {
             "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
         }
-        Mistake::NoName => {
+        RepositoryErrorKind::NoName => {
             "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
         }
         _ => return None,

@@ -54,7 +54,7 @@ fn read(part: &str) -> Result<Comparison, Mistake> {
     };
     let operator = Symbol::read(symbol)?;
     let (boundary, numbers) =
-        Version::parse_counted(text).map_err(|error| Mistake::of(text, error.mistake))?;
+        Version::parse_counted(text).map_err(|error| Mistake::of(text, error.kind))?;
     let operator = match operator {
         Symbol::Operator(operator) => operator,
         Symbol::Pessimistic if numbers == 3 => Operator::NewerPatch,
@@ -182,7 +182,7 @@ pub enum Mistake {
 
 impl Mistake {
     /// Names the mistake in what follows the operator and did not parse as a version.
-    fn of(text: &str, mistake: version::Mistake) -> Self {
+    fn of(text: &str, mistake: version::VersionErrorKind) -> Self {
         if text.trim().is_empty() {
             return Self::NoVersion;
         }
@@ -196,10 +196,10 @@ impl Mistake {
             return Self::MissingComma;
         }
         match mistake {
-            version::Mistake::LeadingV => Self::LeadingV,
-            version::Mistake::TooManyNumbers => Self::TooManyNumbers,
-            version::Mistake::NumberTooLarge => Self::NumberTooLarge,
-            version::Mistake::Wildcard => Self::Wildcard,
+            version::VersionErrorKind::LeadingV => Self::LeadingV,
+            version::VersionErrorKind::TooManyNumbers => Self::TooManyNumbers,
+            version::VersionErrorKind::NumberTooLarge => Self::NumberTooLarge,
+            version::VersionErrorKind::Wildcard => Self::Wildcard,
             _ if text.eq_ignore_ascii_case("latest") => Self::Latest,
             _ => Self::Malformed,
         }

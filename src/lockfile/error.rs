@@ -7,14 +7,14 @@ use crate::{constraint, outline, version};
 
 /// A lock file that clients refuse, or that is beyond any limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{mistake}\n  at line {line}{}", of(.provider))]
+#[error("{kind}\n  at line {line}{}", of(.provider))]
 pub struct Error {
     /// The line, from 1.
     pub line: usize,
     /// The provider in whose entry it is, if it has come to that.
     pub provider: Option<ProviderAddr>,
     /// What is wrong.
-    pub mistake: Mistake,
+    pub kind: LockFileErrorKind,
 }
 
 fn of(provider: &Option<ProviderAddr>) -> String {
@@ -24,7 +24,7 @@ fn of(provider: &Option<ProviderAddr>) -> String {
 
 /// What is wrong with a lock file ([clients: lock file reading](crate::clients#lock-file-reading)).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+pub enum LockFileErrorKind {
     /// More than any lock file has.
     #[error("more than {limit} {what}")]
     Many {
@@ -121,8 +121,8 @@ pub enum Mistake {
 impl Error {
     /// What kind of thing went wrong.
     pub fn category(&self) -> Category {
-        match &self.mistake {
-            Mistake::Address(error) => error.category(),
+        match &self.kind {
+            LockFileErrorKind::Address(error) => error.category(),
             _ => Category::Malformed,
         }
     }

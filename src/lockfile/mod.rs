@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use std::collections::btree_map::{self, BTreeMap};
 use std::fmt;
 
-pub use error::{Error, Mistake};
+pub use error::{Error, LockFileErrorKind};
 
 use crate::address::{Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Client, Entry, Error, LARGEST, LockFile, MOST, Mistake};
+use super::{Client, Entry, Error, LARGEST, LockFile, LockFileErrorKind, MOST};
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::hash::PackageHash;
@@ -15,12 +15,12 @@ impl LockFile {
     /// # Errors
     /// What [clients refuse](crate::clients#lock-file-reading), and more than [`LARGEST`] bytes or [`MOST`] of anything.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        let limit = |what, limit| refuse(1, Mistake::Many { what, limit });
+        let limit = |what, limit| refuse(1, LockFileErrorKind::Many { what, limit });
         if bytes.len() > LARGEST {
             return Err(limit("bytes", LARGEST));
         }
-        let body =
-            Body::parse(bytes).map_err(|error| refuse(error.line, Mistake::Hcl(error.mistake)))?;
+        let body = Body::parse(bytes)
+            .map_err(|error| refuse(error.line, LockFileErrorKind::Hcl(error.mistake)))?;
         if body.blocks.len() > MOST {
             return Err(limit("entries", MOST));
         }
@@ -41,7 +41,7 @@ impl LockFile {
                     if let Some(first) = lines.insert(provider.clone(), block.line) {
                         return Err(of_provider(refuse(
                             block.line,
-                            Mistake::Duplicate { first },
+                            LockFileErrorKind::Duplicate { first },
                         )));
                     }
                     let entry = Entry::read(block).map_err(of_provider)?;
@@ -52,10 +52,10 @@ impl LockFile {
                     file.modules += 1;
                 }
                 name => {
-                    let mistake = Mistake::Block {
+                    let kind = LockFileErrorKind::Block {
                         name: name.to_owned(),
                     };
-                    return Err(refuse(block.line, mistake));
+                    return Err(refuse(block.line, kind));
                 }
             }
         }
@@ -84,10 +84,10 @@ impl Entry {
         only(body, &["version", "constraints", "hashes"])?;
         if let Some(inner) = body.blocks.first() {
             let name = inner.name.to_owned();
-            return Err(refuse(inner.line, Mistake::Block { name }));
+            return Err(refuse(inner.line, LockFileErrorKind::Block { name }));
         }
         let version = body.attributes.get("version");
-        let version = version.ok_or_else(|| refuse(block.line, Mistake::NoVersion))?;
+        let version = version.ok_or_else(|| refuse(block.line, LockFileErrorKind::NoVersion))?;
         let constraints = body.attributes.get("constraints");
         let hashes = body.attributes.get("hashes");
         Ok(Self {
@@ -99,11 +99,11 @@ impl Entry {
     }
 }
 
-fn refuse(line: usize, mistake: Mistake) -> Error {
+fn refuse(line: usize, kind: LockFileErrorKind) -> Error {
     Error {
         line,
         provider: None,
-        mistake,
+        kind,
     }
 }
 
@@ -117,7 +117,7 @@ fn only(body: &Body<'_>, names: &[&str]) -> Result<(), Error> {
         None => Ok(()),
         Some((name, value)) => {
             let name = (*name).to_owned();
-            Err(refuse(value.line(), Mistake::Attribute { name }))
+            Err(refuse(value.line(), LockFileErrorKind::Attribute { name }))
         }
     }
 }
@@ -127,7 +127,10 @@ fn label<'a>(block: &Block<'a>, name: &'static str) -> Result<&'a str, Error> {
         [label] => Ok(label),
         labels => {
             let received = labels.len();
-            Err(refuse(block.line, Mistake::Labels { name, received }))
+            Err(refuse(
+                block.line,
+                LockFileErrorKind::Labels { name, received },
+            ))
         }
     }
 }
@@ -136,19 +139,19 @@ fn address(block: &Block<'_>) -> Result<ProviderAddr, Error> {
     let received = label(block, "provider")?;
     let expected: ProviderAddr = received
         .parse()
-        .map_err(|error| refuse(block.line, Mistake::Address(error)))?;
+        .map_err(|error| refuse(block.line, LockFileErrorKind::Address(error)))?;
     if expected.to_string() == received {
         return Ok(expected);
     }
     let received = received.to_owned();
     Err(refuse(
         block.line,
-        Mistake::AddressForm { expected, received },
+        LockFileErrorKind::AddressForm { expected, received },
     ))
 }
 
 fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Error> {
-    let not_text = || refuse(value.line(), Mistake::NotText { name });
+    let not_text = || refuse(value.line(), LockFileErrorKind::NotText { name });
     value.as_text().ok_or_else(not_text)
 }
 
@@ -156,13 +159,13 @@ fn read_version(value: &Expression<'_>) -> Result<Version, Error> {
     let received = text(value, "version")?;
     let expected: Version = received
         .parse()
-        .map_err(|error| refuse(value.line(), Mistake::Version(error)))?;
+        .map_err(|error| refuse(value.line(), LockFileErrorKind::Version(error)))?;
     if expected.to_string() == received {
         return Ok(expected);
     }
     Err(refuse(
         value.line(),
-        Mistake::VersionForm { expected, received },
+        LockFileErrorKind::VersionForm { expected, received },
     ))
 }
 
@@ -170,13 +173,13 @@ fn read_constraints(value: &Expression<'_>) -> Result<VersionConstraints, Error>
     let received = text(value, "constraints")?;
     let expected: VersionConstraints = received
         .parse()
-        .map_err(|error| refuse(value.line(), Mistake::Constraints(error)))?;
+        .map_err(|error| refuse(value.line(), LockFileErrorKind::Constraints(error)))?;
     if expected.to_string() == received {
         return Ok(expected);
     }
     Err(refuse(
         value.line(),
-        Mistake::ConstraintsForm { expected, received },
+        LockFileErrorKind::ConstraintsForm { expected, received },
     ))
 }
 
@@ -185,20 +188,22 @@ fn read_hashes(value: &Expression<'_>) -> Result<BTreeSet<PackageHash>, Error> {
     let mut hashes = BTreeSet::new();
     for element in value
         .as_list()
-        .ok_or_else(|| refuse(line, Mistake::NotHashes))?
+        .ok_or_else(|| refuse(line, LockFileErrorKind::NotHashes))?
     {
-        let element = element.map_err(|error| refuse(error.line, Mistake::Hcl(error.mistake)))?;
+        let element =
+            element.map_err(|error| refuse(error.line, LockFileErrorKind::Hcl(error.mistake)))?;
         let text = element.as_text();
-        let text = text.ok_or_else(|| refuse(element.line(), Mistake::NotHashes))?;
+        let text = text.ok_or_else(|| refuse(element.line(), LockFileErrorKind::NotHashes))?;
         let hash = read_hash(&text);
-        hashes.insert(hash.ok_or_else(|| refuse(element.line(), Mistake::Hash { text }))?);
+        hashes
+            .insert(hash.ok_or_else(|| refuse(element.line(), LockFileErrorKind::Hash { text }))?);
         if hashes.len() > MOST {
             let (what, limit) = ("hashes", MOST);
-            return Err(refuse(line, Mistake::Many { what, limit }));
+            return Err(refuse(line, LockFileErrorKind::Many { what, limit }));
         }
     }
     if hashes.is_empty() {
-        return Err(refuse(line, Mistake::NoHashes));
+        return Err(refuse(line, LockFileErrorKind::NoHashes));
     }
     Ok(hashes)
 }

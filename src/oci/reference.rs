@@ -150,7 +150,7 @@ pub fn version_of(name: &str) -> Result<Version, Ignored> {
     let version: Version = match name.replace('_', "+").parse() {
         Ok(version) => version,
         Err(version::Error {
-            mistake: version::Mistake::NumberTooLarge,
+            kind: version::VersionErrorKind::NumberTooLarge,
             ..
         }) => return Err(Ignored::NumberTooLarge),
         Err(_) => return Err(Ignored::NotAVersion),

@@ -12,17 +12,17 @@ pub const LONGEST: usize = 512;
 
 /// Text that names no repository in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a repository: {mistake}", printable(.text))]
+#[error("`{}` is not a repository: {kind}", printable(.text))]
 pub struct Error {
     /// What was given.
     pub text: String,
     /// What is wrong with it.
-    pub mistake: Mistake,
+    pub kind: RepositoryErrorKind,
 }
 
 /// What is wrong with the name of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+pub enum RepositoryErrorKind {
     /// More than [`LONGEST`] bytes.
     #[error("it is longer than {LONGEST} bytes")]
     TooLong,
@@ -71,30 +71,30 @@ pub enum Mistake {
 
 /// Says whether text names a repository in a registry.
 pub(super) fn check(text: &str) -> Result<(), Error> {
-    mistake_in(text).map_or(Ok(()), |mistake| {
+    error_in(text).map_or(Ok(()), |kind| {
         Err(Error {
             // What is too long to be looked at is too long to be kept.
             text: text.chars().take(LONGEST).collect(),
-            mistake,
+            kind,
         })
     })
 }
 
-fn mistake_in(text: &str) -> Option<Mistake> {
+fn error_in(text: &str) -> Option<RepositoryErrorKind> {
     if text.len() > LONGEST {
-        return Some(Mistake::TooLong);
+        return Some(RepositoryErrorKind::TooLong);
     }
     if text.contains("://") {
-        return Some(Mistake::Scheme);
+        return Some(RepositoryErrorKind::Scheme);
     }
     let Some((registry, name)) = text.split_once('/') else {
-        return Some(Mistake::NoName);
+        return Some(RepositoryErrorKind::NoName);
     };
     if registry.is_empty() || name.split('/').any(str::is_empty) {
-        return Some(Mistake::EmptyComponent);
+        return Some(RepositoryErrorKind::EmptyComponent);
     }
     if !is_registry(registry) {
-        return Some(Mistake::Registry {
+        return Some(RepositoryErrorKind::Registry {
             registry: registry.to_owned(),
         });
     }
@@ -102,11 +102,11 @@ fn mistake_in(text: &str) -> Option<Mistake> {
         .find([':', '@'])
         .and_then(|mark| name.split_at_checked(mark))
     {
-        return Some(Mistake::TagOrDigest {
+        return Some(RepositoryErrorKind::TagOrDigest {
             found: found.to_owned(),
         });
     }
-    name.split('/').find_map(mistake_in_component)
+    name.split('/').find_map(error_in_component)
 }
 
 /// Narrower than a URL's host: what no registry is called (`a..b`, `a:`, letters outside ASCII, `$`) is refused although
@@ -124,20 +124,20 @@ fn is_registry(text: &str) -> bool {
     registry.ipv6().is_some() || is_name(registry.host)
 }
 
-fn mistake_in_component(text: &str) -> Option<Mistake> {
+fn error_in_component(text: &str) -> Option<RepositoryErrorKind> {
     let component = text.to_owned();
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     if text.chars().any(char::is_uppercase) {
-        return Some(Mistake::UpperCase { component });
+        return Some(RepositoryErrorKind::UpperCase { component });
     }
     if let Some(found) = text.chars().find(|c| !word(*c) && !"._-".contains(*c)) {
-        return Some(Mistake::Character { component, found });
+        return Some(RepositoryErrorKind::Character { component, found });
     }
     let between = |separator: &str| {
         matches!(separator, "" | "." | "_" | "__") || separator.chars().all(|c| c == '-')
     };
     let sound = text.starts_with(word) && text.ends_with(word) && text.split(word).all(between);
-    (!sound).then_some(Mistake::Separator { component })
+    (!sound).then_some(RepositoryErrorKind::Separator { component })
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
             "docker.io/a/b",
             "example.com/a.b_c__d-e--f---g/0",
         ] {
-            assert_eq!(mistake_in(text), None, "{text}");
+            assert_eq!(error_in(text), None, "{text}");
         }
     }
 
@@ -199,15 +199,18 @@ a/b.-c ==> `b.-c` has a separator without a letter or digit on both sides
 
     #[test]
     fn every_refusal_has_its_sentence() {
-        let sentence = |text: &str| mistake_in(text).map(|mistake| mistake.to_string());
+        let sentence = |text: &str| error_in(text).map(|kind| kind.to_string());
         for row in REFUSED.lines().skip(1) {
             let (text, expected) = row.split_once(" ==> ").unwrap();
             assert_eq!(sentence(text).as_deref(), Some(expected), "{text}");
         }
-        assert_eq!(mistake_in(&"a".repeat(LONGEST + 1)), Some(Mistake::TooLong));
+        assert_eq!(
+            error_in(&"a".repeat(LONGEST + 1)),
+            Some(RepositoryErrorKind::TooLong)
+        );
         assert!(matches!(
-            mistake_in("a/b\n"),
-            Some(Mistake::Character { found: '\n', .. })
+            error_in("a/b\n"),
+            Some(RepositoryErrorKind::Character { found: '\n', .. })
         ));
     }
 
@@ -217,7 +220,7 @@ a/b.-c ==> `b.-c` has a separator without a letter or digit on both sides
             if let Ok(()) = check(&text) {
                 let (registry, name) = text.split_once('/').unwrap();
                 prop_assert!(is_registry(registry));
-                prop_assert!(name.split('/').all(|component| mistake_in_component(component).is_none()));
+                prop_assert!(name.split('/').all(|component| error_in_component(component).is_none()));
             }
         }
     }

@@ -47,14 +47,14 @@ impl Error {
     }
 
     /// What is wrong with the name that came out, if one did. An empty component is what a shell makes of a symbol.
-    pub fn mistake_in_name(&self) -> Option<&repository_name::Mistake> {
+    pub fn mistake_in_name(&self) -> Option<&repository_name::RepositoryErrorKind> {
         let problems = match self {
             Self::Template { problems, .. } => problems.as_slice(),
             Self::Provider { problem, .. } => std::slice::from_ref(problem),
             Self::Address(_) => &[],
         };
         problems.iter().find_map(|problem| match problem {
-            Problem::Repository(error) => Some(&error.mistake),
+            Problem::Repository(error) => Some(&error.kind),
             _ => None,
         })
     }

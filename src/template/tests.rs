@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::error::Category;
-use crate::oci::repository_name::Mistake as NameMistake;
+use crate::oci::repository_name::RepositoryErrorKind;
 
 pub(super) fn provider(text: &str) -> ProviderAddr {
     text.parse().unwrap()
@@ -230,7 +230,10 @@ fn names_that_oci_cannot_hold_say_whose_they_are() {
 fn a_symbol_that_a_shell_has_replaced_leaves_an_empty_component() {
     for text in ["reg.io//x", "reg.io/acme/", "/acme/x"] {
         let error = check(text, &["example.com/acme/demo"]).unwrap_err();
-        assert_eq!(error.mistake_in_name(), Some(&NameMistake::EmptyComponent));
+        assert_eq!(
+            error.mistake_in_name(),
+            Some(&RepositoryErrorKind::EmptyComponent)
+        );
     }
 }
 

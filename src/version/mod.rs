@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-pub use parse::{Error, Mistake};
+pub use parse::{Error, VersionErrorKind};
 
 mod parse;
 

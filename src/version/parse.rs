@@ -58,12 +58,12 @@ fn is_digits(text: &str) -> bool {
 
 /// Text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a version: {mistake}", printable(.text))]
+#[error("`{}` is not a version: {kind}", printable(.text))]
 pub struct Error {
     /// What was given.
     pub text: String,
     /// What is wrong with it.
-    pub mistake: Mistake,
+    pub kind: VersionErrorKind,
 }
 
 impl Error {
@@ -71,7 +71,7 @@ impl Error {
     pub(super) fn of(text: &str) -> Self {
         Self {
             text: text.to_owned(),
-            mistake: Mistake::of(text),
+            kind: VersionErrorKind::of(text),
         }
     }
 
@@ -83,7 +83,7 @@ impl Error {
 
 /// Why a text is not a [version](crate::clients#versions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+pub enum VersionErrorKind {
     /// There is nothing, or only white space.
     #[error("it is empty")]
     Empty,
@@ -113,7 +113,7 @@ pub enum Mistake {
     Malformed,
 }
 
-impl Mistake {
+impl VersionErrorKind {
     /// Names the mistake in a text that did not parse.
     fn of(text: &str) -> Self {
         let core = text.split(['-', '+']).next().unwrap_or_default();
@@ -183,44 +183,47 @@ mod tests {
 
     #[test]
     fn each_mistake_is_named() {
-        for (text, mistake) in [
-            ("", Mistake::Empty),
-            (" \t", Mistake::Empty),
-            ("1.0.0,2.0.0", Mistake::List),
-            ("1.0.0 || 2.0.0", Mistake::List),
-            (">= 1.0.0", Mistake::Operator),
-            ("=1.0.0", Mistake::Operator),
-            ("~> 1", Mistake::Operator),
-            (" 1.0.0", Mistake::Space),
-            ("1.0.0\n", Mistake::Space),
-            ("1.0.0 - 2.0.0", Mistake::Space),
-            ("\u{a0}1.0.0", Mistake::Space),
-            ("v1.0.0", Mistake::LeadingV),
-            ("V1", Mistake::LeadingV),
-            ("1.0.0.0", Mistake::TooManyNumbers),
-            ("1.2.3.x", Mistake::TooManyNumbers),
-            ("1.x", Mistake::Wildcard),
-            ("*", Mistake::Wildcard),
-            ("18446744073709551616", Mistake::NumberTooLarge),
-            ("1.0.99999999999999999999-rc1", Mistake::NumberTooLarge),
-            ("latest", Mistake::Malformed),
-            ("version", Mistake::Malformed),
-            ("-1", Mistake::Malformed),
-            ("+1", Mistake::Malformed),
-            ("1.+2", Mistake::Malformed),
-            ("1..2", Mistake::Malformed),
-            ("2..", Mistake::Malformed),
-            (".1", Mistake::Malformed),
-            ("2.-rc1", Mistake::Malformed),
-            ("1.0.0-+b", Mistake::Malformed),
-            ("1.0.0+b+c", Mistake::Malformed),
-            ("1.0.2_foo.1", Mistake::Malformed),
-            ("1.0.0-é", Mistake::Malformed),
-            ("١.٢.٣", Mistake::Malformed),
-            ("sha256-abc.sig", Mistake::Malformed),
+        for (text, kind) in [
+            ("", VersionErrorKind::Empty),
+            (" \t", VersionErrorKind::Empty),
+            ("1.0.0,2.0.0", VersionErrorKind::List),
+            ("1.0.0 || 2.0.0", VersionErrorKind::List),
+            (">= 1.0.0", VersionErrorKind::Operator),
+            ("=1.0.0", VersionErrorKind::Operator),
+            ("~> 1", VersionErrorKind::Operator),
+            (" 1.0.0", VersionErrorKind::Space),
+            ("1.0.0\n", VersionErrorKind::Space),
+            ("1.0.0 - 2.0.0", VersionErrorKind::Space),
+            ("\u{a0}1.0.0", VersionErrorKind::Space),
+            ("v1.0.0", VersionErrorKind::LeadingV),
+            ("V1", VersionErrorKind::LeadingV),
+            ("1.0.0.0", VersionErrorKind::TooManyNumbers),
+            ("1.2.3.x", VersionErrorKind::TooManyNumbers),
+            ("1.x", VersionErrorKind::Wildcard),
+            ("*", VersionErrorKind::Wildcard),
+            ("18446744073709551616", VersionErrorKind::NumberTooLarge),
+            (
+                "1.0.99999999999999999999-rc1",
+                VersionErrorKind::NumberTooLarge,
+            ),
+            ("latest", VersionErrorKind::Malformed),
+            ("version", VersionErrorKind::Malformed),
+            ("-1", VersionErrorKind::Malformed),
+            ("+1", VersionErrorKind::Malformed),
+            ("1.+2", VersionErrorKind::Malformed),
+            ("1..2", VersionErrorKind::Malformed),
+            ("2..", VersionErrorKind::Malformed),
+            (".1", VersionErrorKind::Malformed),
+            ("2.-rc1", VersionErrorKind::Malformed),
+            ("1.0.0-+b", VersionErrorKind::Malformed),
+            ("1.0.0+b+c", VersionErrorKind::Malformed),
+            ("1.0.2_foo.1", VersionErrorKind::Malformed),
+            ("1.0.0-é", VersionErrorKind::Malformed),
+            ("١.٢.٣", VersionErrorKind::Malformed),
+            ("sha256-abc.sig", VersionErrorKind::Malformed),
         ] {
             let error = text.parse::<Version>().unwrap_err();
-            assert_eq!(error.mistake, mistake, "{text:?}");
+            assert_eq!(error.kind, kind, "{text:?}");
         }
     }
 
