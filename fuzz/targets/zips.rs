@@ -4,7 +4,7 @@
 use std::io::{Cursor, Read as _};
 
 use libfuzzer_sys::fuzz_target;
-use tfoci::archive::{Archive, Frame, Kind, Limits};
+use tfoci::archive::{Archive, Frame, EntryType, Limits};
 
 /// Small enough for a fuzzer, and enough for every path.
 const LIMITS: Limits = Limits {
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         ours.push((
             entry.name().to_owned(),
-            entry.kind() == Kind::Directory,
+            entry.kind() == EntryType::Directory,
             bytes,
         ));
         Ok::<(), tfoci::archive::Error>(())

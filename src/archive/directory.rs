@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use super::end::End;
 use super::extra::Extra;
 use super::fields::Fields;
-use super::{Error, Kind, Limits, name};
+use super::{EntryType, Error, Limits, name};
 
 const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 
@@ -39,7 +39,7 @@ impl Method {
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub name: String,
-    pub kind: Kind,
+    pub kind: EntryType,
     pub mode: Option<u32>,
     pub method: Method,
     pub flags: u16,
@@ -151,7 +151,7 @@ impl<'a> Raw<'a> {
         let Some([size, compressed, header]) = extra.widen(narrow) else {
             return Err(Error::Entry64 { name });
         };
-        if kind == Kind::Directory && size != 0 {
+        if kind == EntryType::Directory && size != 0 {
             return Err(Error::Kind { name });
         }
         if method == Method::Stored && compressed != size {
@@ -186,7 +186,7 @@ impl<'a> Raw<'a> {
     }
 
     /// What the entry becomes on disk, and its permission bits if it was made on Unix.
-    fn kind(&self, name: &str) -> Result<(Kind, Option<u32>), Error> {
+    fn kind(&self, name: &str) -> Result<(EntryType, Option<u32>), Error> {
         const REGULAR: u32 = 0o100000;
         const DIRECTORY: u32 = 0o040000;
         const SYMLINK: u32 = 0o120000;
@@ -202,8 +202,8 @@ impl<'a> Raw<'a> {
             DIRECTORY if !slash => return Err(Error::Kind { name: owned() }),
             0 | REGULAR if dos_directory && !slash => return Err(Error::Kind { name: owned() }),
             // The name decides, as it does for clients.
-            0 | REGULAR | DIRECTORY if slash => Kind::Directory,
-            0 | REGULAR => Kind::File,
+            0 | REGULAR | DIRECTORY if slash => EntryType::Directory,
+            0 | REGULAR => EntryType::File,
             file_type => {
                 return Err(Error::Special {
                     name: owned(),

@@ -4,7 +4,7 @@ use super::directory::Record;
 
 /// What an entry becomes on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryType {
     /// A regular file.
     File,
     /// A directory.
@@ -13,20 +13,20 @@ pub enum Kind {
 
 /// One entry of an accepted zip.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ZipEntry {
     pub(super) record: Record,
     /// Where its data begins.
     pub(super) data: u64,
 }
 
-impl Entry {
+impl ZipEntry {
     /// Its path with forward slashes: relative, without `.` and `..`. A directory's ends in a slash.
     pub fn name(&self) -> &str {
         &self.record.name
     }
 
     /// What it becomes on disk.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> EntryType {
         self.record.kind
     }
 

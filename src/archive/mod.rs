@@ -42,7 +42,7 @@ pub(crate) mod hostile;
 use std::io::{Read, Seek, SeekFrom};
 
 pub use content::Content;
-pub use entry::{Entry, Kind};
+pub use entry::{EntryType, ZipEntry};
 pub use error::{Error, Field};
 pub use frame::Frame;
 pub use limits::Limits;
@@ -64,7 +64,7 @@ pub struct Hashes {
 #[derive(Debug)]
 pub struct Archive<R> {
     reader: R,
-    entries: Vec<Entry>,
+    entries: Vec<ZipEntry>,
 }
 
 impl<R: Read + Seek> Archive<R> {
@@ -83,20 +83,22 @@ impl<R: Read + Seek> Archive<R> {
         Ok(Self {
             reader,
             entries: entries
-                .map(|(record, data)| Entry { record, data })
+                .map(|(record, data)| ZipEntry { record, data })
                 .collect(),
         })
     }
 
     /// The entries in the order of the central directory.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ZipEntry] {
         &self.entries
     }
 
     /// Whether directories have entries of their own. Then the two `h1` of the package differ, and
     /// clients stumble ([clients: package hashes](crate::clients#package-hashes)).
     pub fn has_directory_entries(&self) -> bool {
-        self.entries.iter().any(|e| e.kind() == Kind::Directory)
+        self.entries
+            .iter()
+            .any(|e| e.kind() == EntryType::Directory)
     }
 
     /// The file that a client will run: at the top level, named `terraform-provider-TYPE` and nothing more, or more that begins with
@@ -104,7 +106,7 @@ impl<R: Read + Seek> Archive<R> {
     ///
     /// # Errors
     /// [`Error::NoExecutable`].
-    pub fn executable(&self, type_name: &str) -> Result<&Entry, Error> {
+    pub fn executable(&self, type_name: &str) -> Result<&ZipEntry, Error> {
         let expected = format!("terraform-provider-{type_name}");
         let matches = |name: &str| {
             name.strip_prefix(&expected)
@@ -113,7 +115,7 @@ impl<R: Read + Seek> Archive<R> {
         };
         self.entries
             .iter()
-            .filter(|entry| entry.kind() == Kind::File && matches(entry.name()))
+            .filter(|entry| entry.kind() == EntryType::File && matches(entry.name()))
             .min_by_key(|entry| entry.name())
             .ok_or(Error::NoExecutable { expected })
     }
@@ -124,7 +126,7 @@ impl<R: Read + Seek> Archive<R> {
     /// What `visit` returns, and everything that [`Content::chunk`] can find.
     pub fn read<E: From<Error>>(
         &mut self,
-        mut visit: impl FnMut(&Entry, &mut Content<'_, R>) -> Result<(), E>,
+        mut visit: impl FnMut(&ZipEntry, &mut Content<'_, R>) -> Result<(), E>,
     ) -> Result<Hashes, E> {
         let (mut zip, mut directory) = (Contents::new(), Contents::new());
         for entry in &self.entries {
@@ -135,7 +137,7 @@ impl<R: Read + Seek> Archive<R> {
             visit(entry, &mut content)?;
             let sha256 = content.sha256()?;
             zip.add(entry.name().as_bytes(), sha256);
-            if entry.kind() == Kind::File {
+            if entry.kind() == EntryType::File {
                 directory.add(entry.name().as_bytes(), sha256);
             }
         }
@@ -339,7 +341,7 @@ mod tests {
                 bytes[at] = value;
             }
             if let Ok(mut archive) = open(&bytes) {
-                let sizes: Vec<u64> = archive.entries().iter().map(Entry::size).collect();
+                let sizes: Vec<u64> = archive.entries().iter().map(ZipEntry::size).collect();
                 let mut passed = Vec::new();
                 let read = archive.read::<Error>(|_, content| {
                     let mut size = 0;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-use super::{Error, Kind};
+use super::{EntryType, Error};
 use crate::error::is_deceptive;
 
 /// Longer names are refused: the smallest limit for a path that a supported system has (macOS).
@@ -139,7 +139,7 @@ fn is_device(element: &str) -> bool {
 }
 
 /// Refuses names that would become one file, on any file system, or a file and a directory.
-pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, Kind)>) -> Result<(), Error> {
+pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) -> Result<(), Error> {
     let mut names: Vec<Folded<'a>> = names.map(Folded::new).collect();
     // Element by element: everything below a directory then follows it directly, so neighbours tell all.
     names.sort_by(|a, b| a.folded.split('/').cmp(b.folded.split('/')));
@@ -168,11 +168,11 @@ fn without_case(path: &str) -> String {
 struct Folded<'a> {
     path: &'a str,
     folded: String,
-    kind: Kind,
+    kind: EntryType,
 }
 
 impl<'a> Folded<'a> {
-    fn new((name, kind): (&'a str, Kind)) -> Self {
+    fn new((name, kind): (&'a str, EntryType)) -> Self {
         let path = name.strip_suffix('/').unwrap_or(name);
         Self {
             path,
@@ -201,7 +201,7 @@ impl<'a> Folded<'a> {
         }
         match other.path.strip_prefix(self.path) {
             Some("") => Err(Error::Duplicate { name }),
-            Some(rest) if rest.starts_with('/') && self.kind == Kind::File => {
+            Some(rest) if rest.starts_with('/') && self.kind == EntryType::File => {
                 Err(Error::FileAndDirectory {
                     name,
                     other: other.path.to_owned(),
@@ -288,9 +288,9 @@ mod tests {
     fn pair(one: &str, other: &str) -> Result<(), Error> {
         let kind = |name: &str| {
             if name.ends_with('/') {
-                Kind::Directory
+                EntryType::Directory
             } else {
-                Kind::File
+                EntryType::File
             }
         };
         let names = ["zz", one, "m", other, "a b"];
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_collision_is_found_behind_names_that_sort_between() {
-        let names = ["a", "a.b", "a!b", "a/b"].map(|name| (name, Kind::File));
+        let names = ["a", "a.b", "a!b", "a/b"].map(|name| (name, EntryType::File));
         assert!(matches!(
             distinct(names.into_iter()),
             Err(Error::FileAndDirectory { .. })
@@ -365,7 +365,7 @@ mod tests {
                 let respelled = a.iter().zip(&b).take_while(|(x, y)| x.eq_ignore_ascii_case(y)).any(|(x, y)| x != y);
                 i != j && (respelled || b.starts_with(&a))
             }));
-            prop_assert_eq!(distinct(names.iter().map(|name| (name.as_str(), Kind::File))).is_err(), collide);
+            prop_assert_eq!(distinct(names.iter().map(|name| (name.as_str(), EntryType::File))).is_err(), collide);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::Directory;
-use crate::archive::{self, Archive, Content, Entry, Hashes, Kind};
+use crate::archive::{self, Archive, Content, EntryType, Hashes, ZipEntry};
 use crate::error::Category;
 
 /// The mode of a file when the zip has no Unix modes.
@@ -46,15 +46,15 @@ pub fn unpack<R: Read + Seek>(
         });
     }
     archive.read(|entry, content| match entry.kind() {
-        Kind::Directory => directories(&into, entry.name()).map(drop),
-        Kind::File => {
+        EntryType::Directory => directories(&into, entry.name()).map(drop),
+        EntryType::File => {
             let mode = mode(entry, entry.name() == executable);
             write(&into, entry.name(), mode, content)
         }
     })
 }
 
-fn mode(entry: &Entry, is_executable: bool) -> u32 {
+fn mode(entry: &ZipEntry, is_executable: bool) -> u32 {
     match entry.mode() {
         Some(mode) => mode & ALLOWED | OWNER,
         None if is_executable => EXECUTABLE,

@@ -48,7 +48,7 @@ pub struct LockFile {
     /// OpenTofu.
     pub written_by: Option<Client>,
     /// The providers, in the order of the file.
-    pub entries: BTreeMap<ProviderAddr, Entry>,
+    pub entries: BTreeMap<ProviderAddr, LockedProvider>,
     /// How many `module` blocks it has. Clients keep that name for later: they warn of such blocks and drop them when they write.
     pub modules: usize,
 }
@@ -64,7 +64,7 @@ pub enum Client {
 
 /// What is locked of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LockedProvider {
     /// The selected version.
     pub version: Version,
     /// What the configuration asked for when it was selected.
@@ -115,7 +115,7 @@ impl LockFile {
     ///
     /// For the version that is locked already hashes are only added, and constraints stay where none are given. Hashes
     /// of another version say nothing about this one, so they go with it.
-    pub fn merge(&mut self, provider: ProviderAddr, entry: Entry) -> Merged {
+    pub fn merge(&mut self, provider: ProviderAddr, entry: LockedProvider) -> Merged {
         let mut place = match self.entries.entry(provider) {
             btree_map::Entry::Vacant(place) => {
                 place.insert(entry);
@@ -153,7 +153,7 @@ impl fmt::Display for LockFile {
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for LockedProvider {
     /// The inside of a `provider` block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Client, Entry, Error, LARGEST, LockFile, LockFileErrorKind, MOST};
+use super::{Client, Error, LARGEST, LockFile, LockFileErrorKind, LockedProvider, MOST};
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::hash::PackageHash;
@@ -44,7 +44,7 @@ impl LockFile {
                             LockFileErrorKind::Duplicate { first },
                         )));
                     }
-                    let entry = Entry::read(block).map_err(of_provider)?;
+                    let entry = LockedProvider::read(block).map_err(of_provider)?;
                     file.entries.insert(provider, entry);
                 }
                 "module" => {
@@ -78,7 +78,7 @@ impl Client {
     }
 }
 
-impl Entry {
+impl LockedProvider {
     fn read(block: &Block<'_>) -> Result<Self, Error> {
         let body = &block.body;
         only(body, &["version", "constraints", "hashes"])?;

@@ -9,8 +9,8 @@ fn parse(text: &str) -> LockFile {
     LockFile::parse(text.as_bytes()).unwrap()
 }
 
-fn entry(version: &str, constraints: &str, hashes: &[&str]) -> Entry {
-    Entry {
+fn entry(version: &str, constraints: &str, hashes: &[&str]) -> LockedProvider {
+    LockedProvider {
         version: version.parse().unwrap(),
         constraints: constraints.parse().unwrap(),
         hashes: hashes.iter().map(|hash| hash.parse().unwrap()).collect(),
@@ -268,7 +268,7 @@ fn an_entry_grows_and_never_shrinks() {
     );
 }
 
-fn any_entry() -> impl Strategy<Value = Entry> {
+fn any_entry() -> impl Strategy<Value = LockedProvider> {
     let hash = prop_oneof![
         any::<[u8; 32]>().prop_map(PackageHash::Zh),
         any::<[u8; 32]>().prop_map(PackageHash::H1),
@@ -281,7 +281,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
         "(~> 1\\.[0-9])?|>= [1-9]\\.0, < 9",
         prop::collection::btree_set(hash, 0..5),
     )
-        .prop_map(|(version, constraints, hashes)| Entry {
+        .prop_map(|(version, constraints, hashes)| LockedProvider {
             hashes,
             ..entry(&version, &constraints, &[])
         })

@@ -1,7 +1,7 @@
 //! Evidence: what proves a release, kept beside its artifact.
 
-use super::document::{Document, Kind};
 use super::manifest::Written;
+use super::parsed::{ManifestKind, ParsedManifest};
 use super::{Descriptor, Error, MANIFEST, PROTOCOLS, Part, RawManifest, Refusal, write};
 use crate::release::{Expected, Protocols};
 
@@ -67,7 +67,7 @@ impl Evidence<Expected> {
                 received: raw.media_type.clone(),
             });
         }
-        let document = Document::read(raw, Kind::Manifest, WHAT, EVIDENCE)?;
+        let document = ParsedManifest::read(raw, ManifestKind::Image, WHAT, EVIDENCE)?;
         let layer = |media_type: &str| {
             let mut layers = document.items.iter().map(|item| &item.descriptor);
             let found = layers.find(|layer| layer.media_type == media_type);

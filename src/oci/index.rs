@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use super::document::{Document, Item, Kind};
+use super::parsed::{ListedDescriptor, ManifestKind, ParsedManifest};
 use super::{
     DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, MOST_PLATFORMS, PACKAGE, PROVIDER,
     PROVIDER_TARGET, Part, RawManifest, Refusal, TITLE, VERSION, write,
@@ -24,13 +24,13 @@ use crate::version::Version;
 /// loses nothing of theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    entries: Vec<Item>,
+    entries: Vec<ListedDescriptor>,
     annotations: BTreeMap<String, String>,
     rest: Vec<(String, Box<RawValue>)>,
     notes: Vec<Note>,
 }
 
-impl Item {
+impl ListedDescriptor {
     fn is_provider(&self) -> bool {
         self.descriptor.artifact_type.as_deref() == Some(PROVIDER_TARGET)
     }
@@ -78,7 +78,7 @@ impl Index {
                 });
             }
         }
-        let document = Document::read(raw, Kind::Index, Part::Index, PROVIDER)?;
+        let document = ParsedManifest::read(raw, ManifestKind::Index, Part::Index, PROVIDER)?;
         let providers = document.items.iter().filter(|entry| entry.is_provider());
         if providers.count() > MOST_PLATFORMS {
             return Err(Refusal::TooMany {
@@ -146,7 +146,7 @@ impl Index {
                 platform: platform.clone(),
             });
         }
-        if all.is_empty() && !self.entries.iter().any(Item::is_provider) {
+        if all.is_empty() && !self.entries.iter().any(ListedDescriptor::is_provider) {
             return Err(self.foreign());
         }
         Ok(all)
@@ -174,7 +174,7 @@ impl Index {
             .insert(PACKAGE.to_owned(), package.to_string());
         self.entries
             .retain(|entry| entry.platform().as_ref() != Some(platform));
-        self.entries.push(Item {
+        self.entries.push(ListedDescriptor {
             raw: to_raw(&descriptor)?,
             descriptor,
         });
@@ -201,7 +201,7 @@ impl Index {
         write(INDEX, PROVIDER, self)
     }
 
-    fn target<'a>(&self, entry: &'a Item) -> Result<&'a Target, Refusal> {
+    fn target<'a>(&self, entry: &'a ListedDescriptor) -> Result<&'a Target, Refusal> {
         if entry.descriptor.media_type != MANIFEST {
             return Err(Refusal::EntryMediaType {
                 received: entry.descriptor.media_type.clone(),
@@ -216,10 +216,14 @@ impl Index {
     }
 
     fn without(&self, platform: &Platform) -> Refusal {
-        if !self.entries.iter().any(Item::is_provider) {
+        if !self.entries.iter().any(ListedDescriptor::is_provider) {
             return self.foreign();
         }
-        let mut available: Vec<Platform> = self.entries.iter().filter_map(Item::platform).collect();
+        let mut available: Vec<Platform> = self
+            .entries
+            .iter()
+            .filter_map(ListedDescriptor::platform)
+            .collect();
         available.sort();
         Refusal::NoPlatform {
             platform: platform.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::document::{Document, Kind};
+use super::parsed::{ManifestKind, ParsedManifest};
 use super::{
     Descriptor, EMPTY, EMPTY_BYTES, Error, MANIFEST, PROVIDER_TARGET, Part, RawManifest, Refusal,
     TITLE, ZIP, write,
@@ -72,7 +72,7 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
 /// # Errors
 /// The reason for which a client refuses the manifest.
 pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
-    let document = Document::read(raw, Kind::Manifest, Part::Manifest, PROVIDER_TARGET)?;
+    let document = ParsedManifest::read(raw, ManifestKind::Image, Part::Manifest, PROVIDER_TARGET)?;
     let layer = package(&document)?;
     let expected = layer.leads_to(Part::Package)?;
     if expected.digest.sha256().is_none() {
@@ -96,7 +96,7 @@ pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
 }
 
 /// The one layer that is a package.
-fn package(document: &Document) -> Result<&Descriptor, Refusal> {
+fn package(document: &ParsedManifest) -> Result<&Descriptor, Refusal> {
     let layers = document.items.iter().map(|item| &item.descriptor);
     let (zips, others): (Vec<_>, Vec<_>) = layers.partition(|layer| layer.media_type == ZIP);
     match (zips.as_slice(), others.first()) {

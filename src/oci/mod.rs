@@ -30,10 +30,10 @@
 //! [`Refusal`] has one variant for each reason that a client has to refuse an artifact.
 
 pub mod descriptor;
-mod document;
 pub mod evidence;
 pub mod index;
 pub mod manifest;
+mod parsed;
 pub mod reference;
 pub mod refusal;
 pub mod repository_name;

@@ -25,19 +25,19 @@ pub fn is_layout(marker: &[u8]) -> bool {
 /// The tags of one repository in a layout, and whatever else its `index.json` lists.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
-    entries: Vec<Entry>,
+    entries: Vec<LayoutEntry>,
     rest: Vec<(String, Box<RawValue>)>,
 }
 
 /// A descriptor of the list as it is written, and its name. There may be many, so that the text is shared with the document and the
 /// rest is read when it is needed.
 #[derive(Clone, Debug)]
-struct Entry {
+struct LayoutEntry {
     name: Option<String>,
     text: Bytes,
 }
 
-impl Entry {
+impl LayoutEntry {
     fn read(raw: &RawValue, document: &Bytes) -> Result<Self, json::Error> {
         let mut descriptor = Descriptor::of(raw)?;
         Ok(Self {
@@ -72,7 +72,9 @@ impl Tags {
         let mut object = Object::parse(&document)?;
         object.integer("schemaVersion")?;
         object.text("mediaType")?;
-        let entries = object.list("manifests", MOST_TAGS, |raw| Entry::read(raw, &document))?;
+        let entries = object.list("manifests", MOST_TAGS, |raw| {
+            LayoutEntry::read(raw, &document)
+        })?;
         let mut others = object.clone();
         others.text("artifactType")?;
         others.object("subject", Descriptor::read)?;
@@ -88,7 +90,7 @@ impl Tags {
         let mut entries = self.entries.iter();
         entries
             .rfind(|entry| entry.is_named(tag.as_str()))
-            .map(Entry::descriptor)
+            .map(LayoutEntry::descriptor)
     }
 
     /// All names, sorted: tags, and whatever else somebody wrote in their place.
@@ -102,7 +104,7 @@ impl Tags {
 
     /// Every descriptor, tagged or not: where a walk over what is in use begins.
     pub fn descriptors(&self) -> impl Iterator<Item = Descriptor> {
-        self.entries.iter().map(Entry::descriptor)
+        self.entries.iter().map(LayoutEntry::descriptor)
     }
 
     /// Lets a tag stand for a manifest.
@@ -115,7 +117,7 @@ impl Tags {
             .annotations
             .insert(REF_NAME.to_owned(), tag.to_string());
         self.entries.retain(|entry| !entry.is_named(tag.as_str()));
-        self.entries.push(Entry {
+        self.entries.push(LayoutEntry {
             name: Some(tag.to_string()),
             text: serde_json::to_vec(&descriptor)?.into(),
         });
@@ -133,11 +135,14 @@ impl Tags {
 
 impl Serialize for Tags {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (mut tagged, others): (Vec<&Entry>, Vec<&Entry>) =
+        let (mut tagged, others): (Vec<&LayoutEntry>, Vec<&LayoutEntry>) =
             self.entries.iter().partition(|entry| entry.name.is_some());
         tagged.sort_by_key(|entry| &entry.name);
-        let manifests: Result<Vec<&RawValue>, _> =
-            tagged.into_iter().chain(others).map(Entry::raw).collect();
+        let manifests: Result<Vec<&RawValue>, _> = tagged
+            .into_iter()
+            .chain(others)
+            .map(LayoutEntry::raw)
+            .collect();
         let manifests = manifests.map_err(S::Error::custom)?;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schemaVersion", &2)?;

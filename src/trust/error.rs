@@ -5,7 +5,7 @@ use crate::error::{Category, printable};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 
-use super::refusal::{Refusal, listed};
+use super::signature_error::{SignatureError, listed};
 
 /// What [`super::verify`] and its documents can fail with.
 #[derive(Debug, thiserror::Error)]
@@ -122,7 +122,7 @@ pub enum Error {
     },
     /// There are keys and signatures, and no signature is good.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] SignatureError),
     /// Keys or signatures that cost more than honest ones: they were not looked at to the end.
     #[error("the signature and its keys cost more work to check than any honest ones")]
     Costly,

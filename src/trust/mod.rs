@@ -33,16 +33,16 @@ mod file_name;
 mod openpgp;
 pub mod pins;
 pub mod policy;
-mod refusal;
 pub mod rule;
+mod signature_error;
 
 pub use budget::Budget;
 pub use checksums::Checksums;
 pub use error::{Error, Mismatch};
 pub use file_name::{PackageName, Subject};
 pub use policy::{Policy, TrustFile};
-pub use refusal::{Reason, Refusal};
 pub use rule::{Fingerprint, Rule};
+pub use signature_error::{SignatureError, SignatureErrorKind};
 
 /// Something that holds up to its [`Rule`]. Only [`verify`] makes one, so holding it is the proof.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ struct Proof {
 /// Checks a release against a rule. `now` decides whether a key has expired.
 ///
 /// # Errors
-/// Everything that is wrong, and what is missing unless the rule allows that: see [`Error`] and [`Refusal`].
+/// Everything that is wrong, and what is missing unless the rule allows that: see [`Error`] and [`SignatureError`].
 pub fn verify<L>(
     release: Release<L>,
     rule: &Rule,

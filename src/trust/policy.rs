@@ -27,11 +27,11 @@ use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak};
 /// A trust file as it is written: its keys may still be paths.
 #[derive(Clone, Debug, Default)]
 pub struct TrustFile {
-    entries: Vec<Entry>,
+    entries: Vec<TrustEntry>,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct TrustEntry {
     pattern: ProviderPattern,
     files: Vec<PathBuf>,
     /// All but the content of `files`.
@@ -68,7 +68,7 @@ impl TrustFile {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let tables: Tables =
             toml_edit::de::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
-        let entries = tables.provider.into_iter().map(Entry::new);
+        let entries = tables.provider.into_iter().map(TrustEntry::new);
         Ok(Self {
             entries: entries.collect::<Result<_, _>>()?,
         })
@@ -114,7 +114,7 @@ impl TrustFile {
     /// What the first matching entry says.
     pub(super) fn settings_for(&self, provider: &ProviderAddr) -> Option<Settings> {
         let mut entries = self.entries.iter().enumerate();
-        let (place, Entry { files, rule, .. }) =
+        let (place, TrustEntry { files, rule, .. }) =
             entries.find(|(_, entry)| entry.pattern.matches(provider))?;
         let said = [
             ("unsigned", "allow", rule.unsigned == Unsigned::Allow),
@@ -131,7 +131,7 @@ impl TrustFile {
     }
 }
 
-impl Entry {
+impl TrustEntry {
     fn new(table: Table) -> Result<Self, Error> {
         if !table.keys.is_empty() && table.unsigned == Unsigned::Allow {
             return Err(Error::UnsignedPin {

@@ -5,7 +5,7 @@ use tfoci::error::Category;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
 use tfoci::store;
-use tfoci::trust::{self, Reason};
+use tfoci::trust::{self, SignatureErrorKind};
 use tfoci::version::Version;
 
 use super::proof;
@@ -86,22 +86,24 @@ fn of_zip(error: &archive::Error) -> Option<&'static str> {
     })
 }
 
-fn of_signature(reason: &Reason) -> Option<String> {
+fn of_signature(reason: &SignatureErrorKind) -> Option<String> {
     let text = match reason {
-        Reason::Malformed | Reason::Armoured | Reason::Altered { .. } => {
+        SignatureErrorKind::Malformed
+        | SignatureErrorKind::Armoured
+        | SignatureErrorKind::Altered { .. } => {
             "nothing of this version was written. Clients refuse this release, too: its author has to sign it again"
         }
-        Reason::OtherKey { .. } => {
+        SignatureErrorKind::OtherKey { .. } => {
             "nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`"
         }
-        Reason::NotPinned { received, .. } => {
+        SignatureErrorKind::NotPinned { received, .. } => {
             let advice = proof::pin_too(received);
             return Some(format!("nothing of this version was written. {advice}"));
         }
-        Reason::Revoked { .. } | Reason::NotForSigning { .. } => {
+        SignatureErrorKind::Revoked { .. } | SignatureErrorKind::NotForSigning { .. } => {
             "nothing of this version was written. The author has to sign the release with a key that is in use"
         }
-        Reason::WeakDocument { .. } => {
+        SignatureErrorKind::WeakDocument { .. } => {
             "nothing of this version was written. `weak = \"warn\"` in a trust file lets it pass"
         }
         _ => return None,

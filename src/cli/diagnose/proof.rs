@@ -46,29 +46,32 @@ pub(super) fn pin_too(received: &Fingerprint) -> String {
     )
 }
 
-fn refused(reason: &trust::Reason) -> Option<String> {
+fn refused(reason: &trust::SignatureErrorKind) -> Option<String> {
     let text = match reason {
-        trust::Reason::Malformed => "`gpg --detach-sign FILE` makes one",
-        trust::Reason::Armoured => "Sign without `--armor`, or convert it with `gpg --dearmor`",
-        trust::Reason::Altered { .. } => {
+        trust::SignatureErrorKind::Malformed => "`gpg --detach-sign FILE` makes one",
+        trust::SignatureErrorKind::Armoured => {
+            "Sign without `--armor`, or convert it with `gpg --dearmor`"
+        }
+        trust::SignatureErrorKind::Altered { .. } => {
             "The document was changed after it was signed, or the signature is another document's"
         }
-        trust::Reason::NotPinned { received, .. } => return Some(pin_too(received)),
-        trust::Reason::OtherKey { .. } => {
+        trust::SignatureErrorKind::NotPinned { received, .. } => return Some(pin_too(received)),
+        trust::SignatureErrorKind::OtherKey { .. } => {
             "If the author has changed keys, name the new one with `--key FILE`"
         }
-        trust::Reason::WeakDocument { .. } => {
+        trust::SignatureErrorKind::WeakDocument { .. } => {
             "Sign with `--digest-algo SHA256`; `weak = \"warn\"` in a trust file lets it pass"
         }
-        trust::Reason::Expired { .. } => {
+        trust::SignatureErrorKind::Expired { .. } => {
             "If it was made while the key was in use, `expired = \"warn\"` in the trust file lets it pass, as clients do"
         }
-        trust::Reason::Revoked { .. } | trust::Reason::NotForSigning { .. } => {
+        trust::SignatureErrorKind::Revoked { .. }
+        | trust::SignatureErrorKind::NotForSigning { .. } => {
             "The release needs a signature by a key that is in use"
         }
-        trust::Reason::Long { .. }
-        | trust::Reason::Kind { .. }
-        | trust::Reason::UnsupportedKey { .. } => return None,
+        trust::SignatureErrorKind::Long { .. }
+        | trust::SignatureErrorKind::Kind { .. }
+        | trust::SignatureErrorKind::UnsupportedKey { .. } => return None,
     };
     Some(text.to_owned())
 }

@@ -22,7 +22,7 @@ use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Fingerprint, Rule};
 
 use super::measure;
-use super::ring::{self, Component, Copy, Found, Kind};
+use super::ring::{self, Component, ComponentType, Copy, Found};
 
 /// The most bytes of one key ring. The largest real key file has 16 KiB; certificates with many foreign signatures have more.
 const LONGEST_RING: usize = 4 << 20;
@@ -85,7 +85,7 @@ impl Offered {
             let subkey = component.fingerprint.as_ref();
             let is_signing = subkey.is_none_or(|subkey| signing.contains(subkey));
             let packets = match component.kind {
-                Kind::Primary => &mut primary,
+                ComponentType::Primary => &mut primary,
                 _ => &mut others,
             };
             price.add(keep(component, signatures, is_signing, packets));
@@ -201,7 +201,7 @@ fn keep(
         bytes: bytes(component.packet.len()),
         ..Price::default()
     };
-    if component.kind == Kind::Subkey {
+    if component.kind == ComponentType::Subkey {
         if !is_signing {
             // A revocation may stand behind the wrong subkey.
             signatures.retain(is_revocation);

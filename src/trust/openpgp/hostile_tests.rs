@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::release::Release;
 use crate::trust::tests::{data, now, release};
-use crate::trust::{Budget, Error, Reason, verify_within};
+use crate::trust::{Budget, Error, SignatureErrorKind, verify_within};
 
 #[path = "../../../tests/support/keygrammar.rs"]
 #[allow(clippy::indexing_slicing, dead_code)]
@@ -111,7 +111,7 @@ fn rsa_keys_that_the_library_cannot_compute_with_are_named() {
         panic!("{error}")
     };
     assert!(
-        matches!(&refusal.reason, Reason::UnsupportedKey { algorithm, .. } if algorithm == "RSA of 8192 bits"),
+        matches!(&refusal.reason, SignatureErrorKind::UnsupportedKey { algorithm, .. } if algorithm == "RSA of 8192 bits"),
         "{refusal}"
     );
 }
@@ -145,7 +145,7 @@ fn what_is_within_the_limits_is_computed_in_time() {
     let ring = certificate(&primary, &[512, 512], 50);
     let error = refused(ring, detached(&primary, &[512, 512]), u64::MAX);
     assert!(
-        matches!(&error, Error::Refused(refusal) if matches!(refusal.reason, Reason::NotForSigning { .. })),
+        matches!(&error, Error::Refused(refusal) if matches!(refusal.reason, SignatureErrorKind::NotForSigning { .. })),
         "{error}"
     );
 }

@@ -8,7 +8,7 @@ use super::tests::signed;
 use super::*;
 use crate::trust::rule::Weak;
 use crate::trust::tests::now;
-use crate::trust::{Budget, Error, Reason, verify};
+use crate::trust::{Budget, Error, SignatureErrorKind, verify};
 
 fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a directory") {
@@ -126,7 +126,7 @@ fn the_four_real_documents() {
         panic!("{sha1:?}")
     };
     assert!(
-        matches!(refusal.reason, Reason::WeakDocument { .. }),
+        matches!(refusal.reason, SignatureErrorKind::WeakDocument { .. }),
         "{refusal}"
     );
     let warning = Rule {

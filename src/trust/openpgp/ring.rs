@@ -68,7 +68,7 @@ pub(super) struct Copy {
 #[derive(PartialEq, Eq)]
 pub(super) struct Component {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ComponentType,
     /// Its fingerprint, if it is a subkey.
     pub fingerprint: Option<openpgp::Fingerprint>,
     /// Its packet.
@@ -78,7 +78,7 @@ pub(super) struct Component {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ComponentType {
     Primary,
     Subkey,
     UserId,
@@ -237,7 +237,7 @@ impl Open {
             Some(Copy {
                 handles: vec![primary.key_handle()],
                 components: vec![Component {
-                    kind: Kind::Primary,
+                    kind: ComponentType::Primary,
                     fingerprint: None,
                     packet,
                     signatures: Vec::new(),
@@ -302,14 +302,16 @@ impl Copy {
     /// A component that may matter. The name of a subkey is kept even if the subkey is not.
     fn component(&mut self, kind: Tag, tag: u8, body: &[u8]) -> Option<Component> {
         let (kind, fingerprint, packet) = match kind {
-            Tag::UserId if body.len() <= LONGEST_USER_ID => {
-                (Kind::UserId, None, packets::with_header(tag, body)?)
-            }
+            Tag::UserId if body.len() <= LONGEST_USER_ID => (
+                ComponentType::UserId,
+                None,
+                packets::with_header(tag, body)?,
+            ),
             Tag::Subkey => {
                 let (key, packet) = read_key(tag, body)?;
                 self.handles.push(key.key_handle());
                 measure::cost(&key)?;
-                (Kind::Subkey, Some(key.fingerprint()), packet)
+                (ComponentType::Subkey, Some(key.fingerprint()), packet)
             }
             _ => return None,
         };

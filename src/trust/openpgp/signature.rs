@@ -15,7 +15,7 @@ use crate::authentication::{Anchor, Note};
 use crate::release::Document;
 use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Expired, Fingerprint, Weak};
-use crate::trust::{Error, Reason, Refusal};
+use crate::trust::{Error, SignatureError, SignatureErrorKind};
 
 use super::certificates::{Certificate, Certificates, MOST_NAMES, Offered};
 use super::key::{self, Candidate};
@@ -53,7 +53,7 @@ pub(in crate::trust) fn check(
         last: None,
         lacks_pinned: false,
     };
-    let mut told: Option<Refusal> = None;
+    let mut told: Option<SignatureError> = None;
     for (place, file) in question.signatures.iter().enumerate() {
         let reason = match trial.file(place, file).map_err(|Spent| Error::Costly)? {
             Ok(good) => return Ok(Some(good)),
@@ -63,7 +63,7 @@ pub(in crate::trust) fn check(
             .as_ref()
             .is_none_or(|told| reached(&told.reason) < reached(&reason))
         {
-            told = Some(Refusal {
+            told = Some(SignatureError {
                 signature: file.name.clone(),
                 reason,
             });
@@ -72,10 +72,10 @@ pub(in crate::trust) fn check(
     let reason = told.as_ref().map(|told| &told.reason);
     // Without any key nothing can be said, but that a signature names other keys than those that are asked for.
     let is_unchecked = match reason {
-        Some(Reason::OtherKey { .. }) => {
+        Some(SignatureErrorKind::OtherKey { .. }) => {
             certificates.iter().next().is_none() && !question.rule.pinned()
         }
-        Some(Reason::Malformed) if trial.lacks_pinned => true,
+        Some(SignatureErrorKind::Malformed) if trial.lacks_pinned => true,
         _ => certificates.iter().next().is_none(),
     };
     if is_unchecked {
@@ -85,35 +85,35 @@ pub(in crate::trust) fn check(
 }
 
 /// How far the check got: of several reasons, the highest tells most.
-fn reached(reason: &Reason) -> u8 {
+fn reached(reason: &SignatureErrorKind) -> u8 {
     match reason {
-        Reason::Long { .. } => 0,
-        Reason::Malformed => 1,
-        Reason::Armoured => 2,
-        Reason::Kind { .. } => 3,
-        Reason::OtherKey { .. } => 4,
-        Reason::UnsupportedKey { .. } => 5,
-        Reason::NotForSigning { .. } => 6,
-        Reason::Altered { .. } => 7,
-        Reason::WeakDocument { .. } => 8,
-        Reason::Expired { .. } => 9,
-        Reason::Revoked { .. } => 10,
-        Reason::NotPinned { .. } => 11,
+        SignatureErrorKind::Long { .. } => 0,
+        SignatureErrorKind::Malformed => 1,
+        SignatureErrorKind::Armoured => 2,
+        SignatureErrorKind::Kind { .. } => 3,
+        SignatureErrorKind::OtherKey { .. } => 4,
+        SignatureErrorKind::UnsupportedKey { .. } => 5,
+        SignatureErrorKind::NotForSigning { .. } => 6,
+        SignatureErrorKind::Altered { .. } => 7,
+        SignatureErrorKind::WeakDocument { .. } => 8,
+        SignatureErrorKind::Expired { .. } => 9,
+        SignatureErrorKind::Revoked { .. } => 10,
+        SignatureErrorKind::NotPinned { .. } => 11,
     }
 }
 
 /// The packets of a signature file.
-fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, Reason> {
+fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, SignatureErrorKind> {
     if file.len() > LONGEST {
-        return Err(Reason::Long {
+        return Err(SignatureErrorKind::Long {
             received: file.len(),
             limit: LONGEST,
         });
     }
     if file.trim_ascii_start().starts_with(b"-----BEGIN PGP ") {
-        return Err(Reason::Armoured);
+        return Err(SignatureErrorKind::Armoured);
     }
-    packets::signatures(file).ok_or(Reason::Malformed)
+    packets::signatures(file).ok_or(SignatureErrorKind::Malformed)
 }
 
 struct Trial<'a> {
@@ -132,12 +132,16 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     /// Tries each packet of a file with each key.
-    fn file(&mut self, place: usize, file: &Document) -> Result<Result<Good, Reason>, Spent> {
+    fn file(
+        &mut self,
+        place: usize,
+        file: &Document,
+    ) -> Result<Result<Good, SignatureErrorKind>, Spent> {
         let packets = match read(&file.bytes) {
             Ok(packets) => packets,
             Err(reason) => return Ok(Err(reason)),
         };
-        let mut told = Reason::Malformed;
+        let mut told = SignatureErrorKind::Malformed;
         for packet in packets {
             self.tried += 1;
             if self.tried > MOST_SIGNATURES {
@@ -162,7 +166,10 @@ impl Trial<'_> {
     }
 
     /// Tries a signature with each certificate that it names.
-    fn signature(&mut self, signature: &Signature) -> Result<Result<Good, Reason>, Spent> {
+    fn signature(
+        &mut self,
+        signature: &Signature,
+    ) -> Result<Result<Good, SignatureErrorKind>, Spent> {
         let mut issuers = signature.get_issuers();
         issuers.truncate(MOST_NAMES);
         let certificates = self.certificates;
@@ -175,7 +182,7 @@ impl Trial<'_> {
         }
         // What others brought must not use up what there is for the keys that count.
         named.sort_by_key(|offered| !self.accepts(offered.anchor));
-        let mut told = Reason::Malformed;
+        let mut told = SignatureErrorKind::Malformed;
         for offered in named {
             let judged = self.certificate(signature, &issuers, offered)?;
             match judged {
@@ -193,7 +200,7 @@ impl Trial<'_> {
         signature: &Signature,
         issuers: &[KeyHandle],
         offered: &Offered,
-    ) -> Result<Result<Good, Reason>, Spent> {
+    ) -> Result<Result<Good, SignatureErrorKind>, Spent> {
         if !self.opened.contains(&offered.fingerprint) {
             if self.opened.len() == MOST_CERTIFICATES {
                 return Ok(Err(self.unknown(issuers)));
@@ -205,7 +212,7 @@ impl Trial<'_> {
             self.last = offered.open(self.budget)?;
         }
         // What is named and cannot be had is no key that signs.
-        let mut told = Reason::NotForSigning {
+        let mut told = SignatureErrorKind::NotForSigning {
             key: offered.fingerprint.clone(),
         };
         let Some(certificate) = &self.last else {
@@ -232,7 +239,7 @@ impl Trial<'_> {
     }
 
     /// The reason that says that there is none of the keys that a signature may be by.
-    fn unknown(&mut self, issuers: &[KeyHandle]) -> Reason {
+    fn unknown(&mut self, issuers: &[KeyHandle]) -> SignatureErrorKind {
         let pins = &self.question.rule.pins;
         let is_pinned = |issuer: &KeyHandle| {
             pins.iter().any(|pin| {
@@ -243,9 +250,9 @@ impl Trial<'_> {
         // The right key, only it is not there.
         if issuers.iter().any(is_pinned) {
             self.lacks_pinned = true;
-            return Reason::Malformed;
+            return SignatureErrorKind::Malformed;
         }
-        Reason::OtherKey {
+        SignatureErrorKind::OtherKey {
             expected: self.accepted(),
             received: named(issuers),
         }
@@ -274,7 +281,7 @@ impl Trial<'_> {
         signature: &Signature,
         certificate: &Certificate,
         key: &Candidate<'_>,
-    ) -> Result<Result<Vec<Note>, Reason>, Spent> {
+    ) -> Result<Result<Vec<Note>, SignatureErrorKind>, Spent> {
         let arithmetic = measure::cost(key.key()).unwrap_or(u64::MAX);
         let document = u64::try_from(self.question.document.len()).unwrap_or(u64::MAX);
         let hashing = document.saturating_mul(measure::A_BYTE);
@@ -287,11 +294,11 @@ impl Trial<'_> {
         signature: &Signature,
         certificate: &Certificate,
         key: &Candidate<'_>,
-    ) -> Result<Vec<Note>, Reason> {
+    ) -> Result<Vec<Note>, SignatureErrorKind> {
         let Question { rule, now, .. } = *self.question;
         let signer = || certificate.fingerprint.clone();
         if let Some(algorithm) = key::unsupported(key) {
-            return Err(Reason::UnsupportedKey {
+            return Err(SignatureErrorKind::UnsupportedKey {
                 key: signer(),
                 algorithm,
             });
@@ -301,14 +308,14 @@ impl Trial<'_> {
             .signature_creation_time()
             .ok_or_else(|| unsupported("undated"))?;
         let at = made.max(now);
-        let standing =
-            key::standing(key, at, now).ok_or_else(|| Reason::NotForSigning { key: signer() })?;
+        let standing = key::standing(key, at, now)
+            .ok_or_else(|| SignatureErrorKind::NotForSigning { key: signer() })?;
         if !is_over(signature, &message, key)? {
-            return Err(Reason::Altered { key: signer() });
+            return Err(SignatureErrorKind::Altered { key: signer() });
         }
         let weak = weakness(signature, now)?;
         if !weak.is_empty() && rule.weak == Weak::Refuse {
-            return Err(Reason::WeakDocument { key: signer() });
+            return Err(SignatureErrorKind::WeakDocument { key: signer() });
         }
         let ended = signature
             .signature_expiration_time()
@@ -316,13 +323,13 @@ impl Trial<'_> {
         let expired = ended || standing.expires.is_some_and(|expires| expires <= at);
         // A signature's own date tells nothing: whoever stole the key writes any date into it.
         if expired && rule.expired == Expired::Refuse {
-            return Err(Reason::Expired { key: signer() });
+            return Err(SignatureErrorKind::Expired { key: signer() });
         }
         if key::revoked(key) {
-            return Err(Reason::Revoked { key: signer() });
+            return Err(SignatureErrorKind::Revoked { key: signer() });
         }
         if !self.accepts(certificate.anchor) {
-            return Err(Reason::NotPinned {
+            return Err(SignatureErrorKind::NotPinned {
                 expected: self.accepted(),
                 received: signer(),
             });
@@ -334,7 +341,10 @@ impl Trial<'_> {
 }
 
 /// The bytes that a signature covers: the document, or its lines ended by CRLF.
-fn message<'a>(signature: &Signature, document: &'a [u8]) -> Result<Cow<'a, [u8]>, Reason> {
+fn message<'a>(
+    signature: &Signature,
+    document: &'a [u8],
+) -> Result<Cow<'a, [u8]>, SignatureErrorKind> {
     match (signature.version(), signature.typ()) {
         // Clients gave up version 3.
         (version @ 0..4, _) => Err(unsupported(format_args!("version {version}"))),
@@ -355,7 +365,11 @@ fn with_crlf(text: &[u8]) -> Vec<u8> {
     out
 }
 
-fn is_over(signature: &Signature, message: &[u8], key: &Candidate<'_>) -> Result<bool, Reason> {
+fn is_over(
+    signature: &Signature,
+    message: &[u8],
+    key: &Candidate<'_>,
+) -> Result<bool, SignatureErrorKind> {
     let algorithm = signature.hash_algo();
     let mut hash = algorithm
         .context()
@@ -369,12 +383,12 @@ fn is_over(signature: &Signature, message: &[u8], key: &Candidate<'_>) -> Result
 }
 
 /// What has to be noted about the hash over the document.
-fn weakness(signature: &Signature, now: SystemTime) -> Result<&'static [Note], Reason> {
+fn weakness(signature: &Signature, now: SystemTime) -> Result<&'static [Note], SignatureErrorKind> {
     key::soundness(signature, now).ok_or_else(|| unsupported(signature.hash_algo()))
 }
 
-fn unsupported(kind: impl ToString) -> Reason {
-    Reason::Kind {
+fn unsupported(kind: impl ToString) -> SignatureErrorKind {
+    SignatureErrorKind::Kind {
         kind: kind.to_string(),
     }
 }

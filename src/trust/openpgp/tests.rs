@@ -10,7 +10,7 @@ use crate::error::Category;
 use crate::release::Release;
 use crate::trust::rule::{Expired, Weak};
 use crate::trust::tests::{data, document, now, release};
-use crate::trust::{Error, Reason, verify};
+use crate::trust::{Error, SignatureErrorKind, verify};
 
 fn ring(path: &str, anchor: Anchor) -> KeyRing {
     KeyRing {
@@ -43,7 +43,7 @@ fn case(name: &str) -> Release<()> {
     made(name, &[name])
 }
 
-fn reason(release: Release<()>, rule: &Rule) -> Reason {
+fn reason(release: Release<()>, rule: &Rule) -> SignatureErrorKind {
     match verify(release, rule, now()) {
         Err(Error::Refused(refusal)) => refusal.reason,
         other => panic!("not refused: {:?}", other.map(|good| good.1)),
@@ -85,7 +85,10 @@ fn expired_keys_are_noted_and_can_be_refused() {
     for name in ["expired-since", "expired-before"] {
         assert_eq!(notes(case(name), &Rule::default()), [Note::ExpiredKey]);
         let expired = reason(case(name), &refusing);
-        assert!(matches!(expired, Reason::Expired { .. }), "{expired}");
+        assert!(
+            matches!(expired, SignatureErrorKind::Expired { .. }),
+            "{expired}"
+        );
     }
 }
 
@@ -109,7 +112,7 @@ fn revoked_keys_are_refused_wherever_the_revocation_is_found() {
     ] {
         let refused = reason(made("revoked", keys), &tolerant);
         assert!(
-            matches!(refused, Reason::Revoked { .. }),
+            matches!(refused, SignatureErrorKind::Revoked { .. }),
             "{keys:?}: {refused}"
         );
     }
@@ -118,7 +121,10 @@ fn revoked_keys_are_refused_wherever_the_revocation_is_found() {
         []
     );
     let refused = reason(case("revoked-subkey"), &tolerant);
-    assert!(matches!(refused, Reason::Revoked { .. }), "{refused}");
+    assert!(
+        matches!(refused, SignatureErrorKind::Revoked { .. }),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -128,7 +134,10 @@ fn a_revocation_at_the_origin_counts_for_a_pinned_copy() {
         ..Rule::default()
     };
     let refused = reason(made("revoked", &["revoked"]), &pinned);
-    assert!(matches!(refused, Reason::Revoked { .. }), "{refused}");
+    assert!(
+        matches!(refused, SignatureErrorKind::Revoked { .. }),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -147,7 +156,10 @@ fn weakness_is_noted_for_what_it_is() {
 #[test]
 fn sha1_over_the_document_needs_a_switch() {
     let refused = reason(case("sha1-document"), &allowing());
-    assert!(matches!(refused, Reason::WeakDocument { .. }), "{refused}");
+    assert!(
+        matches!(refused, SignatureErrorKind::WeakDocument { .. }),
+        "{refused}"
+    );
     let warning = Rule {
         weak: Weak::Warn,
         ..Rule::default()
@@ -162,7 +174,7 @@ fn a_clock_that_went_back_changes_nothing() {
         panic!()
     };
     assert!(
-        matches!(refusal.reason, Reason::WeakDocument { .. }),
+        matches!(refusal.reason, SignatureErrorKind::WeakDocument { .. }),
         "{refusal}"
     );
     let verified = verify(case("rsa1024"), &Rule::default(), UNIX_EPOCH).expect("a good signature");
@@ -172,11 +184,14 @@ fn a_clock_that_went_back_changes_nothing() {
 #[test]
 fn keys_that_may_not_sign_and_curves_without_arithmetic() {
     let refused = reason(case("certify-only"), &allowing());
-    assert!(matches!(refused, Reason::NotForSigning { .. }), "{refused}");
+    assert!(
+        matches!(refused, SignatureErrorKind::NotForSigning { .. }),
+        "{refused}"
+    );
     for name in ["brainpoolP256r1", "secp256k1"] {
         let refused = reason(case(name), &allowing());
         assert!(
-            matches!(refused, Reason::UnsupportedKey { .. }),
+            matches!(refused, SignatureErrorKind::UnsupportedKey { .. }),
             "{name}: {refused}"
         );
     }
@@ -231,7 +246,7 @@ fn several_packets_in_one_file() {
 #[test]
 fn wrong_signatures_are_refused_even_where_none_is_needed() {
     let refused = reason(made("armoured", &["rsa2048"]), &allowing());
-    assert_eq!(refused, Reason::Armoured);
+    assert_eq!(refused, SignatureErrorKind::Armoured);
 
     let mut altered = case("ed25519");
     altered
@@ -243,13 +258,13 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
     let refused = reason(altered, &allowing());
     assert_eq!(
         refused,
-        Reason::Altered {
+        SignatureErrorKind::Altered {
             key: fingerprint("ed25519")
         }
     );
 
     let foreign = reason(made("ed25519", &["rsa2048"]), &allowing());
-    let Reason::OtherKey { expected, received } = foreign else {
+    let SignatureErrorKind::OtherKey { expected, received } = foreign else {
         panic!("{foreign}")
     };
     assert_eq!(expected, [fingerprint("rsa2048")]);
@@ -260,10 +275,13 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
 
     let mut broken = case("ed25519");
     broken.signatures[0].bytes.truncate(40);
-    assert_eq!(reason(broken, &allowing()), Reason::Malformed);
+    assert_eq!(reason(broken, &allowing()), SignatureErrorKind::Malformed);
     let mut long = case("ed25519");
     long.signatures[0].bytes.resize((64 << 10) + 1, 0);
-    assert!(matches!(reason(long, &allowing()), Reason::Long { .. }));
+    assert!(matches!(
+        reason(long, &allowing()),
+        SignatureErrorKind::Long { .. }
+    ));
 }
 
 #[test]
@@ -274,7 +292,7 @@ fn of_several_reasons_the_most_telling_is_given() {
         panic!()
     };
     assert!(
-        matches!(refusal.reason, Reason::Revoked { .. }),
+        matches!(refusal.reason, SignatureErrorKind::Revoked { .. }),
         "{refusal}"
     );
     assert_eq!(refusal.signature, "keys/revoked.sig");
@@ -292,7 +310,8 @@ fn pins_accept_only_what_they_name() {
 
     let wrong = pinned(vec![fingerprint("rsa2048")]);
     for keys in [&["ed25519"][..], &["ed25519", "rsa2048"]] {
-        let Reason::NotPinned { received, .. } = reason(made("ed25519", keys), &wrong) else {
+        let SignatureErrorKind::NotPinned { received, .. } = reason(made("ed25519", keys), &wrong)
+        else {
             panic!("{keys:?}")
         };
         assert_eq!(received, fingerprint("ed25519"));
@@ -320,7 +339,10 @@ fn keys_of_the_user_replace_those_of_the_origin() {
         verify(made("ed25519", &[]), &rule("keys/ed25519.asc"), now()).expect("a good signature");
     assert_eq!(verified.authentication().anchor, Some(Anchor::Pinned));
     let refused = reason(case("ed25519"), &rule("keys/rsa2048.asc"));
-    assert!(matches!(refused, Reason::NotPinned { .. }), "{refused}");
+    assert!(
+        matches!(refused, SignatureErrorKind::NotPinned { .. }),
+        "{refused}"
+    );
     let unreadable = verify(case("ed25519"), &rule("keys/SHA256SUMS"), now()).expect_err("refused");
     assert!(matches!(unreadable, Error::NotAKey { .. }), "{unreadable}");
     assert_eq!(unreadable.category(), Category::Malformed);

@@ -7,16 +7,16 @@ use super::rule::Fingerprint;
 /// Why one signature is not accepted. Of several signatures, the one that got furthest is told about.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the signature `{}` {reason}", printable(.signature))]
-pub struct Refusal {
+pub struct SignatureError {
     /// The signature's name.
     pub signature: String,
     /// What is wrong with it.
-    pub reason: Reason,
+    pub reason: SignatureErrorKind,
 }
 
 /// What is wrong with a signature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
+pub enum SignatureErrorKind {
     /// It is longer than any real one.
     #[error("is too long\n  expected at most {limit} bytes\n  received {received} bytes")]
     Long {
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn an_error_names_both_keys_and_cannot_be_forged() {
         let pin: Fingerprint = "A".repeat(40).parse().expect("a fingerprint");
-        let refusal = Refusal {
+        let refusal = SignatureError {
             signature: "x\n.sig".to_owned(),
-            reason: Reason::NotPinned {
+            reason: SignatureErrorKind::NotPinned {
                 expected: vec![pin],
                 received: "B".repeat(40).parse().expect("a fingerprint"),
             },

@@ -11,20 +11,20 @@ use crate::json::{self, Object};
 
 /// A list of descriptors is what makes a document an index or a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ManifestKind {
     /// It lists `manifests`.
     Index,
     /// It lists `layers`, and has a `config`.
-    Manifest,
+    Image,
 }
 
 /// A decoded index or manifest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Document {
+pub(super) struct ParsedManifest {
     media_type: String,
     artifact_type: String,
     /// The list that the kind names.
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ListedDescriptor>,
     pub(super) annotations: BTreeMap<String, String>,
     /// Whether a member had its name in an unusual letter case.
     pub(super) lenient: bool,
@@ -34,24 +34,24 @@ pub(super) struct Document {
 
 /// One descriptor of the list, and how it is written.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct ListedDescriptor {
     pub(super) descriptor: Descriptor,
     pub(super) raw: Box<RawValue>,
 }
 
-impl Document {
+impl ParsedManifest {
     /// Decodes as clients do: a wrong type in any field that they know spoils the whole document.
-    pub(super) fn parse(bytes: &[u8], kind: Kind) -> Result<Self, json::Error> {
+    pub(super) fn parse(bytes: &[u8], kind: ManifestKind) -> Result<Self, json::Error> {
         let mut object = Object::parse(bytes)?;
         object.integer("schemaVersion")?;
         let list = match kind {
-            Kind::Index => "manifests",
-            Kind::Manifest => "layers",
+            ManifestKind::Index => "manifests",
+            ManifestKind::Image => "layers",
         };
-        let items = object.list(list, MOST_ENTRIES, Item::read)?;
+        let items = object.list(list, MOST_ENTRIES, ListedDescriptor::read)?;
         let others = match kind {
-            Kind::Index => ["subject"].as_slice(),
-            Kind::Manifest => &["config", "subject"],
+            ManifestKind::Index => ["subject"].as_slice(),
+            ManifestKind::Image => &["config", "subject"],
         };
         for name in others {
             if let Some(value) = object.peek(name)? {
@@ -75,7 +75,7 @@ impl Document {
     /// ([clients: index](crate::clients#index), [platform manifest](crate::clients#platform-manifest)).
     pub(super) fn read(
         raw: &RawManifest,
-        kind: Kind,
+        kind: ManifestKind,
         what: Part,
         artifact_type: &'static str,
     ) -> Result<Self, Refusal> {
@@ -117,7 +117,7 @@ impl Document {
     }
 }
 
-impl Item {
+impl ListedDescriptor {
     pub(super) fn read(raw: &RawValue) -> Result<Self, json::Error> {
         Ok(Self {
             descriptor: Descriptor::of(raw)?,
