@@ -20,7 +20,7 @@ use tfoci::release::Document;
 use tfoci::selection::Selection;
 use tfoci::source;
 use tfoci::store::{Endpoint, Registry, Store};
-use tfoci::trust::{self, Policy, TrustFile};
+use tfoci::trust::{self, Policy, TrustFile, limits};
 
 use super::access::{self, Access};
 use super::diagnose::Complaint;
@@ -31,8 +31,8 @@ use super::wire::Wire;
 /// How many packages are transferred at once, unless somebody says so: more are no faster (measured).
 const JOBS: usize = 4;
 
-/// The largest trust file, and the largest file of keys, that is read.
-const LARGEST_TRUST_FILE: u64 = 4 << 20;
+/// The most bytes of a file that options name: a trust file, a lock file or keys, of which files of keys may be the largest.
+const LARGEST_FILE: u64 = limits::KEYS;
 
 /// What every command takes.
 #[derive(Args)]
@@ -379,7 +379,7 @@ pub(super) fn trust_text(path: &Path) -> Result<String, Complaint> {
 
 /// Reads a file that the user named.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
-    Ok(disk::read(path, LARGEST_TRUST_FILE)
+    Ok(disk::read(path, LARGEST_FILE)
         .map_err(Problem::from)
         .map_err(Failure::from)?)
 }

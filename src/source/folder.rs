@@ -21,15 +21,13 @@ use crate::disk;
 use crate::json::{self, Object};
 use crate::platform::Platform;
 use crate::release::{Document, Protocols};
-use crate::trust::Checksums;
+use crate::trust::{Checksums, limits};
 use crate::version::Version;
 
 mod error;
 
 pub use error::Error;
 
-const LARGEST_CHECKSUMS: u64 = 4 << 20;
-const LARGEST_SIGNATURE: u64 = 64 << 10;
 /// A manifest names a handful of protocol versions.
 const LARGEST_MANIFEST: u64 = 64 << 10;
 /// What a release process signs is small in number; a folder with more signatures is not one.
@@ -132,7 +130,7 @@ impl Folder {
                 .map(|file| self.document(&file.name, limit))
                 .collect::<Result<Vec<_>, Error>>()
         };
-        let Some(checksums) = documents(Kind::Checksums, LARGEST_CHECKSUMS)?
+        let Some(checksums) = documents(Kind::Checksums, limits::CHECKSUMS)?
             .into_iter()
             .next()
         else {
@@ -161,7 +159,7 @@ impl Folder {
             .next();
         let (protocols, notes) =
             manifest.map_or_else(|| Ok(Default::default()), |m| read_manifest(&m, &lines))?;
-        let signatures = documents(Kind::Signature, LARGEST_SIGNATURE)?;
+        let signatures = documents(Kind::Signature, limits::SIGNATURE)?;
         Ok(Files {
             version,
             zips,

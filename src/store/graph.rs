@@ -13,10 +13,11 @@ use crate::oci::{
 };
 use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
+use crate::trust::limits;
 use crate::version::Version;
 
-/// The largest checksum document, signature or key layer that is read: the limit on key rings, the largest of them.
-const LARGEST_DOCUMENT: u64 = 4 << 20;
+/// The most bytes of a layer of evidence: any of them may be the one with keys, which may be the largest.
+const LARGEST_DOCUMENT: u64 = limits::KEYS;
 /// How many manifests of an index are read at once.
 const ABREAST: usize = 8;
 

@@ -15,9 +15,7 @@ use crate::platform::Platform;
 
 use super::Error;
 use super::file_name::Subject;
-
-/// The most bytes that a checksum document may have. Real ones have about 100 for each zip, and 20 zips at most.
-pub const LONGEST: usize = 4 << 20;
+use super::limits;
 
 /// The most files that a checksum document can name.
 const MOST_LINES: usize = 10_000;
@@ -36,11 +34,9 @@ impl Checksums {
     /// # Errors
     /// A document of more than 4 MiB or 10,000 names, and one in which a name has two digests: clients would take the first and others the last.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
-        if document.len() > LONGEST {
-            return Err(Error::LongDocument {
-                received: document.len(),
-                limit: LONGEST,
-            });
+        let limit = limits::CHECKSUMS;
+        if let Some(received) = limits::excess(document, limit) {
+            return Err(Error::LongDocument { received, limit });
         }
         let mut read = Self {
             lines: BTreeMap::new(),
@@ -184,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_document_is_bounded() {
-        let error = Checksums::parse(&vec![b'\n'; LONGEST + 1]);
+        let error = Checksums::parse(&vec![b'\n'; limits::CHECKSUMS as usize + 1]);
         assert!(matches!(error, Err(Error::LongDocument { .. })));
     }
 

@@ -16,9 +16,9 @@ pub enum Error {
     )]
     LongDocument {
         /// Its length in bytes.
-        received: usize,
+        received: u64,
         /// The most that is read.
-        limit: usize,
+        limit: u64,
     },
     /// A checksum document that names more files than any release has.
     #[error(
@@ -110,9 +110,9 @@ pub enum Error {
         /// Where they came from.
         name: String,
         /// Their length in bytes.
-        received: usize,
+        received: u64,
         /// The most that is read.
-        limit: usize,
+        limit: u64,
     },
     /// More keys than any owner has.
     #[error("there are more than {limit} keys")]

@@ -30,6 +30,7 @@ mod budget;
 pub mod checksums;
 mod error;
 mod file_name;
+pub mod limits;
 mod openpgp;
 pub mod pins;
 pub mod policy;

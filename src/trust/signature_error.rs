@@ -21,9 +21,9 @@ pub enum SignatureErrorKind {
     #[error("is too long\n  expected at most {limit} bytes\n  received {received} bytes")]
     Long {
         /// Its length in bytes.
-        received: usize,
+        received: u64,
         /// The most that is read.
-        limit: usize,
+        limit: u64,
     },
     /// It is not made of OpenPGP signature packets, or of none that can be read.
     #[error("is no OpenPGP signature that can be read")]

@@ -35,6 +35,7 @@ use crate::oci::MOST_PLATFORMS;
 use crate::platform::Platform;
 use crate::protocol::registry::{Download, VersionList};
 use crate::release::{self, Package, Release};
+use crate::trust::limits;
 use crate::version::SpelledVersion;
 use listing::{available_versions, listed};
 use metadata::{Asked, Metadata};
@@ -43,8 +44,6 @@ use metadata::{Asked, Metadata};
 const LARGEST_JSON: u64 = 8 << 20;
 /// The longest package metadata. Real ones have ten kilobytes, and several are read at once.
 const LARGEST_METADATA: u64 = 512 << 10;
-const LARGEST_CHECKSUMS: u64 = 4 << 20;
-const LARGEST_SIGNATURE: u64 = 64 << 10;
 /// How many requests for one version are under way at once.
 const ABREAST: usize = 8;
 
@@ -258,7 +257,7 @@ impl Origin {
             {
                 let service = self.service(provider.hostname()).await?;
                 let what = Document::Checksums;
-                let document = self.document(what, url, &service.named, LARGEST_CHECKSUMS);
+                let document = self.document(what, url, &service.named, limits::CHECKSUMS);
                 let document = document.await?;
                 others = listed(provider, version, &document);
                 if others.len() > MOST_PLATFORMS {
@@ -370,10 +369,10 @@ impl Origin {
         let checksums = async {
             match checksums {
                 Some(read) => Ok(Some(read)),
-                None => document(Document::Checksums, &first.checksums, LARGEST_CHECKSUMS).await,
+                None => document(Document::Checksums, &first.checksums, limits::CHECKSUMS).await,
             }
         };
-        let signature = document(Document::Signature, &first.signature, LARGEST_SIGNATURE);
+        let signature = document(Document::Signature, &first.signature, limits::SIGNATURE);
         let (checksums, signature) = futures_util::future::try_join(checksums, signature).await?;
         let (protocols, keys) = (first.protocols.clone(), first.keys.clone());
         let unverified = (!first.is_verified).then_some(Note::UnverifiedTransport);

@@ -17,15 +17,12 @@ use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::Anchor;
 use crate::release::KeyRing;
-use crate::trust::Error;
 use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Fingerprint, Rule};
+use crate::trust::{Error, limits};
 
 use super::measure;
 use super::ring::{self, Component, ComponentType, Copy, Found};
-
-/// The most bytes of one key ring. The largest real key file has 16 KiB; certificates with many foreign signatures have more.
-const LONGEST_RING: usize = 4 << 20;
 
 /// The most names of its key that are read of a signature. Honest ones have two: a fingerprint and a key id.
 pub(super) const MOST_NAMES: usize = 16;
@@ -321,11 +318,12 @@ impl Certificates {
     }
 
     fn add(&mut self, ring: &KeyRing) -> Result<(), Error> {
-        if ring.bytes.len() > LONGEST_RING {
+        let limit = limits::KEYS;
+        if let Some(received) = limits::excess(&ring.bytes, limit) {
             return Err(Error::LongKeys {
                 name: ring.name.clone(),
-                received: ring.bytes.len(),
-                limit: LONGEST_RING,
+                received,
+                limit,
             });
         }
         for found in ring::read(&ring.bytes) {

@@ -15,16 +15,13 @@ use crate::authentication::{Anchor, Note};
 use crate::release::Document;
 use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Expired, Fingerprint, Weak};
-use crate::trust::{Error, SignatureError, SignatureErrorKind};
+use crate::trust::{Error, SignatureError, SignatureErrorKind, limits};
 
 use super::certificates::{Certificate, Certificates, MOST_NAMES, Offered};
 use super::key::{self, Candidate};
 use super::measure;
 use super::packets::{self, SignaturePacket};
 use super::{Good, Question};
-
-/// The most bytes of a signature file. Real ones have 600.
-const LONGEST: usize = 64 << 10;
 
 /// The most signatures that are tried for a release. Real ones have one.
 const MOST_SIGNATURES: usize = 16;
@@ -104,11 +101,9 @@ fn reached(reason: &SignatureErrorKind) -> u8 {
 
 /// The packets of a signature file.
 fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, SignatureErrorKind> {
-    if file.len() > LONGEST {
-        return Err(SignatureErrorKind::Long {
-            received: file.len(),
-            limit: LONGEST,
-        });
+    let limit = limits::SIGNATURE;
+    if let Some(received) = limits::excess(file, limit) {
+        return Err(SignatureErrorKind::Long { received, limit });
     }
     if file.trim_ascii_start().starts_with(b"-----BEGIN PGP ") {
         return Err(SignatureErrorKind::Armoured);

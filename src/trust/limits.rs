@@ -1,0 +1,18 @@
+//! How many bytes of evidence are read.
+//!
+//! Whoever downloads a document stops at the same limit at which [`verify`](super::verify) refuses it.
+
+/// The most bytes of a checksum document: real ones have about 100 for each zip, and at most 20 zips.
+pub const CHECKSUMS: u64 = 4 << 20;
+
+/// The most bytes of a signature file: real ones have 600.
+pub const SIGNATURE: u64 = 64 << 10;
+
+/// The most bytes of one key ring: the largest real key file has 16 KiB, and certificates with many foreign signatures have more.
+pub const KEYS: u64 = 4 << 20;
+
+/// The length of a document, if it is beyond a limit.
+pub(super) fn excess(document: &[u8], limit: u64) -> Option<u64> {
+    let length = document.len() as u64;
+    (length > limit).then_some(length)
+}
