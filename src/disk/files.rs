@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::{Error, patient};
+use crate::digest::{Algorithm, Digest, Hasher};
 
 /// The size of the chunks in which packages flow: large enough for few system calls, small enough that eight
 /// transfers fit in a few MiB.
@@ -130,6 +131,18 @@ impl Blocks {
             .read_to_end(&mut block)
             .map_err(|source| Error::at("read", &self.path, source))?;
         Ok((read > 0).then(|| block.into()))
+    }
+
+    /// The digest of the rest of the file.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn digest(mut self, algorithm: Algorithm) -> Result<Digest, Error> {
+        let mut hasher = Hasher::new(algorithm);
+        while let Some(block) = self.next_block()? {
+            hasher.update(&block);
+        }
+        Ok(hasher.finish())
     }
 }
 

@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
-use crate::blob::{self, BlobSource, proven};
+use crate::blob::{BlobSource, proven};
 use crate::disk::temp_file::TempFileWriter;
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};

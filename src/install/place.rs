@@ -3,13 +3,13 @@
 //! No link is followed on the way down from the mirror's directory, which is shared with others at times: neither to write, nor to
 //! find that a package is there already.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 
 use super::{
     Archive, Form, Hashes, Limits, Package, PackageHash, Path, PathBuf, Platform, Problem,
-    ProviderAddr, Request, Staged, Transfer, Version, blob, canonical_file_name, disk,
+    ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk,
 };
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::Algorithm;
 use crate::disk::Directory;
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
@@ -149,7 +149,7 @@ impl Place {
                 return Err(disk::Error::Special { path }.into());
             }
             let open = || directory.read(name).map_err(|error| unusable(path, error));
-            let received = digest(open()?, path)?;
+            let received = disk::Blocks::of(open()?, path).digest(Algorithm::Sha256)?;
             let occupied = |received| Problem::Occupied {
                 path: path.clone(),
                 expected: zh.unwrap_or(PackageHash::Zh([0; 32])),
@@ -280,11 +280,3 @@ fn hashes(
     archive.hashes().map_err(unusable)
 }
 
-fn digest(file: File, path: &Path) -> Result<Digest, blob::Error> {
-    let mut blocks = disk::Blocks::of(file, path);
-    let mut hasher = Hasher::new(Algorithm::Sha256);
-    while let Some(block) = blocks.next_block()? {
-        hasher.update(&block);
-    }
-    Ok(hasher.finish())
-}

@@ -18,7 +18,7 @@ use futures_util::StreamExt as _;
 
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
 use crate::blob::{self, BlobSource, Body, Kept, proven};
-use crate::digest::{Digest, Hasher};
+use crate::digest::Digest;
 use crate::disk::{self, Staged, if_exists, staged};
 use crate::error::Category;
 use crate::event::Reporter;
@@ -388,10 +388,6 @@ fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
 }
 
 fn is_sound(path: &Path, expected: &Expected) -> Result<bool, Error> {
-    let mut blocks = disk::Blocks::open(path, 0)?;
-    let mut hasher = Hasher::new(expected.digest.algorithm());
-    while let Some(block) = blocks.next_block()? {
-        hasher.update(&block);
-    }
-    Ok(hasher.finish() == expected.digest)
+    let blocks = disk::Blocks::open(path, 0)?;
+    Ok(blocks.digest(expected.digest.algorithm())? == expected.digest)
 }
