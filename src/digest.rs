@@ -116,25 +116,17 @@ impl FromStr for Digest {
 
 /// Text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// There is no colon.
     #[error("`{}` is not a digest: no algorithm before a colon", crate::error::printable(.text))]
-    NoAlgorithm {
-        /// What was given.
-        text: String,
-    },
+    NoAlgorithm { text: String },
     /// Neither `sha256` nor `sha512`.
     #[error("the digest `{}` has an unsupported algorithm", crate::error::printable(.text))]
-    UnknownAlgorithm {
-        /// What was given.
-        text: String,
-    },
+    UnknownAlgorithm { text: String },
     /// Wrong length, upper case, or not hex at all: OCI digests are lower case.
     #[error("`{}` is not a digest: the value must be lower-case hex of the algorithm's length", crate::error::printable(.text))]
-    Malformed {
-        /// What was given.
-        text: String,
-    },
+    Malformed { text: String },
 }
 
 /// Computes a digest of bytes as they pass.

@@ -127,40 +127,27 @@ impl FromStr for ProviderPattern {
 
 /// Text that is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// One segment, or more than three.
     #[error("`{}` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
-    Segments {
-        /// What was given.
-        text: String,
-    },
+    Segments { text: String },
     /// Two segments where no default host holds.
     #[error("the pattern `{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
-    NoHost {
-        /// What was given.
-        text: String,
-    },
+    NoHost { text: String },
     /// A wildcard to the left of something else.
     #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`", printable(.text))]
-    Nesting {
-        /// What was given.
-        text: String,
-    },
+    Nesting { text: String },
     /// A wildcard inside a segment.
     #[error("the pattern `{}` has a `*` within a segment\n  expected `*` for the whole segment", printable(.text))]
-    PartialWildcard {
-        /// What was given.
-        text: String,
-    },
+    PartialWildcard { text: String },
     /// The first of three segments is no host name.
     #[error(transparent)]
     Hostname(#[from] hostname::Error),
     /// A namespace or type has no normal form.
     #[error("`{}` is neither a namespace nor a provider type: {kind}", printable(.name))]
     Name {
-        /// What was given.
         name: String,
-        /// What is wrong with it.
         kind: name::NameErrorKind,
     },
 }

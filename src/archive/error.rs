@@ -14,6 +14,7 @@ use crate::hash;
 /// [`Category::Untrusted`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The bytes cannot be read.
     #[error("the zip cannot be read")]
@@ -23,16 +24,11 @@ pub enum Error {
         "not a zip archive\n  expected the bytes 50 4b 03 04 at its front\n  received {}",
         begins(.front)
     )]
-    NotZip {
-        /// Its first bytes.
-        front: Vec<u8>,
-    },
+    NotZip { front: Vec<u8> },
     /// It begins like a zip and its end is missing.
     #[error("the zip is cut short\n  expected {}\n  received {received} bytes", at_least(*.expected))]
     Truncated {
-        /// How many bytes it has at least, if a part of its end is there.
         expected: Option<u64>,
-        /// How many there are.
         received: u64,
     },
     /// It has no entry.
@@ -40,29 +36,17 @@ pub enum Error {
     Empty,
     /// No entry can be the provider's executable ([clients: extraction](crate::clients#extraction)).
     #[error("the zip holds no executable\n  expected a file `{}` at its top level", printable(.expected))]
-    NoExecutable {
-        /// The name that it must have, or begin with.
-        expected: String,
-    },
+    NoExecutable { expected: String },
     /// The central directory is not a list of that many entries.
     #[error("the zip's central directory cannot be read\n  expected {expected} entries")]
-    Directory {
-        /// How many entries the end record announces.
-        expected: u64,
-    },
+    Directory { expected: u64 },
     /// An entry's extra fields are not a list of fields.
     #[error("the extra fields of the entry `{}` cannot be read", printable(.name))]
-    Extra {
-        /// The entry.
-        name: String,
-    },
+    Extra { name: String },
 
     /// Bytes follow the end of the zip.
     #[error("{extra} bytes follow the end of the zip")]
-    TrailingData {
-        /// How many.
-        extra: u64,
-    },
+    TrailingData { extra: u64 },
     /// More than one end record: readers disagree on which one counts.
     #[error("the zip has more than one end record")]
     Ends,
@@ -73,220 +57,112 @@ pub enum Error {
     #[error(
         "the zip's central directory is not where its end record says\n  expected its end at byte {expected}\n  received byte {received}"
     )]
-    DirectoryRange {
-        /// Where the end record begins.
-        expected: u64,
-        /// Where the directory ends, by its offset and size.
-        received: u64,
-    },
+    DirectoryRange { expected: u64, received: u64 },
     /// The zip is spread over several files.
     #[error("the zip is one part of several, which is not supported")]
     MultiPart,
 
     /// Too many entries.
     #[error("the zip has too many entries\n  expected at most {limit}\n  received {received}")]
-    Entries {
-        /// The limit.
-        limit: u64,
-        /// What the zip announces.
-        received: u64,
-    },
+    Entries { limit: u64, received: u64 },
     /// The central directory is too large.
     #[error(
         "the zip's central directory is too large\n  expected at most {limit} bytes\n  received {received}"
     )]
-    DirectorySize {
-        /// The limit.
-        limit: u64,
-        /// What the zip announces.
-        received: u64,
-    },
+    DirectorySize { limit: u64, received: u64 },
     /// The contents are too large, in all or measured by the zip's own size.
     #[error("the zip unpacks to too much\n  expected at most {limit} bytes\n  received {received}")]
-    Unpacked {
-        /// The limit.
-        limit: u64,
-        /// What the entries announce together.
-        received: u64,
-    },
+    Unpacked { limit: u64, received: u64 },
 
     /// A name that must not reach a disk.
     #[error("the entry `{}` {fault}", printable(.name))]
-    Name {
-        /// The entry; bytes that are no UTF-8 are replaced.
-        name: String,
-        /// What is wrong with it.
-        fault: Fault,
-    },
+    Name { name: String, fault: Fault },
     /// Two entries have one name.
     #[error("the zip holds `{}` twice", printable(.name))]
-    Duplicate {
-        /// The entry.
-        name: String,
-    },
+    Duplicate { name: String },
     /// Two names are one where file systems ignore case.
     #[error("the entries `{}` and `{}` differ in case only", printable(.name), printable(.other))]
-    Case {
-        /// The one entry.
-        name: String,
-        /// The other.
-        other: String,
-    },
+    Case { name: String, other: String },
     /// Two names are one where file systems ignore how accents are encoded.
     #[error("the entries `{}` and `{}` differ only in how their letters are encoded", printable(.name), printable(.other))]
-    Encoding {
-        /// The one entry.
-        name: String,
-        /// The other.
-        other: String,
-    },
+    Encoding { name: String, other: String },
     /// A file that is also the directory of another entry.
     #[error("the entry `{}` is a file, and a directory of `{}`", printable(.name), printable(.other))]
-    FileAndDirectory {
-        /// The file.
-        name: String,
-        /// An entry below it.
-        other: String,
-    },
+    FileAndDirectory { name: String, other: String },
     /// A symbolic link.
     #[error("the entry `{}` is a symbolic link", printable(.name))]
-    Symlink {
-        /// The entry.
-        name: String,
-    },
+    Symlink { name: String },
     /// A device, pipe or socket.
     #[error("the entry `{}` is a special file\n  received type {file_type:#o}", printable(.name))]
-    Special {
-        /// The entry.
-        name: String,
-        /// The type bits of its Unix mode.
-        file_type: u32,
-    },
+    Special { name: String, file_type: u32 },
     /// A directory by its attributes and a file by its name, or a directory with content.
     #[error("the entry `{}` is a file and a directory at once", printable(.name))]
-    Kind {
-        /// The entry.
-        name: String,
-    },
+    Kind { name: String },
     /// Encryption.
     #[error("the entry `{}` is encrypted", printable(.name))]
-    Encrypted {
-        /// The entry.
-        name: String,
-    },
+    Encrypted { name: String },
     /// Compressed patch data.
     #[error("the entry `{}` is a patch, which is not supported", printable(.name))]
-    Patch {
-        /// The entry.
-        name: String,
-    },
+    Patch { name: String },
     /// A compression method other than stored and deflate.
     #[error("the entry `{}` has an unsupported compression method\n  expected 0 (stored) or 8 (deflate)\n  received {method}", printable(.name))]
-    Method {
-        /// The entry.
-        name: String,
-        /// Its method number.
-        method: u16,
-    },
+    Method { name: String, method: u16 },
     /// Stored as it is, with a size in the zip that is not its size.
     #[error("the entry `{}` is stored with another size than its own\n  expected {expected} bytes\n  received {received}", printable(.name))]
     StoredSize {
-        /// The entry.
         name: String,
-        /// The size of its content.
         expected: u64,
-        /// The size of its data.
         received: u64,
     },
     /// 64-bit numbers that are missing or contradict the others.
     #[error("the 64-bit sizes of the entry `{}` contradict its other sizes", printable(.name))]
-    Entry64 {
-        /// The entry.
-        name: String,
-    },
+    Entry64 { name: String },
 
     /// The entry's local header is not where the central directory says.
     #[error("the local header of the entry `{}` is not at byte {offset}", printable(.name))]
-    NoLocalHeader {
-        /// The entry.
-        name: String,
-        /// Where it should be.
-        offset: u64,
-    },
+    NoLocalHeader { name: String, offset: u64 },
     /// The local header, or a field that replaces the name, gives another name.
     #[error("the entry `{}` has a second name\n  received `{}`", printable(.name), printable(.received))]
-    SecondName {
-        /// The entry by the central directory.
-        name: String,
-        /// Its other name.
-        received: String,
-    },
+    SecondName { name: String, received: String },
     /// The local header says something else than the central directory.
     #[error("the local header of the entry `{}` contradicts the central directory in its {field}\n  expected {expected}\n  received {received}", printable(.name))]
     LocalHeader {
-        /// The entry.
         name: String,
-        /// Where they differ.
         field: Field,
-        /// The central directory's value.
         expected: u64,
-        /// The local header's value.
         received: u64,
     },
     /// The record behind the data contradicts the central directory.
     #[error("the data descriptor of the entry `{}` contradicts the central directory", printable(.name))]
-    Descriptor {
-        /// The entry.
-        name: String,
-    },
+    Descriptor { name: String },
     /// Two entries share bytes, or one reaches into the central directory.
     #[error("the entry `{}` overlaps what follows it", printable(.name))]
-    Overlap {
-        /// The entry.
-        name: String,
-    },
+    Overlap { name: String },
 
     /// Bytes that belong to no entry hold the header of one.
     #[error(
         "the zip hides an entry that its central directory does not list\n  received a local header at byte {offset}"
     )]
-    Hidden {
-        /// Where the header begins.
-        offset: u64,
-    },
+    Hidden { offset: u64 },
 
     /// The data is no deflate stream, or the stream ends before or behind its place.
     #[error("the compressed data of the entry `{}` is corrupt", printable(.name))]
-    Corrupt {
-        /// The entry.
-        name: String,
-    },
+    Corrupt { name: String },
     /// More content than announced. Reading stops where this shows.
     #[error("the entry `{}` unpacks to more than it announces\n  expected {expected} bytes", printable(.name))]
-    Longer {
-        /// The entry.
-        name: String,
-        /// What the central directory announces.
-        expected: u64,
-    },
+    Longer { name: String, expected: u64 },
     /// Less content than announced.
     #[error("the entry `{}` unpacks to less than it announces\n  expected {expected} bytes\n  received {received}", printable(.name))]
     Shorter {
-        /// The entry.
         name: String,
-        /// What the central directory announces.
         expected: u64,
-        /// What came.
         received: u64,
     },
     /// The content has another checksum.
     #[error("the content of the entry `{}` does not match its checksum\n  expected {expected:08x}\n  received {received:08x}", printable(.name))]
     Checksum {
-        /// The entry.
         name: String,
-        /// The central directory's CRC-32.
         expected: u32,
-        /// The content's CRC-32.
         received: u32,
     },
     /// A name that `h1` is not defined for.

@@ -279,4 +279,3 @@ fn hashes(
     archive.executable(type_name).map_err(unusable)?;
     archive.hashes().map_err(unusable)
 }
-

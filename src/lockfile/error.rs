@@ -24,84 +24,54 @@ fn of(provider: &Option<ProviderAddr>) -> String {
 
 /// What is wrong with a lock file ([clients: lock file reading](crate::clients#lock-file-reading)).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockFileErrorKind {
     /// More than any lock file has.
     #[error("more than {limit} {what}")]
-    Many {
-        /// What there is too much of.
-        what: &'static str,
-        /// How many are read.
-        limit: usize,
-    },
+    Many { what: &'static str, limit: usize },
     /// Not the language of lock files.
     #[error("not valid HCL: {0}")]
     Hcl(outline::Mistake),
     /// A block of another kind.
     #[error("a lock file has no `{}` blocks", printable(.name))]
-    Block {
-        /// Its kind.
-        name: String,
-    },
+    Block { name: String },
     /// An attribute that has no place here.
     #[error("a lock file has no attribute `{}` here", printable(.name))]
-    Attribute {
-        /// Its name.
-        name: String,
-    },
+    Attribute { name: String },
     /// A `provider` or `module` block without its one label.
     #[error("a `{name}` block has {received} labels\n  expected one, the address")]
-    Labels {
-        /// The kind of block.
-        name: &'static str,
-        /// How many it has.
-        received: usize,
-    },
+    Labels { name: &'static str, received: usize },
     /// A label that is not the address of a provider that can be locked.
     #[error(transparent)]
     Address(#[from] address::Error),
     /// An address in another than its one normal form.
     #[error("an address is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
     AddressForm {
-        /// The normal form.
         expected: ProviderAddr,
-        /// What is written.
         received: String,
     },
     /// Two entries for one provider.
     #[error("one provider has two entries\n  the first at line {first}")]
-    Duplicate {
-        /// The line of the first.
-        first: usize,
-    },
+    Duplicate { first: usize },
     /// An entry without a version.
     #[error("an entry has no `version`")]
     NoVersion,
     /// An attribute that is not plain text.
     #[error("`{name}` is not text in quotes")]
-    NotText {
-        /// The attribute.
-        name: &'static str,
-    },
+    NotText { name: &'static str },
     /// Something that is no version.
     #[error(transparent)]
     Version(#[from] version::Error),
     /// A version in another than its one normal form.
     #[error("a version is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
-    VersionForm {
-        /// The normal form.
-        expected: Version,
-        /// What is written.
-        received: String,
-    },
+    VersionForm { expected: Version, received: String },
     /// Something that is no version constraint.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
     /// Constraints in another than their one normal form.
     #[error("version constraints are not in their normal form\n  expected {expected}\n  received {}", printable(.received))]
     ConstraintsForm {
-        /// The normal form.
         expected: constraint::VersionConstraints,
-        /// What is written.
         received: String,
     },
     /// `hashes` is something else.
@@ -112,10 +82,7 @@ pub enum LockFileErrorKind {
     NoHashes,
     /// Text that is no hash.
     #[error("`{}` is not a package hash\n  expected SCHEME:VALUE", printable(.text))]
-    Hash {
-        /// What is written.
-        text: String,
-    },
+    Hash { text: String },
 }
 
 impl Error {

@@ -226,16 +226,14 @@ fn check_data(value: &RawValue) -> Result<(), json::Error> {
 
 /// A descriptor that does not describe any bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The digest cannot be used.
     #[error(transparent)]
     Digest(#[from] digest::Error),
     /// Sizes count bytes.
     #[error("the size {size} is negative")]
-    Size {
-        /// What is written.
-        size: i64,
-    },
+    Size { size: i64 },
 }
 
 #[cfg(test)]

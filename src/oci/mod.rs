@@ -129,15 +129,13 @@ impl RawManifest {
 
 /// A document that cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// More entries than fit.
     #[error(
         "the manifest is too large for a registry\n  expected at most {LARGEST_WRITTEN} bytes\n  received {size}"
     )]
-    TooLarge {
-        /// Its size in bytes.
-        size: usize,
-    },
+    TooLarge { size: usize },
     /// Its parts cannot be written as JSON, which nothing that was read or built here can cause.
     #[error("the manifest cannot be written")]
     Json(#[from] serde_json::Error),

@@ -218,21 +218,14 @@ impl fmt::Display for Ignored {
 
 /// A name that a store cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// Outside the grammar of tags.
     #[error("`{}` is not a tag: expected up to 128 letters, digits, `_`, `.` and `-`, the first no `.` or `-`", crate::error::printable(.text))]
-    Tag {
-        /// What was given.
-        text: String,
-    },
+    Tag { text: String },
     /// The version fits no tag.
     #[error("the version is too long to be a tag\n  expected at most {longest} characters\n  received {}", .version.to_string().len())]
-    LongVersion {
-        /// The version.
-        version: Version,
-        /// How many characters fit.
-        longest: usize,
-    },
+    LongVersion { version: Version, longest: usize },
 }
 
 #[cfg(test)]

@@ -71,6 +71,7 @@ impl fmt::Display for Part {
 /// One reason, and only one, why what a tag leads to is not a provider that clients install
 /// ([clients: OCI artifacts](crate::clients#oci-artifacts)).
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Refusal {
     /// The tag leads to a platform manifest instead of an index.
     #[error("the tag leads to the manifest of one platform\n  expected an index of platforms")]
@@ -86,22 +87,13 @@ pub enum Refusal {
     TagIsDescriptor,
     /// Something with another artifact type.
     #[error("the tag leads to another kind of artifact\n  expected {}\n  received {}", super::PROVIDER, printable(.received))]
-    TagArtifactType {
-        /// The artifact type that the store reports.
-        received: String,
-    },
+    TagArtifactType { received: String },
     /// Something with another media type.
     #[error("the tag leads to another kind of document\n  expected {INDEX}\n  received {}", or_nothing(.received))]
-    TagMediaType {
-        /// The media type that the store reports.
-        received: String,
-    },
+    TagMediaType { received: String },
     /// The tag of evidence leads to something else.
     #[error("the evidence is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
-    EvidenceMediaType {
-        /// The media type that the store reports.
-        received: String,
-    },
+    EvidenceMediaType { received: String },
     /// The plugin protocols that evidence names are none.
     #[error("the evidence names no usable plugin protocols")]
     Protocols(#[from] ProtocolError),
@@ -109,30 +101,16 @@ pub enum Refusal {
     #[error(
         "the {what} is too large\n  expected at most {LARGEST_READ} bytes\n  received {size} bytes"
     )]
-    TooLarge {
-        /// Which document.
-        what: Part,
-        /// The declared size in bytes.
-        size: u64,
-    },
+    TooLarge { what: Part, size: u64 },
     /// Not the JSON that it should be.
     #[error("the {what} is not valid JSON of its kind")]
-    Json {
-        /// Which document.
-        what: Part,
-        /// What is wrong, and where.
-        source: json::Error,
-    },
+    Json { what: Part, source: json::Error },
     /// An object in it has a member twice: Go decodes the second into the first, other readers take one of the two.
     #[error("the {what} repeats a member\n  expected one `{}` in {place}\n  received `{}` and `{}`", printable(.first), printable(.first), printable(.second))]
     Repeated {
-        /// Which document.
         what: Part,
-        /// Which object in it.
         place: String,
-        /// The name as the first of the two members spells it.
         first: String,
-        /// The name as the second spells it.
         second: String,
     },
     /// It lists more than any provider has.
@@ -140,73 +118,47 @@ pub enum Refusal {
         "the {what} has too many {counted}\n  expected at most {limit} {counted} in {place}\n  received more"
     )]
     TooMany {
-        /// Which document.
         what: Part,
-        /// Which part of it.
         place: String,
-        /// What was counted.
         counted: &'static str,
-        /// The most that is read.
         limit: usize,
     },
     /// The body says that it is something else, or does not say what it is.
     #[error("the {what} has the wrong mediaType\n  expected {}\n  received {}", printable(.expected), or_nothing(.received))]
     BodyMediaType {
-        /// Which document.
         what: Part,
-        /// What the store reports.
         expected: String,
-        /// What the body says; empty when it says nothing.
         received: String,
     },
     /// The body has another artifact type, or none.
     #[error("the {what} has the wrong artifactType\n  expected {expected}\n  received {}", or_nothing(.received))]
     BodyArtifactType {
-        /// Which document.
         what: Part,
-        /// What it should be.
         expected: &'static str,
-        /// What the body says; empty when it says nothing.
         received: String,
     },
     /// A provider entry that is itself an index breaks the version for every platform.
     #[error("an entry of the index is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
-    EntryMediaType {
-        /// The entry's media type.
-        received: String,
-    },
+    EntryMediaType { received: String },
     /// A provider entry without `platform` breaks the version for every platform.
     #[error("an entry of the index has no platform\n  entry {}", printable(.digest))]
-    EntryWithoutPlatform {
-        /// The entry's digest.
-        digest: String,
-    },
+    EntryWithoutPlatform { digest: String },
     /// Two entries for one platform, even with one digest.
     #[error("the platform {platform} has several entries")]
-    Ambiguous {
-        /// The platform.
-        platform: Platform,
-    },
+    Ambiguous { platform: Platform },
     /// Only other platforms are there.
     #[error("the platform {platform} is missing\n  has {}", list(.available))]
     NoPlatform {
-        /// The platform that was asked for.
         platform: Platform,
-        /// Those that are there.
         available: Vec<Platform>,
     },
     /// No entry is a provider's: none has an artifact type, as in a container image, or it is another one.
     #[error("the index has no entry of a provider\n  expected artifactType {PROVIDER_TARGET}\n  received {}", .received.as_deref().map_or_else(|| "none, as in a container image".to_owned(), printable))]
-    NoProviders {
-        /// The artifact type of one of them.
-        received: Option<String>,
-    },
+    NoProviders { received: Option<String> },
     /// A descriptor that describes no bytes.
     #[error("the {what} describes nothing that can be fetched")]
     Descriptor {
-        /// Which descriptor.
         what: Part,
-        /// Why.
         source: descriptor::Error,
     },
     /// A platform manifest without layers.
@@ -214,30 +166,19 @@ pub enum Refusal {
     NoLayers,
     /// Layers, but none of them a zip.
     #[error("the platform manifest has no package\n  expected a layer of type {ZIP}\n  received {}", or_nothing(.received))]
-    NoZip {
-        /// The media type of one of them.
-        received: String,
-    },
+    NoZip { received: String },
     /// More than one zip.
     #[error(
         "the platform manifest has several packages\n  expected one layer of type {ZIP}\n  received {count}"
     )]
-    SeveralZips {
-        /// How many.
-        count: usize,
-    },
+    SeveralZips { count: usize },
     /// Packages are known by their SHA-256 and nothing else.
     #[error("the package layer has no SHA-256 digest\n  received {digest}")]
-    PackageDigest {
-        /// The digest.
-        digest: Digest,
-    },
+    PackageDigest { digest: Digest },
     /// The layer says that it is for another platform.
     #[error("the package layer is for another platform\n  expected {expected}\n  received {}", printable(.received))]
     PackagePlatform {
-        /// What the index says.
         expected: Platform,
-        /// What the layer says.
         received: String,
     },
 }

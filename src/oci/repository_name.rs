@@ -22,6 +22,7 @@ pub struct Error {
 
 /// What is wrong with the name of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum RepositoryErrorKind {
     /// More than [`LONGEST`] bytes.
     #[error("it is longer than {LONGEST} bytes")]
@@ -37,36 +38,19 @@ pub enum RepositoryErrorKind {
     EmptyComponent,
     /// The part before the first slash is no host.
     #[error("`{}` is not a host with an optional port", printable(.registry))]
-    Registry {
-        /// That part.
-        registry: String,
-    },
+    Registry { registry: String },
     /// A `:` or `@` behind the registry, be it of a tag, a digest, or the port of a provider's host.
     #[error("only the registry may have a port, and neither tag nor digest is allowed: `{}`", printable(.found))]
-    TagOrDigest {
-        /// The mark and what follows it.
-        found: String,
-    },
+    TagOrDigest { found: String },
     /// Registries tell upper and lower case apart by refusing the former.
     #[error("`{}` has an upper case letter", printable(.component))]
-    UpperCase {
-        /// The component.
-        component: String,
-    },
+    UpperCase { component: String },
     /// Neither a letter, a digit nor a separator.
     #[error("`{}` has `{}`, expected a-z, 0-9 and single separators . _ __ -", printable(.component), printable(&.found.to_string()))]
-    Character {
-        /// The component.
-        component: String,
-        /// The first character that does not belong.
-        found: char,
-    },
+    Character { component: String, found: char },
     /// Separators at an end of a component, or in a row.
     #[error("`{}` has a separator without a letter or digit on both sides", printable(.component))]
-    Separator {
-        /// The component.
-        component: String,
-    },
+    Separator { component: String },
 }
 
 /// Says whether text names a repository in a registry.

@@ -9,64 +9,38 @@ use super::signature_error::{SignatureError, listed};
 
 /// What [`super::verify`] and its documents can fail with.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The checksum document is longer than any real one.
     #[error(
         "the checksum document is too long\n  expected at most {limit} bytes\n  received {received} bytes"
     )]
-    LongDocument {
-        /// Its length in bytes.
-        received: u64,
-        /// The most that is read.
-        limit: u64,
-    },
+    LongDocument { received: u64, limit: u64 },
     /// A checksum document that names more files than any release has.
     #[error(
         "the checksum document names too many files\n  expected at most {limit}\n  received more"
     )]
-    ManyLines {
-        /// The most that is read.
-        limit: usize,
-    },
+    ManyLines { limit: usize },
     /// A checksum document that contradicts itself.
     #[error("the checksum document has two checksums for `{}`", printable(.file_name))]
-    TwoDigests {
-        /// The name that stands there twice.
-        file_name: String,
-    },
+    TwoDigests { file_name: String },
     /// No line of the checksum document is for this package.
     #[error("the checksum document has no SHA-256 for `{}`", printable(.file_name))]
-    NoLine {
-        /// The package's file name.
-        file_name: String,
-    },
+    NoLine { file_name: String },
     /// The package is not the one that the checksum document names.
     #[error(transparent)]
     Mismatch(Box<Mismatch>),
     /// The file name says another type, version or platform than the package is offered for.
     #[error("the file name of a package says something else\n  expected {}\n  received {}", printable(.expected), printable(.received))]
-    OtherName {
-        /// What the name would be by convention.
-        expected: String,
-        /// What it is.
-        received: String,
-    },
+    OtherName { expected: String, received: String },
     /// A zip of an index that no line of the checksum document is about.
     #[error("no line of the checksum document covers the zip for {platform}\n  received {digest}")]
-    Uncovered {
-        /// What the zip is for.
-        platform: Platform,
-        /// What the zip is.
-        digest: Digest,
-    },
+    Uncovered { platform: Platform, digest: Digest },
     /// A package that no lock file has.
     #[error("the package for {platform} is not in the lock file\n  expected one of {}\n  received zh:{}", listed(.expected), .received.hex())]
     NotLocked {
-        /// What it is for.
         platform: Platform,
-        /// The zips that the lock file has.
         expected: Vec<PackageHash>,
-        /// What its zip is.
         received: Digest,
     },
     /// A lock file that cannot vouch for a zip.
@@ -88,38 +62,23 @@ pub enum Error {
     UnverifiedTransport,
     /// There is no signature, and keys are pinned that must have made one.
     #[error("there is no signature by a pinned key\n  expected {}\n  received none", listed(.expected))]
-    NotSigned {
-        /// The fingerprints and files of the pinned keys.
-        expected: Vec<String>,
-    },
+    NotSigned { expected: Vec<String> },
     /// There is a signature that says that it is by a pinned key, which is not there.
     #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}\n  received no such key", listed(.expected))]
-    NoPinnedKey {
-        /// The fingerprints and files of the pinned keys.
-        expected: Vec<String>,
-    },
+    NoPinnedKey { expected: Vec<String> },
     /// A key that the user named holds no certificate.
     #[error("there is no OpenPGP key in `{}`", printable(.name))]
-    NotAKey {
-        /// Where the user's key came from.
-        name: String,
-    },
+    NotAKey { name: String },
     /// Keys that take more bytes than any real ones.
     #[error("the keys in `{}` are too long\n  expected at most {limit} bytes\n  received {received} bytes", printable(.name))]
     LongKeys {
-        /// Where they came from.
         name: String,
-        /// Their length in bytes.
         received: u64,
-        /// The most that is read.
         limit: u64,
     },
     /// More keys than any owner has.
     #[error("there are more than {limit} keys")]
-    ManyKeys {
-        /// The most that are tried.
-        limit: usize,
-    },
+    ManyKeys { limit: usize },
     /// There are keys and signatures, and no signature is good.
     #[error(transparent)]
     Refused(#[from] SignatureError),
@@ -140,10 +99,7 @@ pub enum Error {
     NoPlace,
     /// An entry of a trust file that names keys, and lets pass what they did not sign.
     #[error("the trust file's entry for `{}` has `keys` and `unsigned = \"allow\"`", printable(.pattern))]
-    UnsignedPin {
-        /// What the entry matches.
-        pattern: String,
-    },
+    UnsignedPin { pattern: String },
     /// A pattern of a trust file.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),

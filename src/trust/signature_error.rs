@@ -16,15 +16,11 @@ pub struct SignatureError {
 
 /// What is wrong with a signature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum SignatureErrorKind {
     /// It is longer than any real one.
     #[error("is too long\n  expected at most {limit} bytes\n  received {received} bytes")]
-    Long {
-        /// Its length in bytes.
-        received: u64,
-        /// The most that is read.
-        limit: u64,
-    },
+    Long { received: u64, limit: u64 },
     /// It is not made of OpenPGP signature packets, or of none that can be read.
     #[error("is no OpenPGP signature that can be read")]
     Malformed,
@@ -33,62 +29,35 @@ pub enum SignatureErrorKind {
     Armoured,
     /// Its version, type or hash algorithm is one that clients do not accept either.
     #[error("is of an unsupported kind\n  received {kind}")]
-    Kind {
-        /// Which.
-        kind: String,
-    },
+    Kind { kind: String },
     /// It was made by a key that is not among those that may make it.
     #[error("is by another key\n  expected {}\n  received {}", listed(.expected), listed(.received))]
     OtherKey {
-        /// The certificates that may make it.
         expected: Vec<Fingerprint>,
-        /// What the signature says about its key: identifiers or fingerprints, in hex. May be empty.
         received: Vec<String>,
     },
     /// The key uses an algorithm or curve that this build cannot compute with.
     #[error("is by a key of an unsupported algorithm\n  key {key}\n  algorithm {algorithm}")]
-    UnsupportedKey {
-        /// The certificate.
-        key: Fingerprint,
-        /// Its algorithm or curve.
-        algorithm: String,
-    },
+    UnsupportedKey { key: Fingerprint, algorithm: String },
     /// The certificate does not say, in a way that can be believed, that this key may sign.
     #[error("is by a key that may not sign\n  key {key}")]
-    NotForSigning {
-        /// The certificate.
-        key: Fingerprint,
-    },
+    NotForSigning { key: Fingerprint },
     /// Document and signature do not belong together: one of them was altered.
     #[error("is not over this checksum document\n  key {key}")]
-    Altered {
-        /// The certificate.
-        key: Fingerprint,
-    },
+    Altered { key: Fingerprint },
     /// It is over a SHA-1 of the document.
     #[error("uses SHA-1 over the checksum document\n  key {key}")]
-    WeakDocument {
-        /// The certificate.
-        key: Fingerprint,
-    },
+    WeakDocument { key: Fingerprint },
     /// It, or the key that made it, has expired by now.
     #[error("is by an expired key\n  key {key}")]
-    Expired {
-        /// The certificate.
-        key: Fingerprint,
-    },
+    Expired { key: Fingerprint },
     /// Its owner revoked the key.
     #[error("is by a revoked key\n  key {key}")]
-    Revoked {
-        /// The certificate.
-        key: Fingerprint,
-    },
+    Revoked { key: Fingerprint },
     /// It is good, by a key that is not one of the pinned ones.
     #[error("is by a key that is not pinned\n  expected {}\n  received {received}", listed(.expected))]
     NotPinned {
-        /// The pinned fingerprints.
         expected: Vec<Fingerprint>,
-        /// The certificate that made it.
         received: Fingerprint,
     },
 }
