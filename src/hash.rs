@@ -42,7 +42,7 @@ impl PackageHash {
         digest.sha256().map(Self::Zh)
     }
 
-    /// Reads what a stranger lists: a value that no package of its scheme has is one that does not match, as clients have it
+    /// Reads a hash that a mirror or origin lists: a value that its scheme cannot have matches no package, as for clients
     /// ([clients: package hashes](crate::clients#package-hashes)).
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 //!
 //! People, lock files and clients' directories use Unicode; comparison, URLs and OCI names use punycode
 //! ([clients: host names](crate::clients#host-names)).
-//! The punycode form is the one that is kept. Only Unicode may be typed: a name that looks like `xn--80ak6aa92e.com` is
-//! read by nobody, so clients refuse it and so do we.
+//! A [`Hostname`] keeps the punycode form. Users may type Unicode only: people cannot read a name such as
+//! `xn--80ak6aa92e.com`, so clients refuse it, and tfoci does too.
 
 use std::fmt;
 use std::str::FromStr;

@@ -85,7 +85,7 @@ impl ProviderAddr {
     ///
     /// # Errors
     /// Text that is no address. One segment is refused: clients read it as `hashicorp/TYPE` on their own host, and
-    /// whoever copies packages should see which provider they get.
+    /// a user who copies packages should see which provider that is.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
         match text.split_once('/') {
             Some((namespace, type_name)) if !type_name.contains('/') => {

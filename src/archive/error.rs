@@ -9,9 +9,8 @@ use crate::hash;
 
 /// A provider zip that is not accepted, and the entry at fault.
 ///
-/// Two kinds must be told apart. What nobody could unpack is [`Category::Malformed`]: no zip, cut short, empty. What
-/// clients may unpack and tfoci will not, because it harms or because two readers could see two different packages in it, is
-/// [`Category::Untrusted`].
+/// A file that no program can unpack is [`Category::Malformed`]: no zip, cut short, empty. A zip that clients may unpack and tfoci
+/// refuses, because it does harm or because two readers could see two different packages in it, is [`Category::Untrusted`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]

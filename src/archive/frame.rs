@@ -1,8 +1,8 @@
-//! The frame of a zip: what shows of it while it passes, unopened.
+//! The frame of a zip: what can be checked while its bytes pass, without opening it.
 //!
-//! Its end says where the central directory lies, and how long the whole is. A zip that was cut short, a page that was taken
-//! for one and bytes behind the end are told by that alone, in the words in which [`Archive::open`](super::Archive::open)
-//! tells them. What the directory says of the entries is for whoever opens it.
+//! Its end says where the central directory lies, and how long the file is. That alone shows a zip that was cut short, a web page
+//! in place of a zip, and bytes after the end; the errors are those of [`Archive::open`](super::Archive::open), which also checks
+//! the entries.
 
 use super::Error;
 use super::end::{self, FRONT, LONGEST};

@@ -1,4 +1,4 @@
-//! Provider zips: strangers' archives, read so that they have one meaning only.
+//! Provider zips: untrusted archives, accepted only if every reader sees the same files in them.
 //!
 //! A zip describes each entry twice, in its central directory and in a local header before the data, and readers differ in which
 //! one they believe. [`Archive::open`] walks both and accepts a zip only where they agree and where nothing in it is hostile: no name that

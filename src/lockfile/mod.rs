@@ -44,8 +44,7 @@ pub const MOST: usize = 10_000;
 /// A lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockFile {
-    /// The client that wrote it, if it says so. Whoever is asked to print it again is the same client; without one it is
-    /// OpenTofu.
+    /// The client that wrote it, if it says so. The file is printed as that client prints it; without one, as OpenTofu does.
     pub written_by: Option<Client>,
     /// The providers, in the order of the file.
     pub entries: BTreeMap<ProviderAddr, LockedProvider>,
@@ -178,7 +177,7 @@ impl fmt::Display for LockedProvider {
     }
 }
 
-/// Text as it stands in quotes. Only hashes of schemes that nobody knows yet need it.
+/// Text as it is written between quotes. Only hashes of unknown schemes need it.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -18,8 +18,8 @@ use crate::release::Expected;
 
 /// A reference to some bytes: media type, digest and size, and what an index says about them.
 ///
-/// Reading keeps what is written, sound or not, since an entry that nobody selects may hold anything;
-/// [`Descriptor::expected`] judges it.
+/// Reading keeps invalid values too, since clients ignore those of entries that they do not select;
+/// [`Descriptor::expected`] checks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
@@ -153,8 +153,8 @@ impl Descriptor {
 /// The annotations that tfoci reads. One that is there twice would not be read alike by everybody.
 const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
 
-/// Takes `annotations` out. Their names are what they are, in every letter case. Of those that nobody reads, the last one of a
-/// name counts, as it does for clients.
+/// Takes `annotations` out. Their names are case-sensitive. Of those that tfoci does not read, the last one of a name counts, as
+/// it does for clients.
 pub(super) fn annotations(
     object: &mut Object<'_>,
     is_kept: impl Fn(&str) -> bool,

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn canonical_bytes_are_those_of_the_design() {
+    fn canonical_bytes() {
         let evidence = Evidence {
             checksums: Some(b"sums".to_vec()),
             signature: Some(b"sig".to_vec()),

@@ -20,8 +20,8 @@ use crate::version::Version;
 
 /// The index of a provider version: what a version's tag points at.
 ///
-/// It keeps what it does not understand, so that adding a platform to an index that somebody else made
-/// loses nothing of theirs.
+/// It keeps members that it does not know, so that adding a platform to an index that another tool made
+/// loses nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     entries: Vec<ListedDescriptor>,
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn canonical_bytes_are_those_of_the_design() {
+    fn canonical_bytes() {
         let raw = fresh(&["linux_amd64", "darwin_arm64"]).write().unwrap();
         let text = str::from_utf8(&raw.bytes).unwrap();
         assert!(text.starts_with(r#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","artifactType":"application/vnd.opentofu.provider","manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","artifactType":"application/vnd.opentofu.provider-target","digest":"sha256:"#), "{text}");

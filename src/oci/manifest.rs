@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn canonical_bytes_are_those_of_the_design() {
+    fn canonical_bytes() {
         let raw = build(expected(), "terraform-provider-demo_1.0.0_linux_amd64.zip").unwrap();
         let digest = expected().digest;
         assert_eq!(

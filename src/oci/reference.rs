@@ -138,8 +138,7 @@ impl fmt::Display for Tag {
     }
 }
 
-/// The version that a client sees behind a name and can fetch. Stores list whatever somebody tagged, and a layout can hold names
-/// that are no tags.
+/// The version that a client reads from a tag and can fetch. Stores list every tag, and a layout can hold names that are no tags.
 ///
 /// # Errors
 /// Why clients pass this name over, or stumble on it.
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_1_to_6_of_the_conformance_list() {
+    fn tags_that_clients_take_for_versions() {
         assert_eq!(seen("1.0.2_foo.1"), Ok("1.0.2+foo.1".to_owned()));
         for tag in [
             "latest",

@@ -93,7 +93,7 @@ impl Tags {
             .map(LayoutEntry::descriptor)
     }
 
-    /// All names, sorted: tags, and whatever else somebody wrote in their place.
+    /// All names, sorted: tags, and names that are no tags.
     pub fn into_names(self) -> Vec<String> {
         let names = self.entries.into_iter().filter_map(|entry| entry.name);
         let mut names: Vec<String> = names.collect();

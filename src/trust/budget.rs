@@ -1,8 +1,8 @@
 //! What one proof may cost.
 //!
-//! Keys and signatures come from strangers, who decide how large their numbers are and how many there are of them. Work is
-//! counted before it is done, so that the same release gives the same answer on every machine. A clock can end the work earlier:
-//! [`Budget::end`] from another thread.
+//! Keys and signatures come from untrusted sources, which decide how large their numbers are and how many there are of them. Work
+//! is counted before it is done, so that the same release gives the same answer on every machine. Another thread can end it
+//! earlier with [`Budget::end`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Enough for honest releases only: what costs more has to be done where it holds nobody up.
+    /// Enough for honest releases only: run proofs that cost more where they block no other work.
     pub fn honest() -> Self {
         Self::of(HONEST)
     }
@@ -54,7 +54,7 @@ impl Budget {
         self.limit - self.left.load(Ordering::Relaxed)
     }
 
-    /// Pays for a piece of work before it is done. What cannot be paid for ends the proof.
+    /// Subtracts a piece of work before it is done. Work beyond the budget ends the proof.
     #[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
     pub(super) fn spend(&self, work: u64) -> Result<(), Spent> {
         let order = Ordering::Relaxed;

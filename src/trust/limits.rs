@@ -1,6 +1,6 @@
 //! How many bytes of evidence are read.
 //!
-//! Whoever downloads a document stops at the same limit at which [`verify`](super::verify) refuses it.
+//! Sources stop a download at the same limit at which [`verify`](super::verify) refuses the document.
 
 /// The most bytes of a checksum document: real ones have about 100 for each zip, and at most 20 zips.
 pub const CHECKSUMS: u64 = 4 << 20;

@@ -1,4 +1,4 @@
-//! Trust: what turns a [`Release`] that somebody offers into one that may be published, installed or locked.
+//! Trust: what turns a [`Release`] that a source offers into one that may be published, installed or locked.
 //!
 //! The chain has three links, and each must hold. A **key** is believed for a reason (its [`Anchor`]). With it the author signed the
 //! **checksum document**, byte for byte. And a line of that document gives the SHA-256 of each **package**, under a file name that
@@ -8,7 +8,7 @@
 //! | status | what held |
 //! | --- | --- |
 //! | `signed` | all of it |
-//! | `checksum` | the lines of a document that nobody vouches for: there is no usable key or no signature |
+//! | `checksum` | the lines of a document that no signature covers: there is no usable key or no signature |
 //! | `unverified` | nothing: there is no document |
 //!
 //! The result equals what [unmodified clients accept](crate::clients#signatures), but for four deliberate differences:
@@ -69,7 +69,7 @@ pub fn verify<L>(
     verify_within(release, rule, now, &Budget::default())
 }
 
-/// As [`verify`], for a caller that can end it: keys of strangers may cost a second.
+/// As [`verify`], for a caller that can cancel it: hostile keys may cost a second of work.
 ///
 /// # Errors
 /// As [`verify`], and [`Error::Costly`] if it was ended.
@@ -98,12 +98,12 @@ pub fn verify_within<L>(
         }
         _ => None,
     };
-    // After the signature: a line of an altered document says nothing about the package.
+    // After the signature: the lines of an altered document prove nothing about packages.
     let subject = subject(&release);
     for package in &release.packages {
         matches_its_line(subject, package, checksums.as_ref())?;
     }
-    // Whoever names keys asks for a signature by them, whatever may be let pass besides.
+    // Named keys require a signature by one of them, even where unsigned releases are allowed.
     if good.is_none() && (rule.unsigned == rule::Unsigned::Refuse || rule.pinned()) {
         return Err(what_is_missing(&release, rule));
     }
@@ -316,7 +316,7 @@ impl<L> Verified<Release<L>> {
         Verified(release, proof)
     }
 
-    /// The same release, for whose packages a lock file vouches, whoever signed them. A pinned key stays the firmer reason.
+    /// The same release, whose packages a lock file lists, with the anchor `lock`; a pinned key is the stronger anchor and stays.
     ///
     /// # Errors
     /// The first package that is not among the hashes, or that there is none of a zip.

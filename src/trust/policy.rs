@@ -210,7 +210,7 @@ impl Policy {
                 .map(|document| ring(document, anchor))
                 .collect();
         }
-        // Whoever pins keys asks for signatures, and a flag does not change that by the way.
+        // Pinned keys require signatures, and `--allow-unsigned` does not change that.
         if allowed && !rule.pinned() {
             rule.unsigned = Unsigned::Allow;
         }

@@ -14,8 +14,8 @@ use crate::release::KeyRing;
 pub struct Rule {
     /// Primary fingerprints of the certificates that are accepted.
     pub pins: Vec<Fingerprint>,
-    /// Keys that the user brought. Those with the anchor [`Anchor::Pinned`] are accepted as they are; the others are only
-    /// material for `pins`.
+    /// Keys that the user provided. Those with the anchor [`Anchor::Pinned`] are accepted as they are; the others only provide
+    /// the certificates that `pins` name.
     pub keys: Vec<KeyRing>,
     /// What to do without a usable key or signature.
     pub unsigned: Unsigned,
@@ -48,7 +48,7 @@ pub enum Unsigned {
     /// It is an error.
     #[default]
     Refuse,
-    /// It is let pass, and shown as `checksum` or `unverified`.
+    /// It is accepted, and shown as `checksum` or `unverified`.
     Allow,
 }
 
@@ -63,8 +63,8 @@ pub enum Expired {
     Refuse,
 }
 
-/// What to do about SHA-1 over the checksum document: whoever can make two documents with one SHA-1 can have one signed and serve
-/// the other.
+/// What to do about SHA-1 over the checksum document: an attacker who can make two documents with one SHA-1 can have one signed and
+/// serve the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weak {

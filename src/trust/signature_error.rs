@@ -4,7 +4,7 @@ use crate::error::printable;
 
 use super::rule::Fingerprint;
 
-/// Why one signature is not accepted. Of several signatures, the one that got furthest is told about.
+/// Why a signature is not accepted. Of several signatures, the one that passed most checks is reported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the signature `{}` {reason}", printable(.signature))]
 pub struct SignatureError {
@@ -62,7 +62,7 @@ pub enum SignatureErrorKind {
     },
 }
 
-/// The first few of a list: a stranger may send hundreds of keys.
+/// The first few of a list: an origin may send hundreds of keys.
 pub(super) fn listed<T: ToString>(items: &[T]) -> String {
     const SHOWN: usize = 4;
     if items.is_empty() {

@@ -157,7 +157,7 @@ impl FromStr for Version {
     }
 }
 
-/// A version with the spelling of whoever listed it.
+/// A version with the spelling of the origin that listed it.
 ///
 /// An origin that lists `0.50` serves it under `0.50` only, while the canonical `0.50.0` names the tag and the file:
 /// ask with the spelling, write the version.

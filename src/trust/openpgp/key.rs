@@ -107,7 +107,7 @@ fn expiry(key: &ValidErasedKeyAmalgamation<'_, PublicParts>) -> Option<SystemTim
 }
 
 /// Whether the owner ever revoked the certificate or this key, for whatever reason and by whichever hash. A signature's own time
-/// is no excuse: whoever stole the key writes any time into it.
+/// does not count: with a stolen key any time can be written into it.
 pub(super) fn revoked(key: &Candidate<'_>) -> bool {
     key.cert().primary_key().self_revocations().next().is_some()
         || key.self_revocations().next().is_some()

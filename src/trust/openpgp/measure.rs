@@ -1,7 +1,7 @@
 //! How large the numbers of a key are, and what arithmetic with them costs.
 //!
-//! Whoever makes a key chooses its numbers, and with a prime of 65,535 bits one signature costs minutes. So numbers are
-//! measured before anything is computed. All this is an estimate in units of [`Budget`](crate::trust::Budget); it need not be exact,
+//! The maker of a key chooses its numbers, and with a prime of 65,535 bits one signature costs minutes. So numbers are
+//! measured before anything is computed. The result is an estimate in units of [`Budget`](crate::trust::Budget); it need not be exact,
 //! but it must not be too low for any key.
 
 use sequoia_openpgp as openpgp;

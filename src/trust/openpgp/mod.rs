@@ -1,7 +1,7 @@
 //! OpenPGP: whether one of some detached signatures over a document is good, and by which certificate.
 //!
-//! The arithmetic and the reading of certificates are Sequoia's. What is ours is the policy, which has to agree with what clients
-//! accept, and the repair of one writer's signatures, which Sequoia is too strict to read. This file is the only one that knows of
+//! Sequoia reads certificates and does the arithmetic. This module has the policy, which must agree with what clients accept, and
+//! repairs the signatures of one writer, which Sequoia is too strict to read. This file is the only one that knows of
 //! the `openpgp` feature.
 
 use std::time::SystemTime;

@@ -316,7 +316,7 @@ impl Trial<'_> {
             .signature_expiration_time()
             .is_some_and(|end| end <= at);
         let expired = ended || standing.expires.is_some_and(|expires| expires <= at);
-        // A signature's own date tells nothing: whoever stole the key writes any date into it.
+        // A signature's own date proves nothing: with a stolen key any date can be written into it.
         if expired && rule.expired == Expired::Refuse {
             return Err(SignatureErrorKind::Expired { key: signer() });
         }
