@@ -15,7 +15,7 @@ use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Store};
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::options::{Globals, Reading, check, everything};
 use super::printer::Printer;
 use super::progress::Progress;
@@ -67,7 +67,7 @@ pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let request = request(&arguments, globals)?;
     let selections: Vec<Selection> = arguments
         .providers
@@ -115,10 +115,10 @@ fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {
     providers.cloned().collect()
 }
 
-fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, Complaint> {
+fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, CommandError> {
     let rebuild = match (arguments.rebuild_index, arguments.platform.as_slice()) {
         (false, []) => None,
-        (false, _) => return Err(Complaint::Filter),
+        (false, _) => return Err(CommandError::Filter),
         (true, []) => Some(Platforms::All),
         (true, platforms) => {
             let mut platforms = platforms.to_vec();

@@ -32,7 +32,7 @@ use super::reach;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Complaint {
+pub(super) enum CommandError {
     /// An argument that is no provider address.
     #[error(transparent)]
     Address(#[from] address::Error),
@@ -101,7 +101,7 @@ pub(super) enum Complaint {
         /// Each a provider with its keys.
         keys: Vec<String>,
         /// Why, of the last of them.
-        source: Box<Complaint>,
+        source: Box<CommandError>,
     },
     /// A mirror file that cannot be read as one.
     #[error("{} is not a mirror file", printable_path(.path))]
@@ -182,7 +182,7 @@ fn locked_by(files: &BTreeSet<PathBuf>) -> String {
     files.iter().map(line).collect()
 }
 
-impl Complaint {
+impl CommandError {
     /// A trust file that cannot be used.
     pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
         Self::TrustFile {

@@ -10,7 +10,7 @@ use tfoci::hash::PackageHash;
 use tfoci::store::ReadStore as _;
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::options::{Globals, Reading, shelf};
 use super::printer::{Printer, Tone};
@@ -36,9 +36,9 @@ pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let selection = globals.selection(&arguments.provider)?;
-    let one = || Complaint::OneVersion {
+    let one = || CommandError::OneVersion {
         text: arguments.provider.clone(),
     };
     let version = selection.constraints.as_exact().ok_or_else(one)?;
@@ -58,11 +58,11 @@ pub(super) async fn run(
         .protocols
         .map(|protocols| protocols.texts())
         .unwrap_or_default();
-    let (authentication, complaint) = match examined.proof {
+    let (authentication, error) = match examined.proof {
         Ok(release) => (Some(release.authentication().clone()), None),
         Err(problem) => (
             None,
-            Some(Complaint::Journey(shelf.failure(Some(version), problem))),
+            Some(CommandError::Journey(shelf.failure(Some(version), problem))),
         ),
     };
     let packages = examined
@@ -83,7 +83,7 @@ pub(super) async fn run(
         protocols,
         packages: packages.collect(),
         authentication,
-        error: complaint.as_ref().map(json::Error::from),
+        error: error.as_ref().map(json::Error::from),
     };
     print(&inspection, printer);
     let authentication = inspection.authentication.as_ref();
@@ -92,11 +92,11 @@ pub(super) async fn run(
         printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
     }
     printer.document(&inspection);
-    Ok(match complaint {
+    Ok(match error {
         None => Ending::Done,
-        Some(complaint) => {
-            printer.problem(&complaint);
-            Ending::Failed(complaint.category())
+        Some(error) => {
+            printer.problem(&error);
+            Ending::Failed(error.category())
         }
     })
 }

@@ -14,7 +14,7 @@ use tfoci::platform::Platform;
 use tfoci::selection::Selection;
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::options::{Globals, Reading, everything, shelf};
 use super::printer::{Printer, Tone};
@@ -56,14 +56,14 @@ pub(super) struct Arguments {
 }
 
 /// What became of one provider that was asked for.
-type Outcome<'a> = (&'a ProviderAddr, Result<Installed, Complaint>);
+type Outcome<'a> = (&'a ProviderAddr, Result<Installed, CommandError>);
 
 /// Runs the command.
 pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let request = Request {
         into: arguments.into.clone(),
         platforms: platforms(&arguments.platform)?,
@@ -102,12 +102,12 @@ pub(super) async fn run(
         let result = match shelf {
             Ok(shelf) => newest(&shelf, selection, &request, &reporter)
                 .await
-                .map_err(Complaint::Journey),
-            Err(complaint) => Err(complaint),
+                .map_err(CommandError::Journey),
+            Err(error) => Err(error),
         };
-        if let Err(complaint) = &result {
+        if let Err(error) = &result {
             progress.clear();
-            printer.failure(complaint);
+            printer.failure(error);
         }
         results.push((&selection.provider, result));
     }
@@ -118,7 +118,7 @@ pub(super) async fn run(
     Ok(Ending::of(failures))
 }
 
-fn platforms(texts: &[String]) -> Result<Platforms, Complaint> {
+fn platforms(texts: &[String]) -> Result<Platforms, CommandError> {
     if texts.iter().any(|text| text == "all") {
         return Ok(Platforms::All);
     }

@@ -16,7 +16,7 @@ use tfoci::outcome::Published;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
 
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::neutral;
 
 /// The version of all these documents.
@@ -32,9 +32,9 @@ pub(super) enum Failed<'a> {
     Command { schema: u32, error: Error },
 }
 
-impl<'a> From<&'a Complaint> for Failed<'a> {
-    fn from(complaint: &'a Complaint) -> Self {
-        Self::after(complaint, 0)
+impl<'a> From<&'a CommandError> for Failed<'a> {
+    fn from(error: &'a CommandError) -> Self {
+        Self::after(error, 0)
     }
 }
 
@@ -52,12 +52,12 @@ impl<'a> Failed<'a> {
     }
 
     /// What failed after so many requests.
-    pub(super) fn after(complaint: &'a Complaint, requests: u64) -> Self {
+    pub(super) fn after(error: &'a CommandError, requests: u64) -> Self {
         if let Some(
             failed @ Provider::Failed {
                 version: Some(_), ..
             },
-        ) = Provider::failed(complaint)
+        ) = Provider::failed(error)
         {
             return Self::Publication(Publication {
                 schema: SCHEMA,
@@ -69,7 +69,7 @@ impl<'a> Failed<'a> {
         }
         Self::Command {
             schema: SCHEMA,
-            error: complaint.into(),
+            error: error.into(),
         }
     }
 }
@@ -83,12 +83,12 @@ pub(super) struct Error {
     hint: Option<String>,
 }
 
-impl From<&Complaint> for Error {
-    fn from(complaint: &Complaint) -> Self {
+impl From<&CommandError> for Error {
+    fn from(error: &CommandError) -> Self {
         Self {
-            category: complaint.category().as_str(),
-            message: sentence(complaint),
-            hint: complaint.hint(),
+            category: error.category().as_str(),
+            message: sentence(error),
+            hint: error.hint(),
         }
     }
 }
@@ -152,8 +152,8 @@ pub(super) enum Provider<'a> {
 
 impl<'a> Provider<'a> {
     /// What is said of a version that was not published; `None` if the failure is about something else.
-    pub(super) fn failed(complaint: &'a Complaint) -> Option<Self> {
-        let (Complaint::Publication(failure) | Complaint::Mirroring(failure)) = complaint else {
+    pub(super) fn failed(error: &'a CommandError) -> Option<Self> {
+        let (CommandError::Publication(failure) | CommandError::Mirroring(failure)) = error else {
             return None;
         };
         let Subject {
@@ -168,7 +168,7 @@ impl<'a> Provider<'a> {
             destination: destination.as_deref(),
             status: "failed",
             packages: [],
-            error: complaint.into(),
+            error: error.into(),
         })
     }
 }
@@ -277,12 +277,15 @@ pub(super) enum InstalledProvider<'a> {
 
 impl<'a> InstalledProvider<'a> {
     /// What became of one provider that was asked for.
-    pub(super) fn of(provider: &'a ProviderAddr, result: &'a Result<Installed, Complaint>) -> Self {
+    pub(super) fn of(
+        provider: &'a ProviderAddr,
+        result: &'a Result<Installed, CommandError>,
+    ) -> Self {
         match result {
             Ok(installed) => Self::Installed(installed),
-            Err(complaint) => {
-                let subject = match complaint {
-                    Complaint::Journey(failure) => failure.subject.as_ref(),
+            Err(error) => {
+                let subject = match error {
+                    CommandError::Journey(failure) => failure.subject.as_ref(),
                     _ => None,
                 };
                 Self::Failed {
@@ -290,7 +293,7 @@ impl<'a> InstalledProvider<'a> {
                     version: subject.and_then(|subject| subject.version.as_ref()),
                     packages: [],
                     hashes: [],
-                    error: Error::from(complaint),
+                    error: Error::from(error),
                 }
             }
         }

@@ -12,7 +12,7 @@ use tfoci::secret::Secret;
 
 use super::Ending;
 use super::access;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::options::Globals;
 use super::printer::{Printer, Tone};
@@ -48,19 +48,19 @@ pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let Arguments {
         registry,
         username,
         password_stdin,
     } = arguments;
     if username.is_empty() || username.contains([':', '\r', '\n']) {
-        return Err(Complaint::Username { username });
+        return Err(CommandError::Username { username });
     }
     let store = CredentialStore::new(&globals.locations(), &registry)?;
     let password = if password_stdin {
         let read = tokio::task::spawn_blocking(from_stdin).await;
-        read.unwrap_or(Err(Complaint::NoPassword))?
+        read.unwrap_or(Err(CommandError::NoPassword))?
     } else {
         from_terminal(&printer.neutral(&format!("Password of {username} at {registry}: ")))?
     };
@@ -97,7 +97,7 @@ pub(super) fn name(location: &Location) -> String {
     }
 }
 
-fn from_stdin() -> Result<Secret, Complaint> {
+fn from_stdin() -> Result<Secret, CommandError> {
     // With room for the longest password it never grows, and leaves no copy behind.
     let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize + 1));
     let read = std::io::stdin().take(LONGEST + 1).read_to_string(&mut text);
@@ -105,21 +105,21 @@ fn from_stdin() -> Result<Secret, Complaint> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     match read {
         Ok(size) if size as u64 <= LONGEST && !line.is_empty() => Ok(line.into()),
-        _ => Err(Complaint::NoPassword),
+        _ => Err(CommandError::NoPassword),
     }
 }
 
 /// Asks on the terminal. It cannot be interrupted before the line ends: the terminal must get its echo back.
-fn from_terminal(prompt: &str) -> Result<Secret, Complaint> {
+fn from_terminal(prompt: &str) -> Result<Secret, CommandError> {
     let terminal = console::Term::stderr();
     if !std::io::stdin().is_terminal() || !terminal.is_term() {
-        return Err(Complaint::NoTerminal);
+        return Err(CommandError::NoTerminal);
     }
     let read = terminal
         .write_str(prompt)
         .and_then(|()| terminal.read_secure_line());
     match read {
         Ok(line) if !line.is_empty() => Ok(line.into()),
-        _ => Err(Complaint::NoPassword),
+        _ => Err(CommandError::NoPassword),
     }
 }

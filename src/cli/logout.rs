@@ -7,7 +7,7 @@ use tfoci::error::printable;
 
 use super::Ending;
 use super::access;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::login::name;
 use super::options::Globals;
@@ -34,7 +34,7 @@ pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let Arguments { registry } = arguments;
     let erased = CredentialStore::new(&globals.locations(), &registry)?
         .erase()

@@ -2,7 +2,7 @@
 //!
 //! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
 //! [`neutral`] and [`redaction`] see to it that nothing in it is a command or a password, [`progress`] draws what a journey reports,
-//! [`wire`] tells of requests, [`diagnose`] and [`reach`] add hints to failures,
+//! [`trace`] tells of requests, [`diagnose`] and [`reach`] add hints to failures,
 //! [`render`] fills in templates.
 
 mod access;
@@ -26,8 +26,8 @@ mod redaction;
 mod render;
 mod resolve;
 mod summary;
+mod trace;
 mod versions;
-mod wire;
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -43,7 +43,7 @@ use tfoci::disk;
 use tfoci::error::Category;
 use tfoci::outcome::{Failure, Problem};
 
-use diagnose::Complaint;
+use diagnose::CommandError;
 use options::Globals;
 use printer::Printer;
 
@@ -68,7 +68,7 @@ Exit codes:
   130  interrupted";
 
 /// How long work that cannot be stopped at once, such as inflating, may hold up the exit.
-const LAST_ORDERS: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// More threads make nothing faster that waits for disks and networks, and each costs memory.
 const MOST_THREADS: usize = 2;
@@ -132,7 +132,7 @@ enum Ending {
 
 impl Ending {
     /// How it all ended: the gravest failure decides.
-    fn of<'a>(failures: impl Iterator<Item = &'a Complaint>) -> Self {
+    fn of<'a>(failures: impl Iterator<Item = &'a CommandError>) -> Self {
         let gravity = |category: &Category| match category {
             Category::Interrupted => 3,
             Category::Untrusted => 2,
@@ -140,7 +140,7 @@ impl Ending {
             _ => 0,
         };
         failures
-            .map(Complaint::category)
+            .map(CommandError::category)
             .max_by_key(gravity)
             .map_or(Self::Done, Self::Failed)
     }
@@ -181,7 +181,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(runtime) => {
             let ended = runtime.block_on(until_interrupted(run(command, &globals, &printer)));
             // Whoever was stopped removes what it had not finished.
-            runtime.shutdown_timeout(LAST_ORDERS);
+            runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
         }
         Err(source) => {
@@ -195,8 +195,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     // Work that succeeded and told nobody did not do what it was asked for.
-    let ended = match (ended, printer.was_heard()) {
-        (Some(Ok(Ending::Done)), Err(complaint)) => Some(Err(complaint)),
+    let ended = match (ended, printer.check_written()) {
+        (Some(Ok(Ending::Done)), Err(error)) => Some(Err(error)),
         (ended, _) => ended,
     };
     ExitCode::from(match ended {
@@ -206,9 +206,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Some(Ok(Ending::Done)) => 0,
         Some(Ok(Ending::Failed(category))) => exit_code(category),
-        Some(Err(complaint)) => {
-            printer.complaint(&complaint);
-            exit_code(complaint.category())
+        Some(Err(error)) => {
+            printer.error(&error);
+            exit_code(error.category())
         }
     })
 }
@@ -244,7 +244,11 @@ fn heeding(command: clap::Command) -> clap::Command {
     })
 }
 
-async fn run(command: Command, globals: &Globals, printer: &Printer) -> Result<Ending, Complaint> {
+async fn run(
+    command: Command,
+    globals: &Globals,
+    printer: &Printer,
+) -> Result<Ending, CommandError> {
     match command {
         Command::Push(arguments) => push::run(arguments, globals, printer).await,
         Command::Mirror(arguments) => mirror::run(arguments, globals, printer).await,

@@ -13,7 +13,7 @@ use tfoci::error::printable_path;
 use tfoci::http::{Pem, Settings, Timeouts};
 use tfoci::outcome::{Failure, Problem};
 
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::host;
 
 /// The largest file of certificates or keys that is read: bundles of the whole world's authorities have a quarter of it.
@@ -103,7 +103,7 @@ pub(super) struct Network {
 
 impl Network {
     /// What the user said, and the environment.
-    pub(super) fn settings(&self, jobs: usize) -> Result<Settings, Complaint> {
+    pub(super) fn settings(&self, jobs: usize) -> Result<Settings, CommandError> {
         let hosts = |hosts: &[String]| hosts.iter().cloned().collect();
         let authorities = self.ca_file.iter().map(|path| pem(path));
         Ok(Settings {
@@ -119,7 +119,7 @@ impl Network {
     }
 
     /// Client certificates and their keys, by host.
-    fn identities(&self) -> Result<BTreeMap<String, Pem>, Complaint> {
+    fn identities(&self) -> Result<BTreeMap<String, Pem>, CommandError> {
         let mut identities = BTreeMap::new();
         for text in &self.client_cert {
             let (host, path) = of_host(text)?;
@@ -128,7 +128,7 @@ impl Network {
         for text in &self.client_key {
             let (host, path) = of_host(text)?;
             let Some(identity) = identities.get_mut(&host) else {
-                return Err(Complaint::LoneKey { host });
+                return Err(CommandError::LoneKey { host });
             };
             let Pem { name, bytes } = pem(path)?;
             identity.name = format!("{} with {name}", identity.name);
@@ -140,16 +140,16 @@ impl Network {
 }
 
 /// Takes `HOST=FILE` apart.
-fn of_host(text: &str) -> Result<(String, &Path), Complaint> {
+fn of_host(text: &str) -> Result<(String, &Path), CommandError> {
     let parts = text.split_once('=');
     let parts = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty());
-    let (host, path) = parts.ok_or_else(|| Complaint::OfHost {
+    let (host, path) = parts.ok_or_else(|| CommandError::OfHost {
         text: text.to_owned(),
     })?;
     Ok((host.to_ascii_lowercase(), Path::new(path)))
 }
 
-fn pem(path: &Path) -> Result<Pem, Complaint> {
+fn pem(path: &Path) -> Result<Pem, CommandError> {
     let read = disk::read(path, LARGEST_PEM);
     Ok(Pem {
         name: printable_path(path),

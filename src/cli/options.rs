@@ -23,10 +23,10 @@ use tfoci::store::{Endpoint, Registry, Store};
 use tfoci::trust::{self, Policy, TrustFile, limits};
 
 use super::access::{self, Access};
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::network::Network;
 use super::printer::{Printer, Tone, Verbosity};
-use super::wire::Wire;
+use super::trace::Trace;
 
 /// How many packages are transferred at once, unless somebody says so: more are no faster (measured).
 const JOBS: usize = 4;
@@ -148,9 +148,9 @@ impl Globals {
     }
 
     /// How hosts are reached. Nothing is opened before the first request.
-    pub(super) fn http(&self, printer: &Printer) -> Result<Http, Complaint> {
+    pub(super) fn http(&self, printer: &Printer) -> Result<Http, CommandError> {
         let settings = self.network.settings(self.jobs())?;
-        Ok(Http::reporting(settings, Arc::new(Wire(printer.clone()))))
+        Ok(Http::reporting(settings, Arc::new(Trace(printer.clone()))))
     }
 
     /// Where credentials may be.
@@ -173,7 +173,7 @@ impl Globals {
         &self,
         http: Http,
         printer: &Printer,
-    ) -> Result<source::Access, Complaint> {
+    ) -> Result<source::Access, CommandError> {
         let credentials = self.credentials();
         access::tell(credentials.origin_sources()?, printer);
         Ok(source::Access {
@@ -186,22 +186,22 @@ impl Globals {
     }
 
     /// A provider address.
-    pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, Complaint> {
+    pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, CommandError> {
         Ok(ProviderAddr::parse(text, &self.default_host)?)
     }
 
     /// A provider with constraints.
-    pub(super) fn selection(&self, text: &str) -> Result<Selection, Complaint> {
+    pub(super) fn selection(&self, text: &str) -> Result<Selection, CommandError> {
         Ok(Selection::parse(text, &self.default_host)?)
     }
 
     /// A pattern of providers.
-    pub(super) fn pattern(&self, text: &str) -> Result<ProviderPattern, Complaint> {
+    pub(super) fn pattern(&self, text: &str) -> Result<ProviderPattern, CommandError> {
         Ok(ProviderPattern::parse(text, &self.default_host)?)
     }
 
     /// A store address.
-    pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, Complaint> {
+    pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, CommandError> {
         Ok(Endpoint::parse(text, self.exact_repository)
             .map_err(Problem::from)
             .map_err(Failure::from)?)
@@ -210,7 +210,7 @@ impl Globals {
 
 impl Trust {
     /// Reads the trust file and all keys.
-    pub(super) fn policy(&self) -> Result<Policy, Complaint> {
+    pub(super) fn policy(&self) -> Result<Policy, CommandError> {
         self.policy_or(None)
     }
 
@@ -220,20 +220,20 @@ impl Trust {
     }
 
     /// Reads the trust file, or this one if none was named, and all keys.
-    pub(super) fn policy_or(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+    pub(super) fn policy_or(&self, other: Option<&Path>) -> Result<Policy, CommandError> {
         self.policy_of(self.file().or(other))
     }
 
     /// As [`Trust::policy_or`], for a file that may not exist yet.
-    pub(super) fn policy_if_there(&self, other: Option<&Path>) -> Result<Policy, Complaint> {
+    pub(super) fn policy_if_there(&self, other: Option<&Path>) -> Result<Policy, CommandError> {
         self.policy_of(self.file().or(other).filter(|path| path.exists()))
     }
 
-    fn policy_of(&self, file: Option<&Path>) -> Result<Policy, Complaint> {
+    fn policy_of(&self, file: Option<&Path>) -> Result<Policy, CommandError> {
         let mut policy = Policy::default();
         if let Some(path) = file {
             let file = TrustFile::parse(&trust_text(path)?);
-            let file = file.map_err(|source| Complaint::trust_file(path, source))?;
+            let file = file.map_err(|source| CommandError::trust_file(path, source))?;
             let beside = path.parent().unwrap_or(Path::new(""));
             policy = file.resolve(|key| read(&beside.join(key)))?;
         }
@@ -247,7 +247,7 @@ impl Trust {
             .key
             .iter()
             .map(document)
-            .collect::<Result<Vec<_>, Complaint>>()?;
+            .collect::<Result<Vec<_>, CommandError>>()?;
         Ok(policy.with_keys(keys))
     }
 }
@@ -259,7 +259,7 @@ impl Reading {
         globals: &Globals,
         printer: &Printer,
         providers: &[ProviderAddr],
-    ) -> Result<(Endpoint, Store), Complaint> {
+    ) -> Result<(Endpoint, Store), CommandError> {
         let registry = globals.registry(globals.credentials(), &globals.http(printer)?);
         self.open_by(registry, globals, providers)
     }
@@ -270,7 +270,7 @@ impl Reading {
         registry: Registry,
         globals: &Globals,
         providers: &[ProviderAddr],
-    ) -> Result<(Endpoint, Store), Complaint> {
+    ) -> Result<(Endpoint, Store), CommandError> {
         let endpoint = globals.endpoint(&self.from)?;
         check(&endpoint, providers)?;
         let store = endpoint
@@ -281,7 +281,7 @@ impl Reading {
     }
 
     /// Whom to believe.
-    pub(super) fn belief(&self) -> Result<Belief, Complaint> {
+    pub(super) fn belief(&self) -> Result<Belief, CommandError> {
         let policy = self.trust.policy()?;
         Ok(Belief {
             policy,
@@ -325,7 +325,7 @@ impl Reading {
 }
 
 /// Checks that a store address tells these providers apart.
-pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), Complaint> {
+pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), CommandError> {
     Ok(endpoint
         .check(providers)
         .map_err(Problem::from)
@@ -336,7 +336,7 @@ pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(
 pub(super) async fn everything(
     endpoint: &Endpoint,
     store: &Store,
-) -> Result<Vec<Selection>, Complaint> {
+) -> Result<Vec<Selection>, CommandError> {
     let providers = endpoint
         .providers(store)
         .await
@@ -347,7 +347,7 @@ pub(super) async fn everything(
         constraints: VersionConstraints::any(),
     };
     Ok(providers
-        .ok_or(Complaint::NoSelection)?
+        .ok_or(CommandError::NoSelection)?
         .into_iter()
         .map(any)
         .collect())
@@ -358,7 +358,7 @@ pub(super) fn shelf(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,
-) -> Result<Shelf<Store>, Complaint> {
+) -> Result<Shelf<Store>, CommandError> {
     let repository = endpoint
         .repository(provider)
         .map_err(Problem::from)
@@ -372,13 +372,13 @@ pub(super) fn shelf(
 }
 
 /// Reads the text of a trust file.
-pub(super) fn trust_text(path: &Path) -> Result<String, Complaint> {
+pub(super) fn trust_text(path: &Path) -> Result<String, CommandError> {
     let text = String::from_utf8(read(path)?);
-    text.map_err(|_| Complaint::trust_file(path, trust::Error::Encoding))
+    text.map_err(|_| CommandError::trust_file(path, trust::Error::Encoding))
 }
 
 /// Reads a file that the user named.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     Ok(disk::read(path, LARGEST_FILE)
         .map_err(Problem::from)
         .map_err(Failure::from)?)

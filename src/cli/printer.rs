@@ -17,7 +17,7 @@ use serde::Serialize;
 use tfoci::disk;
 use tfoci::outcome::{Failure, Problem};
 
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::neutral;
 use super::options::{Color, Format};
@@ -124,7 +124,7 @@ impl Printer {
     }
 
     /// Whether the result could be written.
-    pub(super) fn was_heard(&self) -> Result<(), Complaint> {
+    pub(super) fn check_written(&self) -> Result<(), CommandError> {
         let mut unwritten = self
             .unwritten
             .lock()
@@ -183,23 +183,23 @@ impl Printer {
     }
 
     /// Prints why a command did not do what it was asked for, and what to do about it.
-    pub(super) fn complaint(&self, complaint: &Complaint) {
-        self.failure(complaint);
-        self.document(&json::Failed::from(complaint));
+    pub(super) fn error(&self, error: &CommandError) {
+        self.failure(error);
+        self.document(&json::Failed::from(error));
     }
 
     /// Prints why one of several things was not done, and what to do about it.
-    pub(super) fn failure(&self, complaint: &Complaint) {
-        self.problem(complaint);
-        if let Some(hint) = complaint.hint() {
+    pub(super) fn failure(&self, error: &CommandError) {
+        self.problem(error);
+        if let Some(hint) = error.hint() {
             self.to_stderr(Style::new(), "", "");
             self.to_stderr(Style::new().cyan().bold(), "hint:", &hint);
         }
     }
 
     /// Prints what was found wrong, where that is part of a result.
-    pub(super) fn problem(&self, complaint: &Complaint) {
-        self.to_stderr(wrong(), "error:", &describe(complaint));
+    pub(super) fn problem(&self, error: &CommandError) {
+        self.to_stderr(wrong(), "error:", &describe(error));
     }
 
     /// Prints that somebody asked to stop.
@@ -242,9 +242,9 @@ fn wrong() -> Style {
 }
 
 /// An error and its causes, line by line. What a library quotes from a stranger's document may be very long.
-fn describe(complaint: &Complaint) -> String {
-    let mut text = complaint.to_string();
-    let mut cause = complaint.source();
+fn describe(error: &CommandError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
     while let Some(error) = cause {
         for line in error.to_string().lines() {
             text.push_str("\n  ");

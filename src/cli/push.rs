@@ -17,7 +17,7 @@ use tfoci::push::{Request, push};
 use tfoci::trust::Rule;
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::options::{Globals, Trust, check};
 use super::printer::Printer;
@@ -94,7 +94,7 @@ pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let request = request(&arguments, globals)?;
     let options = options(&arguments, globals, &request.rule)?;
     let endpoint = globals.endpoint(&arguments.to)?;
@@ -115,10 +115,10 @@ pub(super) async fn run(
     let published = match published {
         Ok(published) => published,
         Err(failure) => {
-            let complaint = Complaint::Publication(failure);
-            printer.failure(&complaint);
-            printer.document(&json::Failed::after(&complaint, requests));
-            return Ok(Ending::Failed(complaint.category()));
+            let error = CommandError::Publication(failure);
+            printer.failure(&error);
+            printer.document(&json::Failed::after(&error, requests));
+            return Ok(Ending::Failed(error.category()));
         }
     };
     let tally = Tally::of(&published, arguments.dry_run);
@@ -136,23 +136,23 @@ pub(super) async fn run(
         match digest_file.map(|path| write_digest(&path, &published)) {
             None | Some(Ok(())) => Ending::Done,
             // The version is published all the same, and its reference was printed.
-            Some(Err(complaint)) => {
-                printer.failure(&complaint);
-                Ending::Failed(complaint.category())
+            Some(Err(error)) => {
+                printer.failure(&error);
+                Ending::Failed(error.category())
             }
         },
     )
 }
 
-fn write_digest(path: &Path, published: &Published) -> Result<(), Complaint> {
+fn write_digest(path: &Path, published: &Published) -> Result<(), CommandError> {
     let digest = format!("{}\n", published.digest);
     let written = disk::staged::replace(path, digest.as_bytes());
     Ok(written.map_err(Problem::from).map_err(Failure::from)?)
 }
 
-fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, Complaint> {
+fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, CommandError> {
     let selection = globals.selection(&arguments.provider)?;
-    let one = || Complaint::OneVersion {
+    let one = || CommandError::OneVersion {
         text: arguments.provider.clone(),
     };
     let version = match selection.constraints.as_exact() {
@@ -175,15 +175,15 @@ fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, Complain
     })
 }
 
-fn options(arguments: &Arguments, globals: &Globals, rule: &Rule) -> Result<Options, Complaint> {
+fn options(arguments: &Arguments, globals: &Globals, rule: &Rule) -> Result<Options, CommandError> {
     let mut annotations = BTreeMap::new();
     for text in &arguments.annotation {
         let (key, value) = text
             .split_once('=')
             .filter(|(key, _)| !key.trim().is_empty())
-            .ok_or_else(|| Complaint::Annotation { text: text.clone() })?;
+            .ok_or_else(|| CommandError::Annotation { text: text.clone() })?;
         if key == TITLE || key == VERSION || key.starts_with("org.tfoci.") {
-            return Err(Complaint::OwnAnnotation {
+            return Err(CommandError::OwnAnnotation {
                 key: key.to_owned(),
             });
         }

@@ -5,7 +5,7 @@ use clap::Args;
 use tfoci::outcome::{Failure, Problem};
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::options::{Globals, check};
 use super::printer::Printer;
@@ -34,7 +34,7 @@ pub(super) fn run(
     arguments: &Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let provider = globals.provider(&arguments.provider)?;
     let endpoint = globals.endpoint(&arguments.from)?;
     check(&endpoint, std::slice::from_ref(&provider))?;

@@ -11,7 +11,7 @@ use tfoci::outcome::{Change, Failure, Published};
 use tfoci::version::Version;
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::options::Format;
 use super::printer::{Printer, Tone};
@@ -23,26 +23,26 @@ pub(super) struct Verb {
     done: &'static str,
     planned: &'static str,
     /// What it is when it fails.
-    failed: fn(Failure) -> Complaint,
+    failed: fn(Failure) -> CommandError,
 }
 
 /// What `push` does.
 pub(super) const PUSHED: Verb = Verb {
     done: "Pushed",
     planned: "Would push",
-    failed: Complaint::Publication,
+    failed: CommandError::Publication,
 };
 /// What `mirror` does.
 pub(super) const MIRRORED: Verb = Verb {
     done: "Mirrored",
     planned: "Would mirror",
-    failed: Complaint::Mirroring,
+    failed: CommandError::Mirroring,
 };
 /// What `copy` does.
 pub(super) const COPIED: Verb = Verb {
     done: "Copied",
     planned: "Would copy",
-    failed: Complaint::Publication,
+    failed: CommandError::Publication,
 };
 
 /// What is heard of versions that are published, until the end.
@@ -58,9 +58,9 @@ struct Heard {
     tally: Tally,
     /// Without their packages, which are counted, unless the document lists them: of those there may be very many.
     published: Vec<Published>,
-    complaints: Vec<Complaint>,
+    errors: Vec<CommandError>,
     /// What went wrong beside the versions.
-    besides: Option<Complaint>,
+    besides: Option<CommandError>,
 }
 
 impl<'a> Report<'a> {
@@ -101,18 +101,18 @@ impl<'a> Report<'a> {
     }
 
     /// Takes note of one version that failed.
-    pub(super) fn fail(&self, complaint: Complaint) {
-        self.printer.failure(&complaint);
+    pub(super) fn fail(&self, error: CommandError) {
+        self.printer.failure(&error);
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.complaints.push(complaint);
+        heard.errors.push(error);
     }
 
     /// Takes note of what went wrong, though no version suffers from it.
-    pub(super) fn besides(&self, complaint: Option<Complaint>) {
-        let Some(complaint) = complaint else { return };
-        self.printer.failure(&complaint);
+    pub(super) fn besides(&self, error: Option<CommandError>) {
+        let Some(error) = error else { return };
+        self.printer.failure(&error);
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.besides = Some(complaint);
+        heard.besides = Some(error);
     }
 
     /// Prints what became of them all, by provider and version; says how it ended.
@@ -126,18 +126,18 @@ impl<'a> Report<'a> {
         let Heard {
             tally,
             mut published,
-            mut complaints,
+            mut errors,
             besides,
         } = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
         published.sort_by(|a, b| key(a).cmp(&key(b)));
-        complaints.sort_by_cached_key(|complaint| complaint.subject().map(Subject::to_string));
+        errors.sort_by_cached_key(|error| error.subject().map(Subject::to_string));
         progress.clear();
         // Of a single failure the error has said everything.
-        let all = published.len() + complaints.len();
-        if all != 1 || complaints.is_empty() {
+        let all = published.len() + errors.len();
+        if all != 1 || errors.is_empty() {
             summarize(&tally, verb, progress, printer);
         }
-        let failed = complaints.iter().filter_map(Complaint::subject);
+        let failed = errors.iter().filter_map(CommandError::subject);
         let failed: Vec<String> = failed.map(Subject::to_string).collect();
         if all != 1 && !failed.is_empty() {
             let text = format!("{} of {all}: {}", failed.len(), failed.join(", "));
@@ -146,7 +146,7 @@ impl<'a> Report<'a> {
         for one in &published {
             printer.result(&one.reference);
         }
-        let failed = complaints.iter().filter_map(json::Provider::failed);
+        let failed = errors.iter().filter_map(json::Provider::failed);
         printer.document(&json::Publication {
             schema: json::SCHEMA,
             bytes: tally.written,
@@ -158,7 +158,7 @@ impl<'a> Report<'a> {
                 .collect(),
             error: besides.as_ref().map(json::Error::from),
         });
-        Ending::of(complaints.iter().chain(&besides))
+        Ending::of(errors.iter().chain(&besides))
     }
 }
 

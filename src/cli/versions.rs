@@ -9,7 +9,7 @@ use tfoci::store::{ReadStore as _, Store};
 use tfoci::version::Version;
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::json;
 use super::options::{Globals, Reading, shelf};
 use super::printer::{Printer, Tone};
@@ -41,7 +41,7 @@ pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let provider = globals.provider(&arguments.provider)?;
     let (endpoint, store) =
         arguments
@@ -96,7 +96,7 @@ async fn doubt(
     version: &Version,
     belief: &Belief,
     printer: &Printer,
-) -> Result<Option<String>, Complaint> {
+) -> Result<Option<String>, CommandError> {
     let problem = match shelf.examine(version, &Platforms::All, belief).await {
         Ok(examined) => match examined.proof {
             Ok(release) => {

@@ -21,7 +21,7 @@ use crate::disk;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf, Versions};
 use crate::oci::{Part, RawManifest, Tag};
-use crate::outcome::{Beside, Change, Failure, Hear, Problem, Published, PublishedPackage};
+use crate::outcome::{Beside, Change, Failure, OnResult, Problem, Published, PublishedPackage};
 use crate::publish::{self, Destination, Existing, publish};
 use crate::release::Release;
 use crate::store::graph::Artifact;
@@ -72,18 +72,18 @@ pub struct Task<F, T> {
     pub to: Destination<T>,
 }
 
-/// Copies providers, several at once, of each the oldest version first, and lets `hear` know what became of each version as soon as it
+/// Copies providers, several at once, of each the oldest version first, and gives the result of each version to `on_result` as soon as it
 /// is done. What fails for one version fails for that version only: then its tag was not moved.
 pub async fn copy<F: ReadStore, T: WriteStore>(
     tasks: Vec<Task<F, T>>,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
-    hear: &Hear<'_>,
+    on_result: &OnResult<'_>,
 ) {
     let copying = stream::iter(tasks).for_each_concurrent(request.jobs, async |task| {
         match Journey::begin(task, request, reporter).await {
-            Ok((journey, versions)) => journey.copy(&versions, hear).await,
-            Err(failure) => hear(Err(failure)),
+            Ok((journey, versions)) => journey.copy(&versions, on_result).await,
+            Err(failure) => on_result(Err(failure)),
         }
     });
     copying.await;
@@ -133,7 +133,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         Ok((journey, versions))
     }
 
-    async fn copy(&self, versions: &[Version], hear: &Hear<'_>) {
+    async fn copy(&self, versions: &[Version], on_result: &OnResult<'_>) {
         let looks = versions.iter().map(|version| self.settled(version));
         let settled: Vec<_> = stream::iter(looks).buffered(LOOKS).collect().await;
         for (version, settled) in versions.iter().zip(settled) {
@@ -143,7 +143,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
                 (Ok(None), Some(platforms)) => self.rebuild(version, platforms).await,
                 (Err(trouble), _) => Err(trouble),
             };
-            hear(copied.map_err(|trouble| self.failure(version, trouble)));
+            on_result(copied.map_err(|trouble| self.failure(version, trouble)));
         }
     }
 

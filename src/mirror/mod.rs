@@ -36,7 +36,7 @@ use crate::address::ProviderAddr;
 use crate::disk::temp_file::TempFileBudget;
 use crate::event::Reporter;
 use crate::hash::PackageHash;
-use crate::outcome::Hear;
+use crate::outcome::OnResult;
 use crate::publish::{self, Destination};
 use crate::source::Source;
 use crate::store::WriteStore;
@@ -85,13 +85,13 @@ impl<D: WriteStore> Task<D> {
 }
 
 /// Mirrors providers, several at once, of each the newest version first, and reports what became of each version in each destination
-/// to `hear` as soon as it is done.
+/// to `on_result` as soon as it is done.
 pub async fn mirror<D: WriteStore>(
     tasks: Vec<Task<D>>,
     source: &Source,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
-    hear: &Hear<'_>,
+    on_result: &OnResult<'_>,
 ) {
     let shared_files = TempFileBudget::new(options.publish.jobs);
     let mirroring = stream::iter(tasks).for_each_concurrent(PROVIDERS, async |task| {
@@ -102,7 +102,7 @@ pub async fn mirror<D: WriteStore>(
             reporter,
             shared_files: &shared_files,
         };
-        journey.run(hear).await;
+        journey.run(on_result).await;
     });
     mirroring.await;
 }

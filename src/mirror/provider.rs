@@ -13,7 +13,7 @@ use super::{Options, Task};
 use crate::disk::temp_file::TempFileBudget;
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject};
-use crate::outcome::{Failure, Hear};
+use crate::outcome::{Failure, OnResult};
 use crate::platform::Platform;
 use crate::source::Source;
 use crate::store::WriteStore;
@@ -34,9 +34,10 @@ pub(super) struct Journey<'a, D> {
 
 impl<'a, D: WriteStore> Journey<'a, D> {
     /// Mirrors the versions that are wanted.
-    pub(super) async fn run(&self, hear: &Hear<'_>) {
-        let fail = |failures: Vec<Failure>| failures.into_iter().for_each(|one| hear(Err(one)));
-        let (selection, targets) = match self.survey(hear).await {
+    pub(super) async fn run(&self, on_result: &OnResult<'_>) {
+        let fail =
+            |failures: Vec<Failure>| failures.into_iter().for_each(|one| on_result(Err(one)));
+        let (selection, targets) = match self.survey(on_result).await {
             Ok(found) => found,
             Err(failures) => return fail(failures),
         };
@@ -63,7 +64,7 @@ impl<'a, D: WriteStore> Journey<'a, D> {
         };
         let copying = async {
             while let Some(planned) = receiver.recv().await {
-                self.carry_out(planned, hear).await;
+                self.carry_out(planned, on_result).await;
             }
         };
         future::join(planning, copying).await;
@@ -72,7 +73,7 @@ impl<'a, D: WriteStore> Journey<'a, D> {
     /// Lists the versions of the source and the tags of the destinations, and selects. A destination that cannot be read fails alone.
     async fn survey(
         &self,
-        hear: &Hear<'_>,
+        on_result: &OnResult<'_>,
     ) -> Result<(Selection, Vec<Target<'a, D>>), Vec<Failure>> {
         let Task {
             provider,
@@ -106,7 +107,9 @@ impl<'a, D: WriteStore> Journey<'a, D> {
             }
         };
         let (available, (targets, failures)) = future::try_join(available, targets).await?;
-        failures.into_iter().for_each(|failure| hear(Err(failure)));
+        failures
+            .into_iter()
+            .for_each(|failure| on_result(Err(failure)));
         for message in &available.warnings {
             self.reporter.report(Event::Warning {
                 subject: subject.clone(),

@@ -10,7 +10,7 @@ use super::target::{Comparison, Missing, Target};
 use crate::authentication::Note;
 use crate::blob::Shared;
 use crate::event::{Event, Subject};
-use crate::outcome::{Failure, Hear, Published};
+use crate::outcome::{Failure, OnResult, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
 use crate::release::Release;
@@ -226,12 +226,12 @@ impl<D: WriteStore> Journey<'_, D> {
     }
 
     /// Copies what the destinations lack, into all of them at once.
-    pub(super) async fn carry_out(&self, planned: Planned<'_, D>, hear: &Hear<'_>) {
+    pub(super) async fn carry_out(&self, planned: Planned<'_, D>, on_result: &OnResult<'_>) {
         for Settled { target, result } in planned.settled {
             if let Ok(published) = &result {
                 target.report_plan(published);
             }
-            hear(result.map(|published| *published));
+            on_result(result.map(|published| *published));
         }
         let Some(Copying { release, missing }) = planned.copying else {
             return;
@@ -251,7 +251,7 @@ impl<D: WriteStore> Journey<'_, D> {
             Err(error) => {
                 let failure = self.at_source(error, subject);
                 let failed = missing.iter().map(|one| self.failed(one.target, &failure));
-                return failed.for_each(|settled| hear(settled.result.map(|one| *one)));
+                return failed.for_each(|settled| on_result(settled.result.map(|one| *one)));
             }
         };
         let packages = release.packages.iter().map(|package| {
@@ -272,7 +272,7 @@ impl<D: WriteStore> Journey<'_, D> {
             if let Ok(published) = &published {
                 one.target.report_plan(published);
             }
-            hear(published.map_err(|problem| self.unpublished(problem, &release, one.target)));
+            on_result(published.map_err(|problem| self.unpublished(problem, &release, one.target)));
         });
         future::join_all(copying).await;
     }

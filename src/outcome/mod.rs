@@ -120,4 +120,4 @@ pub enum Change {
 }
 
 /// Who wants to know what became of each version, as soon as it is known: of very many, not all are kept until the end.
-pub type Hear<'a> = dyn Fn(Result<Published, Failure>) + Send + Sync + 'a;
+pub type OnResult<'a> = dyn Fn(Result<Published, Failure>) + Send + Sync + 'a;

@@ -23,7 +23,7 @@ use tfoci::source::{Source, SourceAddr};
 use pins::Pins;
 
 use super::Ending;
-use super::diagnose::Complaint;
+use super::diagnose::CommandError;
 use super::options::{Globals, Trust};
 use super::printer::Printer;
 use super::progress::Progress;
@@ -106,7 +106,7 @@ pub(super) async fn run(
     arguments: Arguments,
     globals: &Globals,
     printer: &Printer,
-) -> Result<Ending, Complaint> {
+) -> Result<Ending, CommandError> {
     let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = globals.http(printer)?;
     let locks = plan::locks(&arguments.from_lock, printer)?;
@@ -134,7 +134,7 @@ pub(super) async fn run(
         }
         match result {
             Err(failure) => match locks.refusing(&failure) {
-                Some(files) => report.fail(Complaint::NotLocked { files, failure }),
+                Some(files) => report.fail(CommandError::NotLocked { files, failure }),
                 None => report.hear(Err(failure)),
             },
             published => report.hear(published),

@@ -16,12 +16,12 @@ use tfoci::trust::pins::pin;
 use tfoci::trust::rule::{Fingerprint, Unsigned};
 
 use super::{Arguments, plan};
-use crate::cli::diagnose::Complaint;
+use crate::cli::diagnose::CommandError;
 use crate::cli::options::trust_text;
 use crate::cli::printer::{Printer, Tone};
 
 /// The trust file into which keys are to be written, created if it does not exist. A dry run writes none.
-pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Complaint> {
+pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, CommandError> {
     if !arguments.pin_new {
         return Ok(None);
     }
@@ -29,7 +29,7 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Compl
         Some(path) => Some(path.to_owned()),
         None => plan::file(arguments)?.and_then(|file| file.trust),
     };
-    path.ok_or(Complaint::NoTrustFile)
+    path.ok_or(CommandError::NoTrustFile)
         .map(|path| Some(path).filter(|_| !arguments.dry_run))
 }
 
@@ -88,7 +88,7 @@ impl<'a> Pins<'a> {
     }
 
     /// Says of which providers no key was seen, and what could not be written.
-    pub(super) async fn finish(self, reporter: &dyn Reporter) -> Option<Complaint> {
+    pub(super) async fn finish(self, reporter: &dyn Reporter) -> Option<CommandError> {
         let mut heard =
             std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
@@ -130,7 +130,7 @@ impl<'a> Pins<'a> {
             );
             self.printer.line(Tone::Warning, "Warning", &line);
         }
-        why.map(|source| Complaint::NotPinned {
+        why.map(|source| CommandError::NotPinned {
             path: self.path.clone(),
             keys: unwritten,
             source: Box::new(source),
@@ -139,7 +139,7 @@ impl<'a> Pins<'a> {
 
     /// Writes the keys of a provider into the trust file as it is now, which may be other than when this run began. The lock is
     /// held from reading to renaming: another run that pins loses nothing.
-    fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), Complaint> {
+    fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), CommandError> {
         if keys.seen == keys.settled {
             return Ok(());
         }
@@ -169,7 +169,7 @@ fn directory_of(path: &Path) -> &Path {
     directory.unwrap_or(Path::new("."))
 }
 
-fn current(path: &Path) -> Result<String, Complaint> {
+fn current(path: &Path) -> Result<String, CommandError> {
     if path.exists() {
         trust_text(path)
     } else {

@@ -16,7 +16,7 @@ use tfoci::store::{Endpoint, Store};
 use tfoci::trust::Policy;
 
 use super::Arguments;
-use crate::cli::diagnose::Complaint;
+use crate::cli::diagnose::CommandError;
 use crate::cli::options::{Globals, check, read};
 use crate::cli::printer::{Printer, Tone};
 
@@ -34,7 +34,7 @@ pub(super) fn tasks(
     globals: &Globals,
     locks: &Locks,
     (http, printer): (&Http, &Printer),
-) -> Result<Vec<Task<Store>>, Complaint> {
+) -> Result<Vec<Task<Store>>, CommandError> {
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), globals)?;
     let mut items = addresses(arguments, globals)?;
@@ -84,7 +84,7 @@ fn destination(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,
-) -> Result<Destination<Store>, Complaint> {
+) -> Result<Destination<Store>, CommandError> {
     let repository = endpoint.repository(provider);
     Ok(Destination {
         store: store.clone(),
@@ -93,14 +93,14 @@ fn destination(
 }
 
 /// Reads lock files; a directory stands for the one in it.
-pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, Complaint> {
+pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, CommandError> {
     let mut locks = Locks::default();
     for path in paths {
         let path = match path.is_dir() {
             true => path.join(FILE_NAME),
             false => path.clone(),
         };
-        let file = LockFile::parse(&read(&path)?).map_err(|source| Complaint::LockFile {
+        let file = LockFile::parse(&read(&path)?).map_err(|source| CommandError::LockFile {
             path: path.clone(),
             source: Box::new(source),
         })?;
@@ -114,12 +114,12 @@ pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, Compl
 }
 
 /// Reads the mirror file, if there is one.
-pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, Complaint> {
+pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, CommandError> {
     let Some(path) = &arguments.file else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&read(path)?).into_owned();
-    let mut file = MirrorFile::parse(&text).map_err(|source| Complaint::MirrorFile {
+    let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
         path: path.clone(),
         source: Box::new(source),
     })?;
@@ -133,7 +133,7 @@ fn policy(
     arguments: &Arguments,
     file: Option<&MirrorFile>,
     globals: &Globals,
-) -> Result<Policy, Complaint> {
+) -> Result<Policy, CommandError> {
     let unsigned = arguments.allow_unsigned.iter();
     let unsigned = unsigned.map(|text| globals.pattern(text));
     let from_file = file.and_then(|file| file.trust.as_deref());
@@ -143,7 +143,7 @@ fn policy(
     } else {
         let is_missing = |path: &&Path| arguments.trust.file().is_none() && !path.exists();
         if let (Some(path), Some(file)) = (from_file.filter(is_missing), &arguments.file) {
-            return Err(Complaint::NoSuchTrustFile {
+            return Err(CommandError::NoSuchTrustFile {
                 path: path.to_owned(),
                 file: file.clone(),
             });
@@ -153,7 +153,7 @@ fn policy(
     Ok(policy.with_allow_unsigned(unsigned.collect::<Result<_, _>>()?))
 }
 
-fn addresses(arguments: &Arguments, globals: &Globals) -> Result<Vec<Item>, Complaint> {
+fn addresses(arguments: &Arguments, globals: &Globals) -> Result<Vec<Item>, CommandError> {
     let item = |text: &String| {
         let selection = globals.selection(text)?;
         let is_any = selection.constraints.is_any();
@@ -192,7 +192,7 @@ fn required(
     root: &Path,
     globals: &Globals,
     printer: &Printer,
-) -> Result<impl Iterator<Item = Item>, Complaint> {
+) -> Result<impl Iterator<Item = Item>, CommandError> {
     let required = Requirements::read(root, globals.default_host())?;
     for module in &required.not_followed {
         let line = format!(
@@ -223,7 +223,7 @@ type Providers = BTreeMap<ProviderAddr, Vec<VersionFilter>>;
 fn by_destination(
     items: Vec<Item>,
     arguments: &Arguments,
-) -> Result<BTreeMap<String, Providers>, Complaint> {
+) -> Result<BTreeMap<String, Providers>, CommandError> {
     let mut all: BTreeMap<String, Providers> = BTreeMap::new();
     for Item {
         provider,
@@ -244,7 +244,7 @@ fn by_destination(
             arguments.to.clone()
         };
         if to.is_empty() {
-            return Err(Complaint::NoDestination {
+            return Err(CommandError::NoDestination {
                 provider: Box::new(provider),
             });
         }

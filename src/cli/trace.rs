@@ -12,9 +12,9 @@ use super::printer::{Printer, Tone};
 const LONG: Duration = Duration::from_secs(2);
 
 /// Prints what is reported of requests. Everything in it is redacted already.
-pub(super) struct Wire(pub(super) Printer);
+pub(super) struct Trace(pub(super) Printer);
 
-impl Reporter for Wire {
+impl Reporter for Trace {
     fn report(&self, event: Event) {
         let Self(printer) = self;
         match event {
