@@ -13,7 +13,7 @@ use crate::error::printable;
 use crate::event::Subject;
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Repository, Tag};
-use crate::outcome::{Failure, Problem};
+use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::publish::Demands;
 use crate::release::{Protocols, Release};
@@ -305,7 +305,7 @@ impl<S: ReadStore> Shelf<S> {
             version: version.cloned(),
             ..Subject::provider(&self.provider)
         };
-        problem.of(subject, &self.place)
+        problem.of(subject, At::From(self.place.clone()))
     }
 }
 

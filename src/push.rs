@@ -21,7 +21,7 @@ use crate::disk;
 use crate::error::printable_path;
 use crate::event::{Event, Reporter, Subject};
 use crate::jobs;
-use crate::outcome::{Failure, Problem, Published};
+use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
 use crate::publish::{self, Destination, publish};
@@ -61,9 +61,10 @@ pub async fn push<S: WriteStore>(
         ..Subject::provider(&request.provider)
     };
     let folder = printable_path(&request.directory);
-    let files = read_folder(request).map_err(|problem| problem.of(unknown, &folder))?;
+    let files =
+        read_folder(request).map_err(|problem| problem.of(unknown, At::Origin(folder.clone())))?;
     let subject = Subject::version(&request.provider, &files.version);
-    let about = |problem: Problem| problem.of(subject.clone(), &folder);
+    let about = |problem: Problem| problem.of(subject.clone(), At::Origin(folder.clone()));
 
     let missing = files.missing.clone();
     let release = hash(files, request, options.jobs).await.map_err(about)?;
@@ -84,7 +85,7 @@ pub async fn push<S: WriteStore>(
     });
     let published = publish(&verified, destination, None, options, reporter).await;
     let store = destination.store.name(&destination.repository);
-    published.map_err(|problem| problem.of(subject, &store))
+    published.map_err(|problem| problem.of(subject, At::To(store)))
 }
 
 fn read_folder(request: &Request) -> Result<Files, Problem> {

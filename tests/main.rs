@@ -45,6 +45,10 @@ mod inspect;
 /// From a layout into a filesystem mirror.
 mod install;
 
+/// What a run that is interrupted has to report.
+#[cfg(unix)]
+mod interrupted;
+
 /// What machines read: JSON, exit codes, and which stream says what.
 mod json;
 

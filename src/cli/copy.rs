@@ -1,26 +1,23 @@
 //! `tfoci copy`.
 
-use std::sync::Arc;
-
 use clap::Args;
 
 use tfoci::address::ProviderAddr;
 use tfoci::copy::{Request, Task, copy};
-use tfoci::event::{Reporter, Subject};
+use tfoci::event::Subject;
 use tfoci::examine::{Platforms, Shelf};
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::publish::Destination;
 use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Store};
 
 use super::Ending;
-use super::diagnose::CommandError;
-use super::options::{Globals, Reading, check, everything};
-use super::printer::Printer;
-use super::progress::Progress;
+use super::args::ReadTrust;
+use super::error::CommandError;
 use super::push::How;
-use super::summary::{COPIED, Report};
+use super::report::COPY;
+use super::session::{Session, belief, check, everything};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,8 +40,9 @@ pub(super) struct Arguments {
     /// Providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    #[command(flatten)]
-    reading: Reading,
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE")]
+    from: String,
     /// The store to copy to, of the same forms
     #[arg(long, value_name = "STORE")]
     to: String,
@@ -60,54 +58,43 @@ pub(super) struct Arguments {
     /// Print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    trust: ReadTrust,
 }
 
 /// Runs the command.
-pub(super) async fn run(
-    arguments: Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
-    let request = request(&arguments, globals)?;
-    let selections: Vec<Selection> = arguments
-        .providers
-        .iter()
-        .map(|text| globals.selection(text))
-        .collect::<Result<_, _>>()?;
-    // One way to all registries, so that each is asked once who we are, and blobs are mounted.
-    let http = globals.http(printer)?;
-    let registry = globals.registry(globals.credentials(), &http);
-    let (endpoint, store) =
-        arguments
-            .reading
-            .open_by(registry.clone(), globals, &providers(&selections))?;
-    let to = globals.endpoint(&arguments.to)?;
-    let selections = if selections.is_empty() {
-        everything(&endpoint, &store).await?
-    } else {
-        selections
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let request = request(&arguments, session)?;
+    let selections = session.selections(&arguments.providers)?;
+    let http = session.http()?;
+    let registry = session.registry(&http);
+    let (from, source) =
+        session.open(&arguments.from, registry.clone(), &providers(&selections))?;
+    let to = session.endpoint(&arguments.to)?;
+    let selections = match selections.is_empty() {
+        true => everything(&from, &source).await?,
+        false => selections,
     };
-    let named = selections.iter().map(|selection| &selection.provider);
-    let reading = &arguments.reading;
-    reading.warn_of_silence(&request.belief, named, printer);
-    check(&to, &providers(&selections))?;
-    let target = to
-        .write(registry)
-        .map_err(Problem::from)
-        .map_err(Failure::from)?;
-    let progress = Arc::new(Progress::new(printer));
-    let reporter: Arc<dyn Reporter> = progress.clone();
-    let report = Report::new(COPIED, &progress, printer).planned_if(request.dry_run);
-    let hear = |result| report.hear(result);
+    let providers = providers(&selections);
+    session.warn_of_unmatched(&arguments.trust, &request.belief, &providers);
+    check(&to, &providers)?;
+    let target = to.write(registry);
+    let target = target.map_err(Problem::from).map_err(Failure::from)?;
+    let report = &session.report;
+    let reporter = report.publishing(COPY, request.dry_run, &http);
+    let on_result = |result| match result {
+        Ok(published) => report.published(published),
+        Err(failure) => report.journey_failed(CommandError::Journey, failure),
+    };
     let mut tasks = Vec::new();
     for selection in selections {
-        match task((&endpoint, &store), (&to, &target), selection) {
+        match task((&from, &source), (&to, &target), selection) {
             Ok(task) => tasks.push(task),
-            Err(failure) => hear(Err(failure)),
+            Err(failure) => on_result(Err(failure)),
         }
     }
-    copy(tasks, &request, &reporter, &hear).await;
-    Ok(report.finish(http.requests()))
+    copy(tasks, &request, &reporter, &on_result).await;
+    Ok(report.finish())
 }
 
 fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {
@@ -115,7 +102,7 @@ fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {
     providers.cloned().collect()
 }
 
-fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, CommandError> {
+fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
     let rebuild = match (arguments.rebuild_index, arguments.platform.as_slice()) {
         (false, []) => None,
         (false, _) => return Err(CommandError::Filter),
@@ -130,9 +117,9 @@ fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, CommandE
     Ok(Request {
         existing: arguments.existing.into(),
         rebuild,
-        belief: arguments.reading.belief()?,
+        belief: belief(&arguments.trust)?,
         dry_run: arguments.dry_run,
-        jobs: globals.jobs(),
+        jobs: session.jobs(),
     })
 }
 
@@ -144,19 +131,20 @@ fn task(
         constraints,
     }: Selection,
 ) -> Result<Task<Store, Store>, Failure> {
-    let within = |endpoint: &Endpoint| {
+    let within = |endpoint: &Endpoint, at: fn(String) -> At| {
         let repository = endpoint.repository(&provider).map_err(Problem::from);
-        repository.map_err(|problem| problem.of(Subject::provider(&provider), endpoint))
+        let subject = Subject::provider(&provider);
+        repository.map_err(|problem| problem.of(subject, at(endpoint.to_string())))
     };
     Ok(Task {
         constraints,
         to: Destination {
             store: target.clone(),
-            repository: within(to)?,
+            repository: within(to, At::To)?,
         },
         from: Shelf {
             store: store.clone(),
-            repository: within(endpoint)?,
+            repository: within(endpoint, At::From)?,
             place: endpoint.to_string(),
             provider,
         },

@@ -10,10 +10,11 @@ use tfoci::hash::PackageHash;
 use tfoci::store::ReadStore as _;
 
 use super::Ending;
-use super::diagnose::CommandError;
+use super::args::ReadTrust;
+use super::error::CommandError;
 use super::json;
-use super::options::{Globals, Reading, shelf};
 use super::printer::{Printer, Tone};
+use super::session::{Session, belief};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,31 +28,25 @@ pub(super) struct Arguments {
     /// The provider and its version
     #[arg(value_name = "ADDR@VERSION")]
     provider: String,
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE")]
+    from: String,
     #[command(flatten)]
-    reading: Reading,
+    trust: ReadTrust,
 }
 
 /// Runs the command.
-pub(super) async fn run(
-    arguments: Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
-    let selection = globals.selection(&arguments.provider)?;
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let selection = session.selection(&arguments.provider)?;
     let one = || CommandError::OneVersion {
         text: arguments.provider.clone(),
     };
     let version = selection.constraints.as_exact().ok_or_else(one)?;
-    let (endpoint, store) =
-        arguments
-            .reading
-            .open(globals, printer, std::slice::from_ref(&selection.provider))?;
-    let shelf = shelf(&endpoint, &store, &selection.provider)?;
+    let shelf = session.open_shelf(&arguments.from, &selection.provider)?;
     // Asking for a version that is not there must list those that are.
     shelf.choose(&selection).await?;
-    let belief = arguments.reading.belief()?;
-    let reading = &arguments.reading;
-    reading.warn_of_silence(&belief, [&selection.provider], printer);
+    let belief = belief(&arguments.trust)?;
+    session.warn_of_unmatched(&arguments.trust, &belief, [&selection.provider]);
     let examined = shelf.examine(version, &Platforms::All, &belief).await?;
     let digest = examined.artifact.raw.expected.digest;
     let protocols = examined
@@ -78,13 +73,16 @@ pub(super) async fn run(
         schema: json::SCHEMA,
         provider: &selection.provider,
         version,
-        reference: store.reference(&shelf.repository, &examined.tag, &digest),
+        reference: shelf
+            .store
+            .reference(&shelf.repository, &examined.tag, &digest),
         digest,
         protocols,
         packages: packages.collect(),
         authentication,
         error: error.as_ref().map(json::Error::from),
     };
+    let printer = &session.printer;
     print(&inspection, printer);
     let authentication = inspection.authentication.as_ref();
     if let Some(warning) = authentication.and_then(Authentication::warning) {

@@ -8,7 +8,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::credentials::Location;
 use tfoci::digest::Digest;
-use tfoci::error::{Category, is_deceptive};
+use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
 use tfoci::install::Installed;
@@ -16,60 +16,25 @@ use tfoci::outcome::Published;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
 
-use super::diagnose::CommandError;
+use super::error::CommandError;
+use super::hints;
 use super::neutral;
 
 /// The version of all these documents.
 pub(super) const SCHEMA: u32 = 1;
 
-/// A command that failed before it came to any provider, or that has no other results.
+/// A command that failed before there was any result.
 #[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Failed<'a> {
-    /// A version that was not published.
-    Publication(Publication<'a>),
-    /// Everything else.
-    Command { schema: u32, error: Error },
+pub(super) struct Failed {
+    schema: u32,
+    error: Error,
 }
 
-impl<'a> From<&'a CommandError> for Failed<'a> {
-    fn from(error: &'a CommandError) -> Self {
-        Self::after(error, 0)
-    }
-}
-
-impl<'a> Failed<'a> {
-    /// Somebody asked to stop.
-    pub(super) fn interrupted() -> Self {
-        Self::Command {
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self {
             schema: SCHEMA,
-            error: Error {
-                category: Category::Interrupted.as_str(),
-                message: "interrupted".to_owned(),
-                hint: None,
-            },
-        }
-    }
-
-    /// What failed after so many requests.
-    pub(super) fn after(error: &'a CommandError, requests: u64) -> Self {
-        if let Some(
-            failed @ Provider::Failed {
-                version: Some(_), ..
-            },
-        ) = Provider::failed(error)
-        {
-            return Self::Publication(Publication {
-                schema: SCHEMA,
-                providers: vec![failed],
-                bytes: 0,
-                requests,
-                error: None,
-            });
-        }
-        Self::Command {
-            schema: SCHEMA,
-            error: error.into(),
+            error,
         }
     }
 }
@@ -83,12 +48,22 @@ pub(super) struct Error {
     hint: Option<String>,
 }
 
+impl Error {
+    pub(super) fn interrupted() -> Self {
+        Self {
+            category: Category::Interrupted.as_str(),
+            message: "interrupted".to_owned(),
+            hint: None,
+        }
+    }
+}
+
 impl From<&CommandError> for Error {
     fn from(error: &CommandError) -> Self {
         Self {
             category: error.category().as_str(),
             message: sentence(error),
-            hint: error.hint(),
+            hint: hints::of(error),
         }
     }
 }
@@ -104,39 +79,32 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
         text.push_str(&lines.join("\n"));
         cause = error.source();
     }
-    text.chars().map(shown).collect()
+    let shown = text.chars().map(|c| neutral::visible(c, '\n'));
+    shown.collect()
 }
 
-/// Our own errors have lines, and strangers' text loses its control characters.
-fn shown(c: char) -> char {
-    match c {
-        '\n' => c,
-        _ if is_deceptive(c) => char::REPLACEMENT_CHARACTER,
-        _ => c,
-    }
-}
-
-/// The result of `push`, `mirror` and `copy`.
+/// The result of `push`, `mirror`, `copy` and `install`, or as much of it as there was when the run was interrupted.
 #[derive(Serialize)]
-pub(super) struct Publication<'a> {
+pub(super) struct Report<'a> {
     pub(super) schema: u32,
     pub(super) providers: Vec<Provider<'a>>,
-    /// Of the packages that were written.
-    pub(super) bytes: u64,
-    /// HTTP requests that were sent, with redirects and retries, without those for tokens.
-    pub(super) requests: u64,
-    /// What went wrong beside the versions.
+    /// Of the packages that were written into a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bytes: Option<u64>,
+    /// HTTP requests of a publication, with redirects and retries, without those for tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) requests: Option<u64>,
+    /// What went wrong apart from the versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
 }
 
-/// One provider version of a publication.
+/// One provider version of a report.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Provider<'a> {
-    /// It is in the store.
     Published(&'a Published),
-    /// It is not.
+    Installed(&'a Installed),
     Failed {
         provider: &'a ProviderAddr,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,32 +112,40 @@ pub(super) enum Provider<'a> {
         /// Where it was to be mirrored to, where there are several destinations.
         #[serde(skip_serializing_if = "Option::is_none")]
         destination: Option<&'a str>,
-        status: &'static str,
+        /// Only of a publication.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        status: Option<&'static str>,
         packages: [(); 0],
+        /// Only of an installation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hashes: Option<[(); 0]>,
         error: Error,
     },
 }
 
 impl<'a> Provider<'a> {
-    /// What is said of a version that was not published; `None` if the failure is about something else.
-    pub(super) fn failed(error: &'a CommandError) -> Option<Self> {
-        let (CommandError::Publication(failure) | CommandError::Mirroring(failure)) = error else {
-            return None;
-        };
-        let Subject {
-            provider,
-            version,
-            destination,
-            ..
-        } = failure.subject.as_ref()?;
-        Some(Self::Failed {
-            provider,
-            version: version.as_ref(),
-            destination: destination.as_deref(),
-            status: "failed",
+    pub(super) fn not_published(subject: &'a Subject, error: &CommandError) -> Self {
+        Self::Failed {
+            provider: &subject.provider,
+            version: subject.version.as_ref(),
+            destination: subject.destination.as_deref(),
+            status: Some("failed"),
             packages: [],
+            hashes: None,
             error: error.into(),
-        })
+        }
+    }
+
+    pub(super) fn not_installed(subject: &'a Subject, error: &CommandError) -> Self {
+        Self::Failed {
+            provider: &subject.provider,
+            version: subject.version.as_ref(),
+            destination: None,
+            status: None,
+            packages: [],
+            hashes: Some([]),
+            error: error.into(),
+        }
     }
 }
 
@@ -247,55 +223,6 @@ impl<'a> Login<'a> {
             status,
             file,
             helper,
-        }
-    }
-}
-
-/// The result of `install`.
-#[derive(Serialize)]
-pub(super) struct Installation<'a> {
-    pub(super) schema: u32,
-    pub(super) providers: Vec<InstalledProvider<'a>>,
-}
-
-/// One provider of an installation.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum InstalledProvider<'a> {
-    /// It is in the mirror.
-    Installed(&'a Installed),
-    /// Not all of it is.
-    Failed {
-        provider: &'a ProviderAddr,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        version: Option<&'a Version>,
-        packages: [(); 0],
-        hashes: [(); 0],
-        error: Error,
-    },
-}
-
-impl<'a> InstalledProvider<'a> {
-    /// What became of one provider that was asked for.
-    pub(super) fn of(
-        provider: &'a ProviderAddr,
-        result: &'a Result<Installed, CommandError>,
-    ) -> Self {
-        match result {
-            Ok(installed) => Self::Installed(installed),
-            Err(error) => {
-                let subject = match error {
-                    CommandError::Journey(failure) => failure.subject.as_ref(),
-                    _ => None,
-                };
-                Self::Failed {
-                    provider,
-                    version: subject.and_then(|subject| subject.version.as_ref()),
-                    packages: [],
-                    hashes: [],
-                    error: Error::from(error),
-                }
-            }
         }
     }
 }

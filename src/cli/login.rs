@@ -11,11 +11,10 @@ use tfoci::outcome::{Failure, Problem};
 use tfoci::secret::Secret;
 
 use super::Ending;
-use super::access;
-use super::diagnose::CommandError;
+use super::error::CommandError;
 use super::json;
-use super::options::Globals;
-use super::printer::{Printer, Tone};
+use super::printer::Tone;
+use super::session::{Session, report_considered};
 
 /// The longest password, in bytes. Tokens have some thousands.
 const LONGEST: u64 = 64 << 10;
@@ -44,11 +43,8 @@ pub(super) struct Arguments {
 }
 
 /// Runs the command.
-pub(super) async fn run(
-    arguments: Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let printer = &session.printer;
     let Arguments {
         registry,
         username,
@@ -57,7 +53,7 @@ pub(super) async fn run(
     if username.is_empty() || username.contains([':', '\r', '\n']) {
         return Err(CommandError::Username { username });
     }
-    let store = CredentialStore::new(&globals.locations(), &registry)?;
+    let store = CredentialStore::new(&session.locations(), &registry)?;
     let password = if password_stdin {
         let read = tokio::task::spawn_blocking(from_stdin).await;
         read.unwrap_or(Err(CommandError::NoPassword))?
@@ -65,8 +61,8 @@ pub(super) async fn run(
         from_terminal(&printer.neutral(&format!("Password of {username} at {registry}: ")))?
     };
     let typed = Credential::typed(&username, password.clone());
-    globals
-        .registry(Credentials::none(), &globals.http(printer)?)
+    session
+        .registry_with(&session.http()?, Credentials::none())
         .check(&registry, &typed)
         .await
         .map_err(Problem::from)
@@ -77,14 +73,14 @@ pub(super) async fn run(
         "Stored",
         &format!("{} in {}", printable(&registry), name(&location)),
     );
-    let credentials = globals.credentials();
+    let credentials = session.credentials();
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await
         && found.basic() != typed.basic()
     {
         let text = format!("{} counts before what was stored", found.origin);
         printer.line(Tone::Warning, "Note", &text);
     }
-    access::tell(&credentials.registry_sources(), printer);
+    report_considered(&credentials.registry_sources(), printer);
     printer.document(&json::Login::new(&registry, "stored", Some(&location)));
     Ok(Ending::Done)
 }

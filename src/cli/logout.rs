@@ -6,12 +6,11 @@ use tfoci::credentials::CredentialStore;
 use tfoci::error::printable;
 
 use super::Ending;
-use super::access;
-use super::diagnose::CommandError;
+use super::error::CommandError;
 use super::json;
 use super::login::name;
-use super::options::Globals;
-use super::printer::{Printer, Tone};
+use super::printer::Tone;
+use super::session::{Session, report_considered};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,13 +29,10 @@ pub(super) struct Arguments {
 }
 
 /// Runs the command.
-pub(super) async fn run(
-    arguments: Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let printer = &session.printer;
     let Arguments { registry } = arguments;
-    let erased = CredentialStore::new(&globals.locations(), &registry)?
+    let erased = CredentialStore::new(&session.locations(), &registry)?
         .erase()
         .await?;
     let status = match &erased {
@@ -57,7 +53,7 @@ pub(super) async fn run(
             "absent"
         }
     };
-    let credentials = globals.credentials();
+    let credentials = session.credentials();
     // Its file may be gone or never have been, which is no failure of forgetting.
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await {
         let text = format!(
@@ -67,7 +63,7 @@ pub(super) async fn run(
         );
         printer.line(Tone::Warning, "Note", &text);
     }
-    access::tell(&credentials.registry_sources(), printer);
+    report_considered(&credentials.registry_sources(), printer);
     printer.document(&json::Login::new(&registry, status, erased.as_ref()));
     Ok(Ending::Done)
 }

@@ -1,13 +1,14 @@
 //! The terminal: arguments in, text or JSON out. The library does not know that it exists.
 //!
-//! A file a command; `options` holds what several commands take. [`printer`] alone may write to stdout and stderr,
-//! [`neutral`] and [`redaction`] see to it that nothing in it is a command or a password, [`progress`] draws what a journey reports,
-//! [`trace`] tells of requests, [`diagnose`] and [`reach`] add hints to failures,
-//! [`render`] fills in templates.
+//! A file a command. [`args`] holds the arguments that several commands take, and [`session`] makes of them what commands work with.
+//! [`progress`] and [`trace`] print events, [`report`] prints the results of journeys, [`json`] is the schema of every document. [`error`]
+//! lists what can stop a command, and [`hints`] what to do about it. Only [`printer`] writes to stdout and stderr; [`neutral`] and
+//! [`redaction`] keep commands and passwords out of what it writes. [`render`] fills in templates.
 
-mod access;
+mod args;
 mod copy;
-mod diagnose;
+mod error;
+mod hints;
 mod host;
 mod inspect;
 mod install;
@@ -15,17 +16,15 @@ mod json;
 mod login;
 mod logout;
 mod mirror;
-mod network;
 mod neutral;
-mod options;
 mod printer;
 mod progress;
 mod push;
-mod reach;
 mod redaction;
 mod render;
+mod report;
 mod resolve;
-mod summary;
+mod session;
 mod trace;
 mod versions;
 
@@ -43,9 +42,10 @@ use tfoci::disk;
 use tfoci::error::Category;
 use tfoci::outcome::{Failure, Problem};
 
-use diagnose::CommandError;
-use options::Globals;
+use args::Globals;
+use error::CommandError;
 use printer::Printer;
+use session::Session;
 
 /// Every variable that counts, on the page that lists the commands.
 const ENVIRONMENT: &str = "\
@@ -172,15 +172,16 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return printer::usage(&error, &arguments),
     };
-    let printer = globals.printer().without_secrets_of(&arguments);
+    let printer = Printer::new(&globals, &arguments);
+    let session = Session::new(globals, printer);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(command.threads())
         .enable_all()
         .build();
     let ended = match runtime {
         Ok(runtime) => {
-            let ended = runtime.block_on(until_interrupted(run(command, &globals, &printer)));
-            // Whoever was stopped removes what it had not finished.
+            let ended = runtime.block_on(until_interrupted(run(command, &session)));
+            // Tasks that were stopped remove their unfinished files.
             runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
         }
@@ -194,23 +195,22 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Some(Err(Failure::from(problem).into()))
         }
     };
-    // Work that succeeded and told nobody did not do what it was asked for.
-    let ended = match (ended, printer.check_written()) {
-        (Some(Ok(Ending::Done)), Err(error)) => Some(Err(error)),
-        (ended, _) => ended,
-    };
-    ExitCode::from(match ended {
+    let report = &session.report;
+    let failed = match ended {
         None => {
-            printer.interrupted();
-            exit_code(Category::Interrupted)
+            report.interrupted();
+            Some(Category::Interrupted)
         }
-        Some(Ok(Ending::Done)) => 0,
-        Some(Ok(Ending::Failed(category))) => exit_code(category),
-        Some(Err(error)) => {
-            printer.error(&error);
-            exit_code(error.category())
-        }
-    })
+        Some(Ok(Ending::Done)) => None,
+        Some(Ok(Ending::Failed(category))) => Some(category),
+        Some(Err(error)) => Some(report.command_failed(&error)),
+    };
+    // If the result could not be written to stdout, the command has failed.
+    let failed = failed.or_else(|| {
+        let error = session.printer.check_written().err()?;
+        Some(report.command_failed(&error))
+    });
+    ExitCode::from(failed.map_or(0, exit_code))
 }
 
 fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
@@ -244,25 +244,21 @@ fn heeding(command: clap::Command) -> clap::Command {
     })
 }
 
-async fn run(
-    command: Command,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
+async fn run(command: Command, session: &Session) -> Result<Ending, CommandError> {
     match command {
-        Command::Push(arguments) => push::run(arguments, globals, printer).await,
-        Command::Mirror(arguments) => mirror::run(arguments, globals, printer).await,
-        Command::Copy(arguments) => copy::run(arguments, globals, printer).await,
-        Command::Versions(arguments) => versions::run(arguments, globals, printer).await,
-        Command::Inspect(arguments) => inspect::run(arguments, globals, printer).await,
-        Command::Resolve(arguments) => resolve::run(&arguments, globals, printer),
-        Command::Install(arguments) => install::run(arguments, globals, printer).await,
-        Command::Login(arguments) => login::run(arguments, globals, printer).await,
-        Command::Logout(arguments) => logout::run(arguments, globals, printer).await,
+        Command::Push(arguments) => push::run(arguments, session).await,
+        Command::Mirror(arguments) => mirror::run(arguments, session).await,
+        Command::Copy(arguments) => copy::run(arguments, session).await,
+        Command::Versions(arguments) => versions::run(arguments, session).await,
+        Command::Inspect(arguments) => inspect::run(arguments, session).await,
+        Command::Resolve(arguments) => resolve::run(&arguments, session),
+        Command::Install(arguments) => install::run(arguments, session).await,
+        Command::Login(arguments) => login::run(arguments, session).await,
+        Command::Logout(arguments) => logout::run(arguments, session).await,
     }
 }
 
-/// Gives `None` when somebody asked to stop: dropping the work removes whatever it had not finished.
+/// Gives `None` when a signal asks to stop. Dropping the work removes what it had not finished.
 async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;

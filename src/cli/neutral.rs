@@ -55,13 +55,17 @@ fn push(out: &mut String, line: &str) {
     out.extend(rest.chars().map(shown));
 }
 
+/// Replaces a character that is invisible or controls a terminal, unless it is the one that is `kept`.
+pub(super) fn visible(c: char, kept: char) -> char {
+    match c != kept && is_deceptive(c) {
+        true => char::REPLACEMENT_CHARACTER,
+        false => c,
+    }
+}
+
 /// A tab moves the cursor no further than blanks do, and tables have some.
 fn shown(c: char) -> char {
-    if c != '\t' && is_deceptive(c) {
-        char::REPLACEMENT_CHARACTER
-    } else {
-        c
-    }
+    visible(c, '\t')
 }
 
 /// A JSON document with the same value, in which these characters are escaped.

@@ -17,10 +17,10 @@ use serde::Serialize;
 use tfoci::disk;
 use tfoci::outcome::{Failure, Problem};
 
-use super::diagnose::CommandError;
-use super::json;
+use super::args::{Color, Format, Globals};
+use super::error::CommandError;
+use super::hints;
 use super::neutral;
-use super::options::{Color, Format};
 use super::redaction::Redaction;
 
 /// How wide the column of verbs is.
@@ -75,18 +75,25 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    pub(super) fn new(verbosity: Verbosity, format: Format, color: Color, progress: bool) -> Self {
+    /// The printer that these options ask for. It hides the passwords that stand in the arguments.
+    pub(super) fn new(options: &Globals, arguments: &[OsString]) -> Self {
+        let verbosity = match (options.quiet, options.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Normal,
+            (false, 1) => Verbosity::Verbose,
+            (false, _) => Verbosity::Everything,
+        };
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let terminal = io::stderr().is_terminal() && !dumb;
-        let colorful = match color {
+        let colorful = match options.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto if set("NO_COLOR") => false,
             Color::Auto => terminal || set("CLICOLOR_FORCE"),
         };
         let motion = match verbosity {
-            _ if !progress => Motion::Still,
+            _ if options.no_progress => Motion::Still,
             Verbosity::Quiet => Motion::Still,
             Verbosity::Normal if terminal && !set("CI") => Motion::Bars,
             _ => Motion::Lines,
@@ -95,20 +102,13 @@ impl Printer {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         Self {
             verbosity,
-            format,
+            format: options.format,
             motion,
             bars,
             colorful,
-            redaction: Arc::default(),
+            redaction: Arc::new(Redaction::of(arguments)),
             unwritten: Arc::default(),
         }
-    }
-
-    /// Without the passwords that stand in these arguments.
-    #[must_use]
-    pub(super) fn without_secrets_of(mut self, arguments: &[OsString]) -> Self {
-        self.redaction = Arc::new(Redaction::of(arguments));
-        self
     }
 
     /// Text as it may be shown on a terminal, for what is not written by the printer itself.
@@ -182,16 +182,10 @@ impl Printer {
         }
     }
 
-    /// Prints why a command did not do what it was asked for, and what to do about it.
-    pub(super) fn error(&self, error: &CommandError) {
-        self.failure(error);
-        self.document(&json::Failed::from(error));
-    }
-
     /// Prints why one of several things was not done, and what to do about it.
     pub(super) fn failure(&self, error: &CommandError) {
         self.problem(error);
-        if let Some(hint) = error.hint() {
+        if let Some(hint) = hints::of(error) {
             self.to_stderr(Style::new(), "", "");
             self.to_stderr(Style::new().cyan().bold(), "hint:", &hint);
         }
@@ -202,10 +196,9 @@ impl Printer {
         self.to_stderr(wrong(), "error:", &describe(error));
     }
 
-    /// Prints that somebody asked to stop.
+    /// Prints that a signal stopped the run.
     pub(super) fn interrupted(&self) {
         self.to_stderr(wrong(), "error:", "interrupted");
-        self.document(&json::Failed::interrupted());
     }
 
     fn to_stdout(&self, text: &str) {

@@ -61,6 +61,23 @@ impl Progress {
         state.sizes.clear();
     }
 
+    /// Takes away the bars of a provider, or of one version of it, that failed.
+    pub(super) fn abandon(&self, failed: &Subject) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_part = |subject: &Subject| {
+            subject.provider == failed.provider
+                && (failed.version.is_none() || subject.version == failed.version)
+                && (failed.destination.is_none() || subject.destination == failed.destination)
+        };
+        let abandoned: Vec<(Subject, ProgressBar)> = state
+            .active
+            .extract_if(|subject, _| is_part(subject))
+            .collect();
+        for (_, bar) in abandoned {
+            state.remove(&bar, bar.length().unwrap_or_default(), &self.printer);
+        }
+    }
+
     fn begin(&self, subject: Subject, size: u64) {
         match self.printer.motion {
             Motion::Bars => self.add_bar(subject, size),
@@ -115,17 +132,24 @@ impl Progress {
     fn end(&self, subject: &Subject, size: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bar) = state.active.remove(subject) {
-            bar.finish_and_clear();
-            self.printer.bars.remove(&bar);
-            if let Some(place) = state.sizes.iter().position(|other| *other == size) {
-                state.sizes.remove(place);
-            }
+            state.remove(&bar, size, &self.printer);
         }
-        if state.active.is_empty()
-            && let Some(total) = state.total.take()
+    }
+}
+
+impl State {
+    /// Takes a bar from the screen, and the one of the total with the last of them.
+    fn remove(&mut self, bar: &ProgressBar, size: u64, printer: &Printer) {
+        bar.finish_and_clear();
+        printer.bars.remove(bar);
+        if let Some(place) = self.sizes.iter().position(|other| *other == size) {
+            self.sizes.remove(place);
+        }
+        if self.active.is_empty()
+            && let Some(total) = self.total.take()
         {
             total.finish_and_clear();
-            self.printer.bars.remove(&total);
+            printer.bars.remove(&total);
         }
     }
 }

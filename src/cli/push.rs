@@ -2,27 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
 
 use tfoci::disk;
-use tfoci::event::{Reporter, Subject};
+use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
-use tfoci::outcome::{Failure, Problem, Published};
+use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{Demands, Destination, Existing, Options};
 use tfoci::push::{Request, push};
 use tfoci::trust::Rule;
 
 use super::Ending;
-use super::diagnose::CommandError;
-use super::json;
-use super::options::{Globals, Trust, check};
-use super::printer::Printer;
-use super::progress::Progress;
-use super::summary::{PUSHED, Tally, summarize};
+use super::args::Trust;
+use super::error::CommandError;
+use super::report::PUSH;
+use super::session::{Session, check, policy};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +60,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     trust: Trust,
     /// Accept a release without signature or key, recorded as `checksum`; may be repeated
-    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
+    #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
 }
 
@@ -90,58 +87,40 @@ impl From<How> for Existing {
 }
 
 /// Runs the command.
-pub(super) async fn run(
-    arguments: Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
-    let request = request(&arguments, globals)?;
-    let options = options(&arguments, globals, &request.rule)?;
-    let endpoint = globals.endpoint(&arguments.to)?;
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let request = request(&arguments, session)?;
+    let options = options(&arguments, session, &request.rule)?;
+    let endpoint = session.endpoint(&arguments.to)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
-    let failed = |problem: Problem| problem.of(Subject::provider(&request.provider), &endpoint);
+    let failed = |problem: Problem| {
+        let subject = Subject::provider(&request.provider);
+        problem.of(subject, At::To(endpoint.to_string()))
+    };
     let unnameable = |error| Failure::from(Problem::Mapping(error));
-    let http = globals.http(printer)?;
+    let http = session.http()?;
     let destination = Destination {
         repository: endpoint.repository(&request.provider).map_err(unnameable)?,
         store: endpoint
-            .write(globals.registry(globals.credentials(), &http))
+            .write(session.registry(&http))
             .map_err(|error| failed(error.into()))?,
     };
-    let progress = Arc::new(Progress::new(printer));
-    let reporter: Arc<dyn Reporter> = progress.clone();
-    let published = push(&request, &destination, &options, &reporter).await;
-    let requests = http.requests();
-    let published = match published {
-        Ok(published) => published,
-        Err(failure) => {
-            let error = CommandError::Publication(failure);
-            printer.failure(&error);
-            printer.document(&json::Failed::after(&error, requests));
-            return Ok(Ending::Failed(error.category()));
-        }
-    };
-    let tally = Tally::of(&published, arguments.dry_run);
-    summarize(&tally, PUSHED, &progress, printer);
-    printer.result(&published.reference);
-    printer.document(&json::Publication {
-        schema: json::SCHEMA,
-        bytes: published.bytes,
-        requests,
-        providers: vec![json::Provider::Published(&published)],
-        error: None,
-    });
-    let digest_file = arguments.digest_file.filter(|_| !arguments.dry_run);
-    Ok(
-        match digest_file.map(|path| write_digest(&path, &published)) {
-            None | Some(Ok(())) => Ending::Done,
-            // The version is published all the same, and its reference was printed.
-            Some(Err(error)) => {
-                printer.failure(&error);
-                Ending::Failed(error.category())
+    let report = &session.report;
+    let reporter = report.publishing(PUSH, arguments.dry_run, &http);
+    match push(&request, &destination, &options, &reporter).await {
+        Ok(published) => {
+            let path = arguments.digest_file.filter(|_| !arguments.dry_run);
+            // If the digest cannot be written, the version is published all the same, and reported.
+            if let Some(Err(error)) = path.map(|path| write_digest(&path, &published)) {
+                report.run_failed(error);
             }
+            report.published(published);
+        }
+        Err(failure) => match failure.subject.clone() {
+            Some(subject) if subject.version.is_some() => report.failed(subject, failure.into()),
+            _ => return Err(failure.into()),
         },
-    )
+    }
+    Ok(report.finish())
 }
 
 fn write_digest(path: &Path, published: &Published) -> Result<(), CommandError> {
@@ -150,8 +129,8 @@ fn write_digest(path: &Path, published: &Published) -> Result<(), CommandError> 
     Ok(written.map_err(Problem::from).map_err(Failure::from)?)
 }
 
-fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, CommandError> {
-    let selection = globals.selection(&arguments.provider)?;
+fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
+    let selection = session.selection(&arguments.provider)?;
     let one = || CommandError::OneVersion {
         text: arguments.provider.clone(),
     };
@@ -160,12 +139,9 @@ fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, CommandE
         None if selection.constraints.is_any() => None,
         None => return Err(one()),
     };
-    let unsigned = arguments
-        .allow_unsigned
-        .iter()
-        .map(|text| globals.pattern(text))
-        .collect::<Result<_, _>>()?;
-    let policy = arguments.trust.policy()?.with_allow_unsigned(unsigned);
+    let unsigned = session.patterns(&arguments.allow_unsigned)?;
+    let policy = policy(&arguments.trust, arguments.trust.trust.as_deref())?;
+    let policy = policy.with_allow_unsigned(unsigned);
     Ok(Request {
         directory: arguments.directory.clone(),
         rule: policy.rule_for(&selection.provider).unwrap_or_default(),
@@ -175,7 +151,7 @@ fn request(arguments: &Arguments, globals: &Globals) -> Result<Request, CommandE
     })
 }
 
-fn options(arguments: &Arguments, globals: &Globals, rule: &Rule) -> Result<Options, CommandError> {
+fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Options, CommandError> {
     let mut annotations = BTreeMap::new();
     for text in &arguments.annotation {
         let (key, value) = text
@@ -193,7 +169,7 @@ fn options(arguments: &Arguments, globals: &Globals, rule: &Rule) -> Result<Opti
         existing: arguments.existing.into(),
         annotations,
         dry_run: arguments.dry_run,
-        jobs: globals.jobs(),
+        jobs: session.jobs(),
         now: SystemTime::now(),
         demands: Demands::of_writing(rule),
     })

@@ -5,10 +5,9 @@ use clap::Args;
 use tfoci::outcome::{Failure, Problem};
 
 use super::Ending;
-use super::diagnose::CommandError;
+use super::error::CommandError;
 use super::json;
-use super::options::{Globals, check};
-use super::printer::Printer;
+use super::session::{Session, check};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,13 +29,10 @@ pub(super) struct Arguments {
 }
 
 /// Runs the command.
-pub(super) fn run(
-    arguments: &Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
-    let provider = globals.provider(&arguments.provider)?;
-    let endpoint = globals.endpoint(&arguments.from)?;
+pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let printer = &session.printer;
+    let provider = session.provider(&arguments.provider)?;
+    let endpoint = session.endpoint(&arguments.from)?;
     check(&endpoint, std::slice::from_ref(&provider))?;
     let repository = endpoint
         .repository(&provider)

@@ -9,10 +9,11 @@ use tfoci::store::{ReadStore as _, Store};
 use tfoci::version::Version;
 
 use super::Ending;
-use super::diagnose::CommandError;
+use super::args::ReadTrust;
+use super::error::CommandError;
 use super::json;
-use super::options::{Globals, Reading, shelf};
 use super::printer::{Printer, Tone};
+use super::session::{Session, belief};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,25 +30,21 @@ pub(super) struct Arguments {
     /// The provider
     #[arg(value_name = "ADDR")]
     provider: String,
-    #[command(flatten)]
-    reading: Reading,
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE")]
+    from: String,
     /// Also list what is left out, and why
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    trust: ReadTrust,
 }
 
 /// Runs the command.
-pub(super) async fn run(
-    arguments: Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
-    let provider = globals.provider(&arguments.provider)?;
-    let (endpoint, store) =
-        arguments
-            .reading
-            .open(globals, printer, std::slice::from_ref(&provider))?;
-    let shelf = shelf(&endpoint, &store, &provider)?;
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let printer = &session.printer;
+    let provider = session.provider(&arguments.provider)?;
+    let shelf = session.open_shelf(&arguments.from, &provider)?;
     let found = shelf.versions().await?;
     let mut ignored: Vec<(String, String)> = found
         .ignored
@@ -55,10 +52,9 @@ pub(super) async fn run(
         .map(|(tag, reason)| (tag.to_string(), reason.to_string()))
         .collect();
     let mut versions = found.versions;
-    if arguments.reading.is_particular() {
-        let belief = arguments.reading.belief()?;
-        let reading = &arguments.reading;
-        reading.warn_of_silence(&belief, [&shelf.provider], printer);
+    if arguments.trust.is_given() {
+        let belief = belief(&arguments.trust)?;
+        session.warn_of_unmatched(&arguments.trust, &belief, [&shelf.provider]);
         let mut proven = Vec::new();
         for version in versions {
             match doubt(&shelf, &version, &belief, printer).await? {

@@ -21,7 +21,7 @@ use crate::disk;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Belief, Examined, Platforms, Shelf, Versions};
 use crate::oci::{Part, RawManifest, Tag};
-use crate::outcome::{Beside, Change, Failure, OnResult, Problem, Published, PublishedPackage};
+use crate::outcome::{At, Beside, Change, Failure, OnResult, Problem, Published, PublishedPackage};
 use crate::publish::{self, Destination, Existing, publish};
 use crate::release::Release;
 use crate::store::graph::Artifact;
@@ -118,7 +118,9 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         let there = async {
             let tags = to.store.tags(&to.repository).await;
             let subject = Subject::provider(&from.provider);
-            tags.map_err(|error| Problem::from(error).of(subject, &to.store.name(&to.repository)))
+            tags.map_err(|error| {
+                Problem::from(error).of(subject, At::To(to.store.name(&to.repository)))
+            })
         };
         let (offered, there) = future::try_join(from.versions(), there).await?;
         let versions = from.admitted(&offered, &constraints)?;
@@ -360,10 +362,10 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         };
         let from = self.from.store.name(&self.from.repository);
         let to = self.to.store.name(&self.to.repository);
-        let place = match trouble.side {
-            Side::Source => format!("{from}, on the way to {to}"),
-            Side::Destination => format!("{to}, on the way from {from}"),
+        let at = match trouble.side {
+            Side::Source => At::From(format!("{from}, on the way to {to}")),
+            Side::Destination => At::To(format!("{to}, on the way from {from}")),
         };
-        trouble.problem.of(subject, &place)
+        trouble.problem.of(subject, at)
     }
 }

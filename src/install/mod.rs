@@ -31,7 +31,7 @@ use crate::examine::{Belief, Examined, Platforms, Shelf};
 use crate::hash::PackageHash;
 use crate::jobs;
 use crate::oci::Part;
-use crate::outcome::{Failure, Problem};
+use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Package, canonical_file_name};
 use crate::selection::Selection;
@@ -174,7 +174,7 @@ pub async fn install<S: ReadStore>(
         async move {
             work.install()
                 .await
-                .map_err(|problem| problem.of(subject, &store))
+                .map_err(|problem| problem.of(subject, At::From(store)))
         }
     });
     let authentication = release.authentication().clone();

@@ -3,7 +3,7 @@
 use super::provider::Journey;
 use super::target::Target;
 use crate::event::{Event, Subject};
-use crate::outcome::{Failure, Problem, Published};
+use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::source;
@@ -88,7 +88,7 @@ impl<D: WriteStore> Journey<'_, D> {
     pub(super) fn at_source(&self, problem: impl Into<Problem>, subject: Subject) -> Failure {
         problem
             .into()
-            .of(subject, &self.source.name(&self.task.provider))
+            .of(subject, At::Origin(self.source.name(&self.task.provider)))
     }
 
     /// The same failure for each destination.

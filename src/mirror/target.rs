@@ -7,7 +7,7 @@ use super::{Options, Task};
 use crate::blob::Shared;
 use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag};
-use crate::outcome::{Change, Failure, Problem, Published, PublishedPackage};
+use crate::outcome::{At, Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{self, Demands, Destination, Existing, Known, publish};
 use crate::release::Release;
@@ -200,7 +200,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
     /// A failure on the store's side.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
         let Destination { store, repository } = self.destination;
-        let failure = problem.of(subject, &store.name(repository));
+        let failure = problem.of(subject, At::To(store.name(repository)));
         failure.to(self.label.as_deref())
     }
 }

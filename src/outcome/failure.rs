@@ -19,18 +19,42 @@ use crate::store;
 use crate::trust;
 use crate::version::Version;
 
-/// Why a journey did not get through: what, about what, on which side.
+/// Why a journey failed: what happened, to what, and where.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// What it was about, as far as that was known by then.
     pub subject: Option<Subject>,
-    /// The store or folder that it happened in, as the user wrote it.
-    pub place: Option<String>,
+    /// Where it happened, said by the code that asked the other side.
+    pub at: At,
     /// What happened.
     pub problem: Arc<Problem>,
 }
 
+/// Where a journey failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum At {
+    /// In the source of releases: a registry's host, a network mirror, a directory.
+    Origin(String),
+    /// In the store that is read.
+    From(String),
+    /// In the store that is written.
+    To(String),
+    /// On this machine, whose errors name their path, or in an argument.
+    Here,
+}
+
+impl At {
+    /// The name of the source or store.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Origin(name) | Self::From(name) | Self::To(name) => Some(name),
+            Self::Here => None,
+        }
+    }
+}
+
 /// What can stop a journey.
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// A name that cannot be used.
@@ -58,13 +82,10 @@ pub enum Problem {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The source does not give a package.
-    #[error("cannot download the package")]
+    #[error("the package cannot be had")]
     Package {
-        /// Its platform.
         platform: Platform,
-        /// What kind of problem it is.
         category: Category,
-        /// Why: an error of the source, or of the network.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// What the store that is copied from does not give, or gives otherwise than it should.
@@ -82,9 +103,7 @@ pub enum Problem {
     /// A zip is hostile or broken.
     #[error("the zip `{}` cannot be used", printable(.file))]
     Archive {
-        /// Its file name.
         file: String,
-        /// Why.
         source: archive::Error,
     },
     /// A zip could not be unpacked here.
@@ -95,10 +114,7 @@ pub enum Problem {
     Unreadable(store::Error),
     /// The evidence in the store does not prove what is beside it.
     #[error("the evidence does not prove the packages beside it")]
-    Evidence {
-        /// Why.
-        source: trust::Error,
-    },
+    Evidence { source: trust::Error },
     /// An artifact that tfoci wrote has no evidence beside it, and some is required.
     #[error("no evidence is stored")]
     NoEvidence,
@@ -106,37 +122,23 @@ pub enum Problem {
     #[error(
         "the release proves less than what is there\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
     )]
-    Weaker {
-        /// How the store's packages are authenticated.
-        stored: Status,
-        /// How the release is.
-        offered: Status,
-    },
+    Weaker { stored: Status, offered: Status },
     /// The store's evidence cannot be read, so it may be firmer than this release's.
     #[error(
         "the evidence in the store cannot be read, and may have proved more than this release\n  received {} (in this release)", .offered.as_str()
     )]
-    PerhapsWeaker {
-        /// How the release is authenticated.
-        offered: Status,
-    },
+    PerhapsWeaker { offered: Status },
     /// `--existing fail`, and it exists.
     #[error("the version is already there")]
     Exists,
     /// The tag is taken by something that is no provider.
     #[error("the tag is taken by something else")]
-    Taken {
-        /// What clients would say of it.
-        source: oci::Refusal,
-    },
+    Taken { source: oci::Refusal },
     /// The store has another zip for this platform: versions are immutable.
     #[error("another zip is there\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
     OtherPackage {
-        /// The platform.
         platform: Platform,
-        /// The zip in the store.
         stored: Digest,
-        /// The zip of the release.
         offered: Digest,
     },
     /// Two addresses lead to one repository, and the version is there for the other.
@@ -144,87 +146,57 @@ pub enum Problem {
         "another provider's version is there\n  expected {expected}\n  received {stored} (in the store)"
     )]
     OtherProvider {
-        /// The provider that is published.
         expected: Box<ProviderAddr>,
-        /// The one in the store.
         stored: Box<ProviderAddr>,
     },
     /// After a merge, some package would not be covered by the evidence: the release was made again.
     #[error("the store has packages of another release of this version")]
-    Uncovered {
-        /// The first of them.
-        source: trust::Error,
-    },
+    Uncovered { source: trust::Error },
     /// Somebody keeps moving the tag.
     #[error("the tag was moved by somebody else, {attempts} times")]
-    Contended {
-        /// How many times it was tried.
-        attempts: u32,
-    },
+    Contended { attempts: u32 },
     /// The repository is not in the store.
     #[error("there is no repository")]
     NoProvider,
     /// No version matches.
     #[error("{}\n  has {}", asked(.constraints), versions(.available))]
     NoVersion {
-        /// What was asked for; `None` stands for any stable version.
         constraints: Option<String>,
-        /// Those that are there.
         available: Vec<Version>,
     },
     /// A version that a lock file names, and that the source does not list.
     #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
     Withdrawn {
-        /// Those that it lists.
         available: Vec<Version>,
-        /// For which platforms the store has it: not for all.
         stored: Vec<Platform>,
     },
     /// Only a tag that clients take for the version, and never fetch it by.
     #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
-    NotCanonical {
-        /// The tag, as it is safe to show.
-        tag: String,
-        /// The version that was asked for.
-        version: Version,
-    },
+    NotCanonical { tag: String, version: Version },
     /// `--require-pinned`, and nothing says which key is the right one.
     #[error("no key is pinned")]
     NoPin,
     /// `--require-pinned`, and the package is vouched for by less.
     #[error("the package is not signed by a pinned key\n  received {authentication}")]
-    NotPinned {
-        /// What was found.
-        authentication: Authentication,
-    },
+    NotPinned { authentication: Authentication },
     /// `--require-pinned`, and the version leads to what no signature is about.
     #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.documents, *.blobs, *.size, .first))]
     Unproven {
-        /// How many documents that belong to no package.
         documents: usize,
-        /// How many blobs.
         blobs: usize,
-        /// How many bytes these blobs have.
         size: u64,
-        /// One of them.
         first: Digest,
     },
     /// The directory holds something else in this place.
     #[error("something else is in the way\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
-        /// The file or directory.
         path: std::path::PathBuf,
-        /// The hash of the package.
         expected: PackageHash,
-        /// The hash of what is there.
         received: String,
     },
     /// The package is there in the other form.
     #[error("the package is there in the other form\n  {}", printable_path(.path))]
-    OtherForm {
-        /// The file or directory.
-        path: std::path::PathBuf,
-    },
+    OtherForm { path: std::path::PathBuf },
     /// Clients lower-case the names of packed files, and would look for another version.
     #[error("clients cannot find a version with capital letters in a packed mirror")]
     CapitalLetters,
@@ -335,8 +307,8 @@ impl Problem {
         }
     }
 
-    /// The failure that this is for a subject, in a place.
-    pub fn of(self, subject: Subject, place: &impl ToString) -> Failure {
+    /// The failure that this is for a subject. A problem of this machine is here, whichever side it was met on.
+    pub fn of(self, subject: Subject, at: At) -> Failure {
         let subject = match &self {
             Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
                 subject.platform(platform)
@@ -349,13 +321,13 @@ impl Problem {
         };
         Failure {
             subject: Some(subject),
-            place: (!self.is_elsewhere()).then(|| place.to_string()),
+            at: if self.is_local() { At::Here } else { at },
             problem: Arc::new(self),
         }
     }
 
-    /// Whether the problem names its own path, or is about the directory of a mirror: then the store is not where it is.
-    fn is_elsewhere(&self) -> bool {
+    /// Whether it is a problem of this machine: it names its own path, or is about the directory of a mirror.
+    fn is_local(&self) -> bool {
         matches!(
             self,
             Self::Disk(_)
@@ -399,7 +371,7 @@ impl<P: Into<Problem>> From<P> for Failure {
     fn from(problem: P) -> Self {
         Self {
             subject: None,
-            place: None,
+            at: At::Here,
             problem: Arc::new(problem.into()),
         }
     }
@@ -418,11 +390,11 @@ impl fmt::Display for Failure {
             // Nothing is named twice.
             subject.destination = subject
                 .destination
-                .filter(|one| self.place.as_ref() != Some(one));
+                .filter(|one| self.at.name() != Some(one.as_str()));
             write!(f, " for {subject}")?;
         }
-        if let Some(place) = &self.place {
-            write!(f, " in {place}")?;
+        if let Some(name) = self.at.name() {
+            write!(f, " in {name}")?;
         }
         facts.map_or(Ok(()), |facts| write!(f, "\n{facts}"))
     }

@@ -16,7 +16,7 @@ use crate::oci::Index;
 use crate::platform::Platform;
 use crate::store::graph::StoredPackage;
 use crate::version::Version;
-pub use failure::{Failure, Problem};
+pub use failure::{At, Failure, Problem};
 
 /// What became of one provider version that was published.
 #[derive(Clone, Debug, Serialize)]

@@ -40,7 +40,16 @@ fn while_waiting_for_a_lock() {
         assert_eq!(rest, "error: interrupted\n");
         let document: serde_json::Value =
             serde_json::from_reader(push.stdout.take().unwrap()).unwrap();
-        assert_eq!(document["error"]["category"], "interrupted");
+        assert_eq!(
+            document,
+            serde_json::json!({
+                "schema": 1,
+                "providers": [],
+                "bytes": 0,
+                "requests": 0,
+                "error": {"category": "interrupted", "message": "interrupted"},
+            })
+        );
         assert_eq!(push.wait().unwrap().code(), Some(130));
         assert!(stage.tree("store") == before);
         lock.unlock().unwrap();

@@ -196,7 +196,7 @@ fn only_what_is_as_it_was_signed_is_looked_at() {
     stage.demo("").says(
         3,
         "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   the bytes do not match their digest
 …",
     );

@@ -107,6 +107,38 @@ hint: nothing of this version was written. If the lock file was made for other p
 }
 
 #[test]
+fn the_document_has_what_lock_files_refuse() {
+    let stage = Stage::of([versions()]);
+    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
+    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    let locked = "mirror --ca-file ca.pem --from-lock . --to oci-layout:store --format json";
+    let run = stage.scene.tfoci(locked.split(' ')).exits(3);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let [refused] = document["providers"].as_array().unwrap().as_slice() else {
+        panic!("{document:#}");
+    };
+    let address = stage.origin.address("acme/demo");
+    assert_eq!(refused["provider"], address);
+    assert_eq!(refused["version"], "1.0.0");
+    assert_eq!(refused["status"], "failed");
+    assert_eq!(refused["error"]["category"], "untrusted");
+    let message = refused["error"]["message"].as_str().unwrap();
+    let begin =
+        format!("the package for darwin_arm64 is not in the lock file for {address} 1.0.0 in ");
+    assert!(message.starts_with(&begin), "{message}");
+    assert!(
+        message.ends_with("\n  locked by ./.terraform.lock.hcl"),
+        "{message}"
+    );
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(
+        hint.starts_with("nothing of this version was written."),
+        "{hint}"
+    );
+    assert_eq!(document.get("error"), None);
+}
+
+#[test]
 fn what_is_there_is_held_to_the_lock_too() {
     let stage = Stage::of([demo()]);
     stage.demo("-q").says(0, "");

@@ -68,7 +68,7 @@ fn packages_are_held_to_the_hashes_that_are_listed() {
     }
     for (schemes, code, says) in [(&["zh:"][..], 3, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
@@ -117,7 +117,7 @@ fn one_hash_that_is_right_is_enough() {
     for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
         refused("mirror-version", self::hashes(hashes), 3, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec

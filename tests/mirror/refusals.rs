@@ -75,7 +75,7 @@ impl Asked {
     /// Errors of packages on their way are causes of another, and stand below it.
     fn error(&self, what: &str, facts: &[&str]) -> String {
         let (head, indent) = match self.kind {
-            "package" => ("cannot download the package".to_owned(), "  "),
+            "package" => ("the package cannot be had".to_owned(), "  "),
             _ => (format!("the request for the {} {what}", self.name), ""),
         };
         let mut text = format!(

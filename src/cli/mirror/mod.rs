@@ -5,12 +5,10 @@ mod plan;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::Args;
 
-use tfoci::event::Reporter;
 use tfoci::mirror::{Options, Shard, mirror};
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
@@ -23,11 +21,10 @@ use tfoci::source::{Source, SourceAddr};
 use pins::Pins;
 
 use super::Ending;
-use super::diagnose::CommandError;
-use super::options::{Globals, Trust};
-use super::printer::Printer;
-use super::progress::Progress;
-use super::summary::{MIRRORED, Report};
+use super::args::Trust;
+use super::error::CommandError;
+use super::report::MIRROR;
+use super::session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,12 +84,12 @@ pub(super) struct Arguments {
     #[command(flatten)]
     trust: Trust,
     /// Write keys that are seen for the first time into the trust file
-    #[arg(long, help_heading = "Trust")]
+    #[arg(long)]
     pin_new: bool,
     /// Accept releases without signature or key
     ///
     /// They are recorded as `checksum`, and what comes from mirrors as `unverified`. May be repeated.
-    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
+    #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
 }
 
@@ -102,21 +99,17 @@ fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
 }
 
 /// Runs the command.
-pub(super) async fn run(
-    arguments: Arguments,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<Ending, CommandError> {
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
-    let http = globals.http(printer)?;
-    let locks = plan::locks(&arguments.from_lock, printer)?;
-    let tasks = plan::tasks(&arguments, globals, &locks, (&http, printer))?;
+    let http = session.http()?;
+    let locks = plan::locks(&arguments.from_lock, &session.printer)?;
+    let tasks = plan::tasks(&arguments, session, &locks, &http)?;
     let options = Options {
         publish: publish::Options {
             existing: Existing::Merge,
             annotations: Default::default(),
             dry_run: arguments.dry_run,
-            jobs: globals.jobs(),
+            jobs: session.jobs(),
             now: SystemTime::now(),
             // Those of each provider are its own.
             demands: Demands::default(),
@@ -124,23 +117,23 @@ pub(super) async fn run(
         recheck: arguments.recheck,
         pins_keys: arguments.pin_new,
     };
-    let progress = Arc::new(Progress::new(printer));
-    let reporter: Arc<dyn Reporter> = progress.clone();
-    let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, printer));
-    let report = Report::new(MIRRORED, &progress, printer).planned_if(arguments.dry_run);
-    let hear = |result: Result<Published, Failure>| {
+    let report = &session.report;
+    let reporter = report.publishing(MIRROR, arguments.dry_run, &http);
+    let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, &session.printer));
+    let to_error = |failure| match locks.refusing(&failure) {
+        Some(files) => CommandError::NotLocked { files, failure },
+        None => CommandError::Mirroring(failure),
+    };
+    let on_result = |result: Result<Published, Failure>| {
         if let Some(pins) = &pins {
             pins.hear(&result);
         }
         match result {
-            Err(failure) => match locks.refusing(&failure) {
-                Some(files) => report.fail(CommandError::NotLocked { files, failure }),
-                None => report.hear(Err(failure)),
-            },
-            published => report.hear(published),
+            Ok(published) => report.published(published),
+            Err(failure) => report.journey_failed(to_error, failure),
         }
     };
-    let access = || globals.origin_access(http.clone(), printer);
+    let access = || session.origin_access(http.clone());
     let source = match &from {
         None => Ok(Source::Origin(Origin::new(access()?))),
         Some(SourceAddr::NetworkMirror(url)) => {
@@ -151,10 +144,11 @@ pub(super) async fn run(
         }
     };
     let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
-    mirror(tasks, &source, &options, &reporter, &hear).await;
-    report.besides(match pins {
-        Some(pins) => pins.finish(&*reporter).await,
-        None => None,
-    });
-    Ok(report.finish(http.requests()))
+    mirror(tasks, &source, &options, &reporter, &on_result).await;
+    if let Some(pins) = pins
+        && let Err(error) = pins.finish(&*reporter).await
+    {
+        report.run_failed(error);
+    }
+    Ok(report.finish())
 }

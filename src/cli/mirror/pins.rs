@@ -16,16 +16,16 @@ use tfoci::trust::pins::pin;
 use tfoci::trust::rule::{Fingerprint, Unsigned};
 
 use super::{Arguments, plan};
-use crate::cli::diagnose::CommandError;
-use crate::cli::options::trust_text;
+use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
+use crate::cli::session::trust_text;
 
 /// The trust file into which keys are to be written, created if it does not exist. A dry run writes none.
 pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, CommandError> {
     if !arguments.pin_new {
         return Ok(None);
     }
-    let path = match arguments.trust.file() {
+    let path = match &arguments.trust.trust {
         Some(path) => Some(path.to_owned()),
         None => plan::file(arguments)?.and_then(|file| file.trust),
     };
@@ -88,7 +88,7 @@ impl<'a> Pins<'a> {
     }
 
     /// Says of which providers no key was seen, and what could not be written.
-    pub(super) async fn finish(self, reporter: &dyn Reporter) -> Option<CommandError> {
+    pub(super) async fn finish(self, reporter: &dyn Reporter) -> Result<(), CommandError> {
         let mut heard =
             std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
@@ -130,10 +130,12 @@ impl<'a> Pins<'a> {
             );
             self.printer.line(Tone::Warning, "Warning", &line);
         }
-        why.map(|source| CommandError::NotPinned {
-            path: self.path.clone(),
-            keys: unwritten,
-            source: Box::new(source),
+        why.map_or(Ok(()), |source| {
+            Err(CommandError::NotPinned {
+                path: self.path.clone(),
+                keys: unwritten,
+                source: Box::new(source),
+            })
         })
     }
 

@@ -16,9 +16,9 @@ use tfoci::store::{Endpoint, Store};
 use tfoci::trust::Policy;
 
 use super::Arguments;
-use crate::cli::diagnose::CommandError;
-use crate::cli::options::{Globals, check, read};
+use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
+use crate::cli::session::{self, Session, check, read};
 
 /// One provider that was requested.
 pub(super) struct Item {
@@ -31,27 +31,27 @@ pub(super) struct Item {
 /// Reads all that is requested, as tasks.
 pub(super) fn tasks(
     arguments: &Arguments,
-    globals: &Globals,
+    session: &Session,
     locks: &Locks,
-    (http, printer): (&Http, &Printer),
+    http: &Http,
 ) -> Result<Vec<Task<Store>>, CommandError> {
     let file = file(arguments)?;
-    let policy = policy(arguments, file.as_ref(), globals)?;
-    let mut items = addresses(arguments, globals)?;
+    let policy = policy(arguments, file.as_ref(), session)?;
+    let mut items = addresses(arguments, session)?;
     items.extend(locks.filters().map(|(provider, filter)| Item {
         provider,
         filter,
         to: Vec::new(),
     }));
     for root in &arguments.from_config {
-        items.extend(required(root, globals, printer)?);
+        items.extend(required(root, session)?);
     }
     items.extend(file.into_iter().flat_map(entries));
     // One client for all registries, so that each authenticates once, and blobs are mounted.
-    let registry = globals.registry(globals.credentials(), http);
+    let registry = session.registry(http);
     let mut tasks: Vec<Task<Store>> = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
-        let endpoint = globals.endpoint(&to)?;
+        let endpoint = session.endpoint(&to)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
         let store = endpoint
@@ -132,30 +132,31 @@ pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, CommandE
 fn policy(
     arguments: &Arguments,
     file: Option<&MirrorFile>,
-    globals: &Globals,
+    session: &Session,
 ) -> Result<Policy, CommandError> {
-    let unsigned = arguments.allow_unsigned.iter();
-    let unsigned = unsigned.map(|text| globals.pattern(text));
+    let unsigned = session.patterns(&arguments.allow_unsigned)?;
     let from_file = file.and_then(|file| file.trust.as_deref());
+    let named = arguments.trust.trust.as_deref();
+    let path = named.or(from_file);
     let policy = if arguments.pin_new {
         // The first run makes the file.
-        arguments.trust.policy_if_there(from_file)?
+        session::policy(&arguments.trust, path.filter(|path| path.exists()))?
     } else {
-        let is_missing = |path: &&Path| arguments.trust.file().is_none() && !path.exists();
+        let is_missing = |path: &&Path| named.is_none() && !path.exists();
         if let (Some(path), Some(file)) = (from_file.filter(is_missing), &arguments.file) {
             return Err(CommandError::NoSuchTrustFile {
                 path: path.to_owned(),
                 file: file.clone(),
             });
         }
-        arguments.trust.policy_or(from_file)?
+        session::policy(&arguments.trust, path)?
     };
-    Ok(policy.with_allow_unsigned(unsigned.collect::<Result<_, _>>()?))
+    Ok(policy.with_allow_unsigned(unsigned))
 }
 
-fn addresses(arguments: &Arguments, globals: &Globals) -> Result<Vec<Item>, CommandError> {
+fn addresses(arguments: &Arguments, session: &Session) -> Result<Vec<Item>, CommandError> {
     let item = |text: &String| {
-        let selection = globals.selection(text)?;
+        let selection = session.selection(text)?;
         let is_any = selection.constraints.is_any();
         Ok(Item {
             provider: selection.provider,
@@ -188,19 +189,15 @@ fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
 }
 
 /// What one configuration requires: the version that `init` would select.
-fn required(
-    root: &Path,
-    globals: &Globals,
-    printer: &Printer,
-) -> Result<impl Iterator<Item = Item>, CommandError> {
-    let required = Requirements::read(root, globals.default_host())?;
+fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>, CommandError> {
+    let required = Requirements::read(root, session.default_host())?;
     for module in &required.not_followed {
         let line = format!(
             "{}: the module {} is not on this disk",
             printable_path(root),
             printable(module)
         );
-        printer.line(Tone::Warning, "Warning", &line);
+        session.printer.line(Tone::Warning, "Warning", &line);
     }
     Ok(required
         .providers

@@ -1,0 +1,380 @@
+//! The report of `push`, `mirror`, `copy` and `install`: what became of each provider version.
+//!
+//! Results arrive one by one. They are printed when the run ends, also when it is interrupted: the last lines for people on stderr, the
+//! references or paths on stdout, or one JSON document in their place.
+
+mod tally;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tfoci::error::Category;
+use tfoci::event::{Reporter, Subject};
+use tfoci::http::Http;
+use tfoci::install::Installed;
+use tfoci::outcome::{Failure, Published};
+
+use super::Ending;
+use super::args::Format;
+use super::error::CommandError;
+use super::json;
+use super::printer::{Printer, Tone};
+use super::progress::Progress;
+use super::render::FilesystemMirror;
+use tally::Tally;
+
+/// What a command does, in the words of its summary.
+#[derive(Clone, Copy)]
+pub(super) struct Verb {
+    done: &'static str,
+    planned: &'static str,
+}
+
+pub(super) const PUSH: Verb = Verb {
+    done: "Pushed",
+    planned: "Would push",
+};
+pub(super) const MIRROR: Verb = Verb {
+    done: "Mirrored",
+    planned: "Would mirror",
+};
+pub(super) const COPY: Verb = Verb {
+    done: "Copied",
+    planned: "Would copy",
+};
+const INSTALL: Verb = Verb {
+    done: "Installed",
+    planned: "Would install",
+};
+
+/// What a journey gives.
+enum Destination {
+    /// Versions in a store, reached by this client.
+    Store(Http),
+    /// Packages in this filesystem mirror.
+    Directory(PathBuf),
+}
+
+/// What became of one provider version.
+enum Outcome {
+    Published(Published),
+    Installed(Installed),
+    Failed(Subject, CommandError),
+}
+
+impl Outcome {
+    fn error(&self) -> Option<&CommandError> {
+        match self {
+            Self::Failed(_, error) => Some(error),
+            Self::Published(_) | Self::Installed(_) => None,
+        }
+    }
+}
+
+/// Collects results, and prints them at the end of the run.
+pub(super) struct Report {
+    printer: Printer,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// No journey has begun.
+    Idle,
+    Running(Run),
+    /// Everything is printed.
+    Finished,
+}
+
+/// A journey that is under way.
+struct Run {
+    verb: Verb,
+    progress: Arc<Progress>,
+    destination: Destination,
+    tally: Tally,
+    outcomes: Vec<Outcome>,
+    /// What went wrong apart from any version.
+    error: Option<CommandError>,
+}
+
+impl Report {
+    pub(super) fn new(printer: Printer) -> Self {
+        Self {
+            printer,
+            state: Mutex::new(State::Idle),
+        }
+    }
+
+    /// Begins the report of versions that are published. Gives what draws their progress.
+    pub(super) fn publishing(&self, verb: Verb, dry_run: bool, http: &Http) -> Arc<dyn Reporter> {
+        self.begin(verb, dry_run, Destination::Store(http.clone()))
+    }
+
+    /// Begins the report of packages that are installed into a directory.
+    pub(super) fn installing(&self, into: PathBuf, dry_run: bool) -> Arc<dyn Reporter> {
+        self.begin(INSTALL, dry_run, Destination::Directory(into))
+    }
+
+    fn begin(&self, verb: Verb, dry_run: bool, destination: Destination) -> Arc<dyn Reporter> {
+        let progress = Arc::new(Progress::new(&self.printer));
+        *self.state() = State::Running(Run {
+            verb,
+            progress: progress.clone(),
+            destination,
+            tally: Tally::new(dry_run),
+            outcomes: Vec::new(),
+            error: None,
+        });
+        progress
+    }
+
+    /// Takes note of a version that was published.
+    pub(super) fn published(&self, mut published: Published) {
+        self.change(|run| {
+            run.tally.add_published(&published);
+            // Only the document lists packages. There may be very many.
+            if self.printer.format == Format::Text {
+                published.packages = Vec::new();
+            }
+            run.outcomes.push(Outcome::Published(published));
+        });
+    }
+
+    /// Takes note of a version that was installed.
+    pub(super) fn installed(&self, installed: Installed) {
+        self.change(|run| {
+            run.tally.add_installed(&installed);
+            run.outcomes.push(Outcome::Installed(installed));
+        });
+    }
+
+    /// Prints why a version failed, and takes note of it.
+    pub(super) fn failed(&self, subject: Subject, error: CommandError) {
+        self.change(|run| {
+            run.progress.abandon(&subject);
+            self.printer.failure(&error);
+            run.outcomes.push(Outcome::Failed(subject, error));
+        });
+    }
+
+    /// As [`Report::failed`], for a failure of a journey. One that is about no version becomes the error of the run.
+    pub(super) fn journey_failed(
+        &self,
+        to_error: impl FnOnce(Failure) -> CommandError,
+        failure: Failure,
+    ) {
+        match failure.subject.clone() {
+            Some(subject) => self.failed(subject, to_error(failure)),
+            None => self.run_failed(to_error(failure)),
+        }
+    }
+
+    /// Takes note of what went wrong apart from any version.
+    pub(super) fn run_failed(&self, error: CommandError) {
+        self.change(|run| run.error = Some(error));
+    }
+
+    /// Prints the report.
+    pub(super) fn finish(&self) -> Ending {
+        let Some(run) = self.end() else {
+            return Ending::Done;
+        };
+        let ending = Ending::of(
+            run.outcomes
+                .iter()
+                .filter_map(Outcome::error)
+                .chain(&run.error),
+        );
+        run.print(&self.printer, None);
+        ending
+    }
+
+    /// Prints what is done by now, and that the run was interrupted.
+    pub(super) fn interrupted(&self) {
+        let is_finished = matches!(*self.state(), State::Finished);
+        match self.end() {
+            Some(run) => run.print(&self.printer, Some(json::Error::interrupted())),
+            None => {
+                self.printer.interrupted();
+                if !is_finished {
+                    self.printer
+                        .document(&json::Failed::from(json::Error::interrupted()));
+                }
+            }
+        }
+    }
+
+    /// Prints the error that ended the command.
+    pub(super) fn command_failed(&self, error: &CommandError) -> Category {
+        self.printer.failure(error);
+        if !matches!(*self.state(), State::Finished) {
+            self.printer
+                .document(&json::Failed::from(json::Error::from(error)));
+        }
+        error.category()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Run)) {
+        if let State::Running(run) = &mut *self.state() {
+            change(run);
+        }
+    }
+
+    fn end(&self) -> Option<Run> {
+        match std::mem::replace(&mut *self.state(), State::Finished) {
+            State::Running(run) => Some(run),
+            State::Idle | State::Finished => None,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Run {
+    fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
+        self.progress.clear();
+        self.sort();
+        let is_interrupted = interruption.is_some();
+        self.print_hashes(printer);
+        self.summarize(printer, is_interrupted);
+        if !is_interrupted {
+            self.print_configuration(printer);
+        }
+        for outcome in &self.outcomes {
+            match outcome {
+                Outcome::Published(published) => printer.result(&published.reference),
+                Outcome::Installed(installed) => {
+                    for package in &installed.packages {
+                        printer.result(&package.path.display().to_string());
+                    }
+                }
+                Outcome::Failed(..) => {}
+            }
+        }
+        if let Some(error) = &self.error {
+            printer.failure(error);
+        }
+        if is_interrupted {
+            printer.interrupted();
+        }
+        printer.document(&self.document(interruption));
+    }
+
+    fn document(&self, interruption: Option<json::Error>) -> json::Report<'_> {
+        let http = match &self.destination {
+            Destination::Store(http) => Some(http),
+            Destination::Directory(_) => None,
+        };
+        let provider = |outcome| match outcome {
+            &Outcome::Published(ref published) => json::Provider::Published(published),
+            &Outcome::Installed(ref installed) => json::Provider::Installed(installed),
+            &Outcome::Failed(ref subject, ref error) => match http {
+                Some(_) => json::Provider::not_published(subject, error),
+                None => json::Provider::not_installed(subject, error),
+            },
+        };
+        json::Report {
+            schema: json::SCHEMA,
+            providers: self.outcomes.iter().map(provider).collect(),
+            bytes: http.map(|_| self.tally.written_bytes),
+            requests: http.map(Http::requests),
+            error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),
+        }
+    }
+
+    /// Published versions are sorted by provider and version, and failures come last. Installed ones stay in the order of the arguments.
+    fn sort(&mut self) {
+        if matches!(self.destination, Destination::Store(_)) {
+            self.outcomes.sort_by_cached_key(|outcome| match outcome {
+                Outcome::Published(one) => {
+                    let version = Some(one.version.clone());
+                    (false, one.provider.clone(), version, one.reference.clone())
+                }
+                Outcome::Installed(one) => {
+                    let version = Some(one.version.clone());
+                    (false, one.provider.clone(), version, String::new())
+                }
+                Outcome::Failed(about, _) => {
+                    let version = about.version.clone();
+                    (true, about.provider.clone(), version, String::new())
+                }
+            });
+        }
+    }
+
+    fn installed(&self) -> impl Iterator<Item = &Installed> {
+        self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Installed(installed) => Some(installed),
+            Outcome::Published(_) | Outcome::Failed(..) => None,
+        })
+    }
+
+    fn print_hashes(&self, printer: &Printer) {
+        for installed in self.installed() {
+            let name = format!("{} {}", installed.provider, installed.version);
+            printer.line(Tone::Plain, "Hashes", &name);
+            for hash in &installed.hashes {
+                printer.say(&format!("           {hash}"));
+            }
+        }
+    }
+
+    fn summarize(&self, printer: &Printer, is_interrupted: bool) {
+        let all = self.outcomes.len();
+        let failed = self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Failed(subject, _) => Some(subject),
+            Outcome::Published(_) | Outcome::Installed(_) => None,
+        });
+        let (noun, failed): (_, Vec<String>) = match self.destination {
+            Destination::Store(_) => ("", failed.map(Subject::to_string).collect()),
+            Destination::Directory(_) => {
+                let providers = failed.map(|subject| subject.provider.to_string());
+                (" providers", providers.collect())
+            }
+        };
+        // The error has already said everything about a single failure, and the interruption about a run without results.
+        if (all == 1 && !failed.is_empty()) || (all == 0 && is_interrupted) {
+            return;
+        }
+        let verb = match self.tally.dry_run {
+            true => self.verb.planned,
+            false => self.verb.done,
+        };
+        let end = match is_interrupted {
+            true => " before it was interrupted",
+            false => "",
+        };
+        let text = format!("{} in {}{end}", self.tally, self.progress.elapsed());
+        printer.line(Tone::Done, verb, &text);
+        if !failed.is_empty() {
+            let text = format!("{} of {all}{noun}: {}", failed.len(), failed.join(", "));
+            printer.line(Tone::Warning, "Failed", &text);
+        }
+    }
+
+    /// Prints how clients install from the mirror.
+    fn print_configuration(&self, printer: &Printer) {
+        let mut include: Vec<String> = self
+            .installed()
+            .map(|installed| installed.provider.to_string())
+            .collect();
+        include.sort();
+        include.dedup();
+        let Destination::Directory(into) = &self.destination else {
+            return;
+        };
+        if include.is_empty() {
+            return;
+        }
+        let path = std::path::absolute(into).unwrap_or_else(|_| into.clone());
+        let view = FilesystemMirror {
+            path: path.display().to_string(),
+            include,
+        };
+        printer.say(&format!(
+            "\nFor the client's CLI configuration:\n\n{}",
+            view.render().trim_end()
+        ));
+    }
+}

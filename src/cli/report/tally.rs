@@ -1,0 +1,99 @@
+//! Tally: how much a run did, in one line.
+
+use std::fmt;
+
+use indicatif::HumanBytes;
+
+use tfoci::event::Transfer;
+use tfoci::install::Installed;
+use tfoci::outcome::{Change, Published};
+
+/// How much a run did, or would do.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Whether nothing is written.
+    pub(super) dry_run: bool,
+    /// Versions of which something was written; `None` where only packages are counted.
+    changed_versions: Option<usize>,
+    packages: usize,
+    mounted: usize,
+    present: usize,
+    /// The bytes of packages that were copied, or would be.
+    copied_bytes: u64,
+    /// The bytes of packages that were written, and of the blobs beside them.
+    pub(super) written_bytes: u64,
+}
+
+impl Tally {
+    pub(super) fn new(dry_run: bool) -> Self {
+        Self {
+            dry_run,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add_published(&mut self, published: &Published) {
+        *self.changed_versions.get_or_insert_default() +=
+            usize::from(published.status != Change::Present);
+        self.written_bytes += published.bytes;
+        self.copied_bytes += published.beside.map_or(0, |beside| beside.moved);
+        for package in &published.packages {
+            self.add_package(package.status, package.size.unwrap_or_default());
+        }
+    }
+
+    pub(super) fn add_installed(&mut self, installed: &Installed) {
+        for package in &installed.packages {
+            self.add_package(package.transfer, package.size);
+        }
+    }
+
+    fn add_package(&mut self, transfer: Transfer, size: u64) {
+        self.packages += 1;
+        match transfer {
+            Transfer::Mounted => self.mounted += 1,
+            Transfer::Present => self.present += 1,
+            Transfer::Copied | Transfer::Planned => self.copied_bytes += size,
+        }
+    }
+
+    /// Whether nothing was, or would be, written.
+    fn is_unchanged(&self) -> bool {
+        match self.changed_versions {
+            Some(versions) => versions == 0,
+            None => self.packages == self.present,
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let present = self.present;
+        if self.changed_versions.is_none() && self.packages == 0 {
+            return f.write_str("nothing");
+        }
+        if self.is_unchanged() {
+            let packages = counted(present, "package");
+            return write!(f, "nothing: {packages} already present,");
+        }
+        if let Some(versions) = self.changed_versions {
+            write!(f, "{}, ", counted(versions, "version"))?;
+        }
+        let packages = counted(self.packages - present, "package");
+        let bytes = HumanBytes(self.copied_bytes);
+        let how = if self.dry_run { "to copy" } else { "copied" };
+        write!(f, "{packages} ({bytes} {how}")?;
+        if self.mounted > 0 {
+            write!(f, ", {} mounted", self.mounted)?;
+        }
+        if present > 0 {
+            write!(f, ", {present} already present")?;
+        }
+        f.write_str(")")
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}

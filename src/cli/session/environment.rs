@@ -1,0 +1,72 @@
+//! Where credentials may be, by options and the environment. No other code reads the environment for them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tfoci::credentials::tokens::PREFIX;
+use tfoci::credentials::{Environment, Locations, SourceReport};
+use tfoci::secret::Secret;
+use tfoci::source::Patience;
+
+use crate::cli::args::Access;
+use crate::cli::printer::Printer;
+
+/// The files that options and the environment name.
+pub(super) fn locations(options: &Access) -> Locations {
+    let path = |name| variable(name).map(PathBuf::from);
+    Locations {
+        authfile: options.authfile.clone(),
+        cli_config: options.cli_config.clone(),
+        environment: Environment {
+            home: std::env::home_dir(),
+            app_data: path("APPDATA"),
+            xdg_runtime_dir: path("XDG_RUNTIME_DIR"),
+            xdg_config_home: path("XDG_CONFIG_HOME"),
+            docker_config: path("DOCKER_CONFIG"),
+            registry_auth_file: path("REGISTRY_AUTH_FILE"),
+            tf_cli_config_file: path("TF_CLI_CONFIG_FILE"),
+            path: variable("PATH"),
+            netrc: path("NETRC"),
+            tokens: tokens(),
+        },
+    }
+}
+
+/// How patient clients are told to be with provider registries. What is no number above zero counts as unset, as for them
+/// ([clients: retries](tfoci::clients#retries)).
+pub(super) fn patience() -> Patience {
+    let number = |name| {
+        let text = variable(name)?.into_string().ok()?;
+        text.parse::<u32>().ok().filter(|number| *number > 0)
+    };
+    let timeout = number("TF_REGISTRY_CLIENT_TIMEOUT");
+    let ours = Patience::default();
+    Patience {
+        documents: number("TF_REGISTRY_DISCOVERY_RETRY").unwrap_or(ours.documents),
+        packages: number("TF_PROVIDER_DOWNLOAD_RETRY").unwrap_or(ours.packages),
+        timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),
+    }
+}
+
+/// Every `TF_TOKEN_…`, in the order of their names.
+fn tokens() -> Vec<(String, Secret)> {
+    let token = |(name, value): (OsString, OsString)| {
+        let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
+        Some((name, value.into_string().ok()?.into()))
+    };
+    let mut tokens: Vec<_> = std::env::vars_os().filter_map(token).collect();
+    tokens.sort_by(|(a, _), (b, _)| a.cmp(b));
+    tokens
+}
+
+/// Prints with `-v` which sources of credentials there were, and which were used.
+pub(in crate::cli) fn report_considered(sources: &[SourceReport], printer: &Printer) {
+    for source in sources {
+        printer.detail("Considered", &source.to_string());
+    }
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

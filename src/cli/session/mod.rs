@@ -1,0 +1,234 @@
+//! The session of a command: the one place where arguments become clients, credentials, stores and policies.
+
+mod environment;
+mod network;
+mod trust;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
+use tfoci::constraint::VersionConstraints;
+use tfoci::credentials::{Credentials, Locations};
+use tfoci::disk;
+use tfoci::disk::temp_file::TempFileBudget;
+use tfoci::error::printable_path;
+use tfoci::examine::{Belief, Shelf};
+use tfoci::http::Http;
+use tfoci::outcome::{Failure, Problem};
+use tfoci::selection::Selection;
+use tfoci::source;
+use tfoci::store::{Endpoint, Registry, Store};
+use tfoci::trust::limits;
+
+use super::args::{Globals, ReadTrust};
+use super::error::CommandError;
+use super::printer::{Printer, Tone};
+use super::report::Report;
+use super::trace::Trace;
+pub(super) use environment::report_considered;
+pub(super) use trust::{belief, policy, trust_text};
+
+/// How many packages are transferred at once by default: more are no faster (measured).
+const JOBS: usize = 4;
+
+/// The most bytes of a file that options name: a trust file, a lock file or keys, of which files of keys may be the largest.
+const LARGEST_FILE: u64 = limits::KEYS;
+
+/// What a command works with.
+pub(super) struct Session {
+    globals: Globals,
+    pub(super) printer: Printer,
+    pub(super) report: Report,
+}
+
+impl Session {
+    pub(super) fn new(globals: Globals, printer: Printer) -> Self {
+        Self {
+            globals,
+            report: Report::new(printer.clone()),
+            printer,
+        }
+    }
+
+    /// How many packages are transferred at once.
+    pub(super) fn jobs(&self) -> usize {
+        self.globals.jobs.map_or(JOBS, usize::from)
+    }
+
+    /// The HTTP client. It opens nothing before the first request.
+    pub(super) fn http(&self) -> Result<Http, CommandError> {
+        let settings = network::settings(&self.globals.network, self.jobs())?;
+        let trace = Trace(self.printer.clone());
+        Ok(Http::reporting(settings, Arc::new(trace)))
+    }
+
+    /// Registries, through one client: each is asked once how it authenticates, and blobs can be mounted.
+    pub(super) fn registry(&self, http: &Http) -> Registry {
+        self.registry_with(http, self.credentials())
+    }
+
+    pub(super) fn registry_with(&self, http: &Http, credentials: Credentials) -> Registry {
+        Registry::new(http.clone(), credentials)
+    }
+
+    /// Where credentials may be.
+    pub(super) fn locations(&self) -> Locations {
+        environment::locations(&self.globals.access)
+    }
+
+    /// All credentials that can be found. They are read when the first is needed.
+    pub(super) fn credentials(&self) -> Credentials {
+        Credentials::at(self.locations())
+    }
+
+    /// How the hosts are reached that providers come from.
+    pub(super) fn origin_access(&self, http: Http) -> Result<source::Access, CommandError> {
+        let credentials = self.credentials();
+        report_considered(credentials.origin_sources()?, &self.printer);
+        Ok(source::Access {
+            http,
+            credentials,
+            patience: environment::patience(),
+            temp_files: TempFileBudget::new(self.jobs()),
+            open_answers: source::OpenAnswers::new(self.jobs()),
+        })
+    }
+
+    /// The host of addresses that have two parts.
+    pub(super) fn default_host(&self) -> &Hostname {
+        &self.globals.default_host
+    }
+
+    pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, CommandError> {
+        Ok(ProviderAddr::parse(text, self.default_host())?)
+    }
+
+    /// A provider with constraints.
+    pub(super) fn selection(&self, text: &str) -> Result<Selection, CommandError> {
+        Ok(Selection::parse(text, self.default_host())?)
+    }
+
+    pub(super) fn selections(&self, texts: &[String]) -> Result<Vec<Selection>, CommandError> {
+        texts.iter().map(|text| self.selection(text)).collect()
+    }
+
+    pub(super) fn patterns(&self, texts: &[String]) -> Result<Vec<ProviderPattern>, CommandError> {
+        let pattern = |text: &String| Ok(ProviderPattern::parse(text, self.default_host())?);
+        texts.iter().map(pattern).collect()
+    }
+
+    /// A store address.
+    pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, CommandError> {
+        Ok(Endpoint::parse(text, self.globals.exact_repository)
+            .map_err(Problem::from)
+            .map_err(Failure::from)?)
+    }
+
+    /// Opens a store to read these providers from it.
+    pub(super) fn open(
+        &self,
+        text: &str,
+        registry: Registry,
+        providers: &[ProviderAddr],
+    ) -> Result<(Endpoint, Store), CommandError> {
+        let endpoint = self.endpoint(text)?;
+        check(&endpoint, providers)?;
+        let store = endpoint.read(registry);
+        let store = store.map_err(Problem::from).map_err(Failure::from)?;
+        Ok((endpoint, store))
+    }
+
+    /// Opens the store that one provider is read from.
+    pub(super) fn open_shelf(
+        &self,
+        text: &str,
+        provider: &ProviderAddr,
+    ) -> Result<Shelf<Store>, CommandError> {
+        let registry = self.registry(&self.http()?);
+        let (endpoint, store) = self.open(text, registry, std::slice::from_ref(provider))?;
+        shelf(&endpoint, &store, provider)
+    }
+
+    /// Warns of a trust file that matches some of these providers nowhere: a `match` may have a mistake.
+    pub(super) fn warn_of_unmatched<'a>(
+        &self,
+        arguments: &ReadTrust,
+        belief: &Belief,
+        providers: impl IntoIterator<Item = &'a ProviderAddr>,
+    ) {
+        const SHOWN: usize = 4;
+        let is_unmatched = |provider: &&ProviderAddr| belief.policy.rule_for(provider).is_none();
+        let unmatched: BTreeSet<&ProviderAddr> =
+            providers.into_iter().filter(is_unmatched).collect();
+        let Some(file) = &arguments.trust.trust else {
+            return;
+        };
+        if arguments.require_pinned || unmatched.is_empty() {
+            return;
+        }
+        let shown = unmatched.iter().take(SHOWN).map(ToString::to_string);
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        let more = match unmatched.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let line = format!(
+            "no entry of {} matches {shown}{more}: packages are shown as what they are, and none is refused for lack of a signature",
+            printable_path(file)
+        );
+        self.printer.line(Tone::Warning, "Warning", &line);
+    }
+}
+
+/// Checks that a store address tells these providers apart.
+pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), CommandError> {
+    Ok(endpoint
+        .check(providers)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?)
+}
+
+/// Every provider of a store, if the store can list them.
+pub(super) async fn everything(
+    endpoint: &Endpoint,
+    store: &Store,
+) -> Result<Vec<Selection>, CommandError> {
+    let providers = endpoint
+        .providers(store)
+        .await
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    let any = |provider| Selection {
+        provider,
+        constraints: VersionConstraints::any(),
+    };
+    let providers = providers.ok_or(CommandError::NoSelection)?;
+    Ok(providers.into_iter().map(any).collect())
+}
+
+/// A provider in a store.
+pub(super) fn shelf(
+    endpoint: &Endpoint,
+    store: &Store,
+    provider: &ProviderAddr,
+) -> Result<Shelf<Store>, CommandError> {
+    let repository = endpoint
+        .repository(provider)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    Ok(Shelf {
+        store: store.clone(),
+        provider: provider.clone(),
+        repository,
+        place: endpoint.to_string(),
+    })
+}
+
+/// Reads a file that an argument names.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
+    Ok(disk::read(path, LARGEST_FILE)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?)
+}

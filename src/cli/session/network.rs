@@ -1,0 +1,94 @@
+//! How hosts are reached: the settings of the HTTP client, from options and the environment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use url::Url;
+use zeroize::Zeroizing;
+
+use tfoci::disk;
+use tfoci::error::printable_path;
+use tfoci::http::{Pem, Settings, Timeouts};
+use tfoci::outcome::{Failure, Problem};
+
+use crate::cli::args::Network;
+use crate::cli::error::CommandError;
+
+/// The largest file of certificates or keys that is read: bundles of the whole world's authorities have a quarter of it.
+const LARGEST_PEM: u64 = 1 << 20;
+
+/// The variables that name proxies. The client reads them itself; here they tell which hosts the user chose.
+const PROXIES: [&str; 6] = [
+    "https_proxy",
+    "HTTPS_PROXY",
+    "http_proxy",
+    "HTTP_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+];
+
+/// The settings that these options and the environment ask for.
+pub(super) fn settings(options: &Network, jobs: usize) -> Result<Settings, CommandError> {
+    let hosts = |hosts: &[String]| hosts.iter().cloned().collect();
+    let authorities = options.ca_file.iter().map(|path| pem(path));
+    Ok(Settings {
+        plain: hosts(&options.plain_http),
+        insecure: hosts(&options.insecure_skip_tls_verify),
+        private: hosts(&options.allow_private),
+        proxies: proxies(),
+        authorities: authorities.collect::<Result<_, _>>()?,
+        identities: identities(options)?,
+        timeouts: Timeouts::of(Duration::from_secs(options.timeout.into())),
+        transfers: jobs,
+    })
+}
+
+/// Client certificates and their keys, by host.
+fn identities(options: &Network) -> Result<BTreeMap<String, Pem>, CommandError> {
+    let mut identities = BTreeMap::new();
+    for text in &options.client_cert {
+        let (host, path) = of_host(text)?;
+        identities.insert(host, pem(path)?);
+    }
+    for text in &options.client_key {
+        let (host, path) = of_host(text)?;
+        let Some(identity) = identities.get_mut(&host) else {
+            return Err(CommandError::LoneKey { host });
+        };
+        let Pem { name, bytes } = pem(path)?;
+        identity.name = format!("{} with {name}", identity.name);
+        let parts = [&identity.bytes, &b"\n"[..], &bytes];
+        identity.bytes = Zeroizing::new(parts.concat());
+    }
+    Ok(identities)
+}
+
+/// Takes `HOST=FILE` apart.
+fn of_host(text: &str) -> Result<(String, &Path), CommandError> {
+    let parts = text.split_once('=');
+    let parts = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty());
+    let (host, path) = parts.ok_or_else(|| CommandError::OfHost {
+        text: text.to_owned(),
+    })?;
+    Ok((host.to_ascii_lowercase(), Path::new(path)))
+}
+
+fn pem(path: &Path) -> Result<Pem, CommandError> {
+    let read = disk::read(path, LARGEST_PEM);
+    Ok(Pem {
+        name: printable_path(path),
+        bytes: Zeroizing::new(read.map_err(Problem::from).map_err(Failure::from)?),
+    })
+}
+
+/// The hosts of all proxies. A proxy may be written without a scheme.
+fn proxies() -> BTreeSet<String> {
+    let values = PROXIES.iter().filter_map(|name| std::env::var(name).ok());
+    let host = |text: String| {
+        let url = Url::parse(&text).ok().filter(Url::has_host);
+        let url = url.or_else(|| Url::parse(&format!("http://{text}")).ok())?;
+        url.host_str().map(str::to_owned)
+    };
+    values.filter_map(host).collect()
+}
