@@ -79,8 +79,8 @@ pub enum Note {
     LargeManifest,
     /// The artifact is one that tfoci wrote, and no evidence is stored for it.
     NoEvidence,
-    /// The origin served the signing key without TLS, or over TLS whose certificate was not verified: anybody on the way may have
-    /// replaced the key together with the package.
+    /// The origin served the signing key without TLS, or over TLS whose certificate was not verified: an attacker on the network
+    /// may have replaced the key together with the package.
     UnverifiedTransport,
 }
 
@@ -107,10 +107,10 @@ impl Note {
 }
 
 impl Authentication {
-    /// What a person should hear about it besides the words; an absence is easily overlooked.
+    /// A warning for people, where the words alone are easily overlooked.
     pub fn warning(&self) -> Option<&'static str> {
         self.notes.contains(&Note::NoEvidence).then_some(
-            "no evidence is stored for this version: it was published without any, or somebody removed it",
+            "no evidence is stored for this version: it was published without any, or the evidence was removed",
         )
     }
 }

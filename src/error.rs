@@ -1,8 +1,8 @@
 //! What every error of this crate can answer, and how errors are worded.
 //!
 //! Each module has its own `Error` beside the code that returns it. They share one form, so that the
-//! terminal can print any of them without knowing it: the **first line** of an error's `Display` states
-//! what is so, in lower case, without a final stop; each **further line** is one aligned, indented fact
+//! terminal can print any of them: the **first line** of an error's `Display` states
+//! the problem, in lower case, without a final stop; each **further line** is one aligned, indented fact
 //! (`  expected …`, `  received …`). Causes are [`std::error::Error::source`]s and never pasted into the sentence.
 
 use std::fmt;
@@ -11,13 +11,13 @@ use std::path::Path;
 /// What kind of thing went wrong: enough to choose an exit code and to decide whether to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// Something that was asked for is not there.
+    /// Something that was asked for does not exist.
     NotFound,
     /// Credentials are missing or were refused.
     Unauthorized,
-    /// Bytes or signatures are not what they should be. Nothing that did not verify is ever used.
+    /// Bytes or signatures did not verify. They are never used.
     Untrusted,
-    /// What is there already forbids what was asked for.
+    /// What exists already forbids what was asked for.
     Conflict,
     /// The request is understood, and cannot be served by this store, build or format.
     Unsupported,
@@ -27,7 +27,7 @@ pub enum Category {
     Malformed,
     /// This machine: files, permissions, space.
     Local,
-    /// The command line, a trust file or a template asks for something that cannot be meant.
+    /// The command line, a trust file or a template is wrong.
     Usage,
     /// The user asked to stop.
     Interrupted,
@@ -57,11 +57,10 @@ impl fmt::Display for Category {
     }
 }
 
-/// Text from a stranger, made safe to show: control and bidirectional characters are replaced, and what is
+/// Untrusted text, made safe to show: control and bidirectional characters are replaced, and what is
 /// longer than 200 characters is cut.
 ///
-/// A version, a file name or a server's message can otherwise move the cursor, hide a warning, or write a line that
-/// looks like ours.
+/// A version, a file name or a server's message could otherwise move the cursor, hide a warning, or imitate a line of tfoci.
 pub fn printable(text: &str) -> String {
     const LONGEST: usize = 200;
     let mut out: String = text
@@ -75,7 +74,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// A path, whose parts may be a stranger's, made safe to show in the same way. A long one is cut in its middle: its end tells most.
+/// A path with untrusted parts, made safe to show in the same way. A long path is cut in its middle, since its end tells most.
 pub fn printable_path(path: &Path) -> String {
     const PART: usize = 400;
     let text = path.to_string_lossy();
@@ -89,7 +88,7 @@ pub fn printable_path(path: &Path) -> String {
     begin.chain(['…']).chain(end).map(shown).collect()
 }
 
-/// Whether a character does something else than to be seen: it controls a terminal, turns the direction of text, or takes no room.
+/// Whether a character is invisible, controls a terminal, or changes the direction of text.
 pub fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strangers_cannot_move_the_cursor_or_turn_the_text() {
+    fn untrusted_text_cannot_move_the_cursor_or_change_direction() {
         assert_eq!(
             printable("a\x1b[2Kb\n\u{202e}c"),
             "a\u{fffd}[2Kb\u{fffd}\u{fffd}c"

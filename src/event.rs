@@ -1,4 +1,4 @@
-//! Events: the moments of a journey that someone may want to see.
+//! Events: what journeys report while they run.
 //!
 //! The library never prints. It tells a [`Reporter`] what is happening; bars, lines or silence are chosen outside.
 
@@ -13,14 +13,14 @@ use crate::platform::Platform;
 use crate::shown::Shown;
 use crate::version::Version;
 
-/// What a journey is dealing with: a provider, one of its versions, one of its packages.
+/// A provider, one of its versions, or one of its packages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// The provider.
     pub provider: ProviderAddr,
     /// The version, as soon as one is chosen.
     pub version: Option<Version>,
-    /// The platform, where it is about one package.
+    /// The platform, if it is one package.
     pub platform: Option<Platform>,
     /// The repository that it is mirrored to, where there are several.
     pub destination: Option<String>,
@@ -106,7 +106,7 @@ pub struct Exchange {
 /// One moment of a journey.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Another process is writing; this one waits for it to let go of a lock file.
+    /// Another process holds a lock file; this one waits for it.
     Waiting {
         /// The lock file.
         path: PathBuf,
@@ -166,12 +166,12 @@ pub enum Event {
         /// Provider and version.
         subject: Subject,
     },
-    /// A place was looked at where credentials may be.
+    /// A source of credentials was considered.
     Considered {
-        /// Which one, and what is there.
+        /// The source, and what it has.
         source: String,
     },
-    /// It is decided who we are to a registry.
+    /// The credentials for a registry were chosen.
     Introduced {
         /// The registry.
         host: String,
@@ -205,7 +205,7 @@ pub enum Event {
     },
     /// A request came to its end.
     Requested(Exchange),
-    /// Something was let pass that its user should know.
+    /// Something was accepted that the user should know about.
     Warning {
         /// What it is about.
         subject: Subject,
@@ -237,13 +237,13 @@ impl Event {
     }
 }
 
-/// Someone who wants to see events. Called from many tasks at once, and must not block.
+/// Receives events. It is called from many tasks at once, and must not block.
 pub trait Reporter: Send + Sync {
-    /// Takes note of one event.
+    /// Receives one event.
     fn report(&self, event: Event);
 }
 
-/// A reporter that looks away.
+/// Ignores every event.
 impl Reporter for () {
     fn report(&self, _: Event) {}
 }

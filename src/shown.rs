@@ -1,6 +1,6 @@
-//! URLs as they may be shown: to a person, in a log, in JSON.
+//! URLs without their secrets, for messages, logs and JSON.
 //!
-//! Queries hold tokens and signatures, and some people put a name and password into a URL. None of it is ever printed.
+//! Queries hold tokens and signatures, and URLs may hold a name and password. None of it is ever printed.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl From<Url> for Shown {
     }
 }
 
-/// Text that need not be a URL. Where it cannot be told what of it is a password, none of it is shown.
+/// Text that need not be a URL. If its password cannot be located, none of it is shown.
 impl From<&str> for Shown {
     fn from(text: &str) -> Self {
         if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
@@ -68,7 +68,7 @@ pub fn userinfo(text: &str) -> Option<&str> {
     (!name.contains(is_odd) && !directories.contains(&name) && !is_port).then_some(before)
 }
 
-/// What follows `?` or `#` in a URL: some people are given tokens and signatures there.
+/// What follows `?` or `#` in a URL, where tokens and signatures may stand.
 pub fn query(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("://")?;
     let (_, query) = rest.split_once(['?', '#'])?;

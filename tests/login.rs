@@ -148,7 +148,7 @@ fn what_the_registry_refuses_is_not_kept() {
         let run = login(&scene, &door.host, "wrong", &[]).exits(1);
         assert_eq!(
             run.stderr,
-            "error: the registry does not let us in\n  registry [HOST]\n  answered 401\n  tried the command line\n"
+            "error: the registry refused the credentials\n  registry [HOST]\n  answered 401\n  tried the command line\n"
         );
         assert!(!scene.path(".docker").exists());
         assert!(!door.heard().is_empty());

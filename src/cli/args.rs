@@ -128,7 +128,7 @@ pub(super) enum Color {
     Never,
 }
 
-/// Whom to believe.
+/// Which signatures are trusted.
 #[derive(Args)]
 #[command(next_help_heading = "Trust")]
 pub(super) struct Trust {

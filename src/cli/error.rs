@@ -89,7 +89,7 @@ pub(super) enum CommandError {
     /// Keys are to be written, and nothing says where.
     #[error("there is no trust file into which new keys could be written")]
     NoTrustFile,
-    /// Nothing says where to.
+    /// No destination is named.
     #[error("nothing says where to mirror {provider}")]
     NoDestination {
         provider: Box<address::ProviderAddr>,
@@ -100,7 +100,7 @@ pub(super) enum CommandError {
     /// A name that cannot be sent.
     #[error("`{}` cannot be the name of a user\n  expected text without a colon", printable(.username))]
     Username { username: String },
-    /// Nobody can be asked for a password.
+    /// There is no terminal to ask for a password on.
     #[error("there is no terminal to ask for the password")]
     NoTerminal,
     /// There is no password where it should be.

@@ -53,7 +53,7 @@ Environment:
   TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
   REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials
   TF_CLI_CONFIG_FILE                           the CLI configuration of tofu or terraform
-  TMPDIR                                       where packages wait of which nobody says what they are
+  TMPDIR                                       where packages of unknown size or hash are downloaded first
   SSL_CERT_FILE, SSL_CERT_DIR                  certificate authorities in place of the system's
   HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY how hosts are reached; in lower case too
   NO_COLOR, CLICOLOR_FORCE, TERM=dumb, CI      how progress is shown";
@@ -67,13 +67,13 @@ Exit codes:
   4    differs
   130  interrupted";
 
-/// How long work that cannot be stopped at once, such as inflating, may hold up the exit.
+/// How long the program waits at its exit for work that cannot be stopped at once, such as inflating.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// More threads make nothing faster that waits for disks and networks, and each costs memory.
+/// Work that waits for disks and networks gets no faster with more threads, and each costs memory.
 const MOST_THREADS: usize = 2;
 
-/// Of many small packages more are on their way at once: most of the time they wait (measured).
+/// `mirror` transfers more packages at once: they are many and small, and mostly wait (measured).
 const MIRROR_JOBS: u8 = 8;
 
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
@@ -101,8 +101,8 @@ enum Command {
 }
 
 impl Command {
-    /// How many threads work on it. What only passes on what the network gives gets by with one (measured for a copy: no slower, and
-    /// 4 MiB less).
+    /// How many threads work on it. One is enough for commands that only pass on what they download (measured for a copy: no slower,
+    /// and 4 MiB less).
     fn threads(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         match self {
@@ -126,12 +126,12 @@ struct OciPush {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Done,
-    /// Something failed, which is said already; of several things this is the gravest.
+    /// Something failed, and the error is printed. Of several failures this is the gravest category.
     Failed(Category),
 }
 
 impl Ending {
-    /// How it all ended: the gravest failure decides.
+    /// The gravest of these failures decides.
     fn of<'a>(failures: impl Iterator<Item = &'a CommandError>) -> Self {
         let gravity = |category: &Category| match category {
             Category::Interrupted => 3,
@@ -146,7 +146,7 @@ impl Ending {
     }
 }
 
-/// Keeps credentials out of core dumps. Failing that, the program is no worse than others.
+/// Keeps credentials out of core dumps, where the system allows it.
 pub(crate) fn without_core_dumps() {
     #[cfg(unix)]
     {
@@ -218,11 +218,12 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         .first()
         .and_then(|name| Path::new(name).file_stem()?.to_str());
     if name == Some("oci-push") {
-        let matches = heeding(OciPush::command()).try_get_matches_from(arguments)?;
+        let matches =
+            ignoring_empty_variables(OciPush::command()).try_get_matches_from(arguments)?;
         let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
         return Ok((Command::Push(arguments), globals));
     }
-    let matches = heeding(Tfoci::command()).try_get_matches_from(arguments)?;
+    let matches = ignoring_empty_variables(Tfoci::command()).try_get_matches_from(arguments)?;
     let Tfoci {
         command,
         mut globals,
@@ -233,8 +234,8 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
     Ok((command, globals))
 }
 
-/// A variable that is empty counts as unset, as for those of others.
-fn heeding(command: clap::Command) -> clap::Command {
+/// Treats empty variables as unset, as other programs do.
+fn ignoring_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_args(|argument| {
         let name = argument.get_env().and_then(std::env::var_os);
         match name.is_some_and(|value| value.is_empty()) {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use tfoci::error::is_deceptive;
 use tfoci::shown::{Shown, userinfo};
 
-/// A line that quotes somebody, as libraries do: not too long, and no word of it has a user's name and password.
+/// A line in which a library quotes its input: cut, and without the user's name and password of any URL in it.
 pub(super) fn quoted(line: &str) -> String {
     const LONGEST: usize = 1000;
     let mut out = match line.char_indices().nth(LONGEST) {
@@ -111,7 +111,7 @@ fn split_at_bracket(text: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// `https://name:password@host` becomes `https://…@host`. Text that is cut may lack its `@`: that is for whoever cuts.
+/// `https://name:password@host` becomes `https://…@host`. Text that is cut may lack its `@`: code that cuts has to redact first.
 fn without_userinfo(text: &str) -> Cow<'_, str> {
     const SCHEME: &str = "://";
     if !text.contains(SCHEME) || !text.contains('@') {

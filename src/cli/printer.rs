@@ -1,7 +1,7 @@
 //! The printer: the only code that writes to stdout and stderr.
 //!
-//! stdout carries the result and nothing else; everything for people goes to stderr. A reader that closes its end early
-//! has what it wanted, so a broken pipe is no failure. Every line that leaves is neutral ([`neutral`]) and without the passwords that
+//! stdout carries the result and nothing else; everything for people goes to stderr. A reader may close its end early, so a broken
+//! pipe is no failure. Every line that is written is neutral ([`neutral`]) and without the passwords that
 //! stand in arguments ([`Redaction`]).
 
 use std::error::Error as _;
@@ -61,7 +61,7 @@ pub(super) enum Tone {
     Warning,
 }
 
-/// Decides who may speak, and how.
+/// Writes results to stdout and everything else to stderr.
 #[derive(Clone)]
 pub(super) struct Printer {
     verbosity: Verbosity,
@@ -204,7 +204,7 @@ impl Printer {
     fn to_stdout(&self, text: &str) {
         let mut stdout = io::stdout().lock();
         let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
-        // Whoever closed the pipe has what they wanted.
+        // The reader closed the pipe early, and needs no more.
         let failed = written
             .err()
             .filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
@@ -224,8 +224,8 @@ impl Printer {
         let rest = plain.strip_prefix(begin).unwrap_or(&plain);
         let begin = style.force_styling(self.colorful).apply_to(begin);
         self.bars.suspend(|| {
-            // Nobody is left to tell that stderr is closed.
-            let _unheard = writeln!(io::stderr(), "{begin}{rest}");
+            // If stderr is closed, there is no place to say so.
+            let _closed = writeln!(io::stderr(), "{begin}{rest}");
         });
     }
 }
@@ -257,7 +257,7 @@ pub(super) fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let text = text.trim_end();
     // Help shows what variables hold, and nothing else that is not ours.
     let is_ours = std::env::vars_os().all(|(_, value)| !value.as_encoded_bytes().contains(&0x1b));
-    let _unheard = if error.use_stderr() {
+    let _closed = if error.use_stderr() {
         let begin = "error:";
         let rest = text.strip_prefix(begin);
         let begin = wrong().for_stderr().apply_to(rest.map_or("", |_| begin));

@@ -1,4 +1,4 @@
-//! Redaction: a password or the query of a URL that somebody wrote into an argument is not repeated.
+//! Redaction: passwords and queries of URLs in arguments are not repeated in messages.
 //!
 //! No argument takes a password, and every message about an argument repeats it. Parsers refuse such an address without showing it;
 //! this is for every other way.

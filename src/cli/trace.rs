@@ -1,4 +1,4 @@
-//! What goes over the wire, for people who want to know: decisions with `-v`, every request with `-vv`.
+//! The trace of requests: decisions with `-v`, every request with `-vv`.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use tfoci::event::{Event, Exchange, Reporter};
 
 use super::printer::{Printer, Tone};
 
-/// Whoever waits for longer wants to know why.
+/// A retry after a longer pause is shown without `-v` too.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Prints what is reported of requests. Everything in it is redacted already.
+/// Prints events about requests. URLs in them are redacted already.
 pub(super) struct Trace(pub(super) Printer);
 
 impl Reporter for Trace {

@@ -1,4 +1,4 @@
-//! Why journeys do not get through.
+//! Why journeys fail.
 
 use std::fmt;
 use std::sync::Arc;
@@ -81,17 +81,17 @@ pub enum Problem {
     /// A store.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The source does not give a package.
-    #[error("the package cannot be had")]
+    /// The source does not serve a package.
+    #[error("cannot download the package")]
     Package {
         platform: Platform,
         category: Category,
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// What the store that is copied from does not give, or gives otherwise than it should.
+    /// The store that is copied from lacks something, or has it damaged.
     #[error(transparent)]
     Unread(store::Error),
-    /// Bytes on their way.
+    /// A transfer.
     #[error(transparent)]
     Blob(#[from] blob::Error),
     /// This machine.
@@ -152,8 +152,8 @@ pub enum Problem {
     /// After a merge, some package would not be covered by the evidence: the release was made again.
     #[error("the store has packages of another release of this version")]
     Uncovered { source: trust::Error },
-    /// Somebody keeps moving the tag.
-    #[error("the tag was moved by somebody else, {attempts} times")]
+    /// Other writers keep moving the tag.
+    #[error("another writer moved the tag, {attempts} times")]
     Contended { attempts: u32 },
     /// The repository is not in the store.
     #[error("there is no repository")]
@@ -187,7 +187,7 @@ pub enum Problem {
         size: u64,
         first: Digest,
     },
-    /// The directory holds something else in this place.
+    /// The directory has something else at the package's path.
     #[error("something else is in the way\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,

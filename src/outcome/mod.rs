@@ -18,7 +18,7 @@ use crate::store::graph::StoredPackage;
 use crate::version::Version;
 pub use failure::{At, Failure, Problem};
 
-/// What became of one provider version that was published.
+/// The result of publishing one provider version.
 #[derive(Clone, Debug, Serialize)]
 pub struct Published {
     /// The provider.
@@ -31,12 +31,12 @@ pub struct Published {
     pub digest: Digest,
     /// What became of the version as a whole.
     pub status: Change,
-    /// How the release was authenticated; nothing is said of one that was there, and was not looked at again.
+    /// How the release was authenticated; `None` if the version was present and not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<Authentication>,
     /// Its packages, by platform.
     pub packages: Vec<PublishedPackage>,
-    /// What came along that nothing proves.
+    /// Blobs that were copied along and that no signature covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
     /// How many bytes of packages were written, and of what came along with them.
@@ -44,7 +44,8 @@ pub struct Published {
     pub bytes: u64,
 }
 
-/// Blobs that other tools put beside the packages of a version, such as attestations, and that `copy` carries along: nothing proves them.
+/// Blobs that other tools put beside the packages of a version, such as attestations. `copy` copies them along; no signature covers
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Beside {
     /// How many.
@@ -119,5 +120,5 @@ pub enum Change {
     Planned,
 }
 
-/// Who wants to know what became of each version, as soon as it is known: of very many, not all are kept until the end.
+/// Receives the result of each version as soon as it is known: a journey may have too many to keep them all.
 pub type OnResult<'a> = dyn Fn(Result<Published, Failure>) + Send + Sync + 'a;

@@ -135,7 +135,7 @@ pub enum Error {
         answer: String,
     },
     /// A registry, or its token server, refuses the credentials, or wants some.
-    #[error("the registry does not let us in\n  registry {host}{}\n  answered {status}{}\n  tried {}", by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
+    #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_deref()), by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
     Unauthorized {
         /// The registry.
         host: String,
@@ -263,6 +263,13 @@ fn said(answer: &str) -> String {
         String::new()
     } else {
         format!(" ({answer})")
+    }
+}
+
+fn unauthorized(tried: Option<&str>) -> &'static str {
+    match tried {
+        Some(_) => "the registry refused the credentials",
+        None => "the registry requires credentials",
     }
 }
 

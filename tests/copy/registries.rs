@@ -148,7 +148,7 @@ fn a_registry_that_lets_nobody_write_is_named() {
     let run = between(run.exits(1), from.host(), to.host()).without_result();
     assert!(
         run.stderr.starts_with(&format!(
-            "error: the registry does not let us in for {PROVIDER} in [TO]/acme/demo\n"
+            "error: the registry requires credentials for {PROVIDER} in [TO]/acme/demo\n"
         )),
         "{}",
         run.stderr

@@ -195,7 +195,7 @@ fn without_evidence_a_package_is_unverified_and_a_named_key_refuses_it() {
     let run = install_linux(&scene, &[]).succeeds();
     assert!(
         run.stderr
-            .contains("  Accepted example.com/acme/demo 1.0.0   unverified no-evidence\n   Warning example.com/acme/demo 1.0.0: no evidence is stored for this version: it was published without any, or somebody removed it\n"),
+            .contains("  Accepted example.com/acme/demo 1.0.0   unverified no-evidence\n   Warning example.com/acme/demo 1.0.0: no evidence is stored for this version: it was published without any, or the evidence was removed\n"),
         "{}",
         run.stderr
     );

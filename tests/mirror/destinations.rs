@@ -158,7 +158,7 @@ fn a_package_that_is_wrong_fails_in_both() {
     let said = stage.run(BOTH).gives(&[]).ends(3);
     for name in ["a", "b"] {
         let error = format!(
-            "error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/{name}/[ORIGIN]/acme/demo in [ORIGIN]\n"
+            "error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/{name}/[ORIGIN]/acme/demo in [ORIGIN]\n"
         );
         assert!(said.contains(&error), "{said}");
     }

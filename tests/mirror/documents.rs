@@ -265,7 +265,7 @@ error: the package metadata has another download_url than expected for [ORIGIN]/
         1,
         "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   refusing to use http
     received http://127.0.0.1:1/x.zip
 
@@ -283,7 +283,7 @@ fn what_is_secret_in_urls_is_sent_and_never_shown() {
     stage.origin.always(asks("package"), Fault::status(404));
     stage.demo("").says(1, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   the request for the package failed
     from https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip?…
     answered 404: it went wrong

@@ -46,21 +46,21 @@ fn what_is_no_zip_is_refused_although_it_is_signed() {
     expected the bytes 50 4b 03 04 at its front
     received `<!DOCTYPE html>`
 
-hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ");
     refused(b"", 1, "
   not a zip archive
     expected the bytes 50 4b 03 04 at its front
     received no bytes
 
-hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ");
     refused(&zip([]), 1, "
   the zip is empty
     expected at least one entry
     received none
 
-hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ");
 }
 
@@ -72,14 +72,14 @@ fn a_zip_that_was_cut_before_it_was_signed_is_refused() {
     expected a central directory and an end record
     received 150000 bytes
 
-hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ");
     refused(&bytes[..bytes.len() - 1], 1, "
   the zip is cut short
     expected at least 200254 bytes
     received 200253 bytes
 
-hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ");
 }
 
@@ -88,7 +88,7 @@ fn a_zip_with_something_behind_it_is_refused() {
     refused(&[&long(0)[..], b"more"].concat(), 3, "
   4 bytes follow the end of the zip
 
-hint: this version was not tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Two readers could see two packages in it: its author has to publish it again. `--platform` mirrors the others
 ");
 }
 
@@ -182,7 +182,7 @@ error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used fo
     expected a central directory and an end record
     received 150000 bytes
 
-hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ").gives(&[]);
         assert!(stage.installs().is_empty());
     }
@@ -196,7 +196,7 @@ fn only_what_is_as_it_was_signed_is_looked_at() {
     stage.demo("").says(
         3,
         "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   the bytes do not match their digest
 …",
     );

@@ -68,7 +68,7 @@ fn packages_are_held_to_the_hashes_that_are_listed() {
     }
     for (schemes, code, says) in [(&["zh:"][..], 3, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
@@ -80,7 +80,7 @@ error: the package cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in
   the zip's central directory cannot be read
     expected 3 entries
 
-hint: this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others
+hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ")] {
         let stage = Stage::new(Setup::new([demo()]).mirror_schemes(schemes).start());
         stage.origin.always(asks("package"), Fault::wrong_bytes());
@@ -117,7 +117,7 @@ fn one_hash_that_is_right_is_enough() {
     for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
         refused("mirror-version", self::hashes(hashes), 3, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: the package cannot be had for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   the bytes do not match their digest
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec

@@ -18,7 +18,7 @@ struct Asked {
 const NO_TOKEN: &str = "no token, since none was found for [ORIGIN]";
 const TOKEN: &str = "give it a token: `credentials \"[ORIGIN]\"` in the CLI configuration";
 const NOBODY: &str = "no token, since nobody is sent one for this";
-const SERVE: &str = "clients send nobody's name for it either: the registry has to serve it to all, or by a URL that is signed";
+const SERVE: &str = "clients send no credentials for it either: the registry has to serve it without, or by a signed URL";
 
 const DISCOVERY: Asked = Asked {
     kind: "discovery",
@@ -75,7 +75,7 @@ impl Asked {
     /// Errors of packages on their way are causes of another, and stand below it.
     fn error(&self, what: &str, facts: &[&str]) -> String {
         let (head, indent) = match self.kind {
-            "package" => ("the package cannot be had".to_owned(), "  "),
+            "package" => ("cannot download the package".to_owned(), "  "),
             _ => (format!("the request for the {} {what}", self.name), ""),
         };
         let mut text = format!(

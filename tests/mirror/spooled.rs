@@ -210,6 +210,6 @@ fn nowhere_to_put_it() {
 error: cannot create a temporary file in /nowhere for example.com/acme/demo 1.0.0
   No such file or directory (os error 2)
 
-hint: what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`
+hint: packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`
 ");
 }

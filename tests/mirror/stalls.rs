@@ -75,7 +75,7 @@ fn a_package_that_stands_still_for_ever_is_given_up() {
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
   Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   nothing more of the answer within 1 seconds
     at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 
@@ -91,7 +91,7 @@ fn a_server_that_answers_no_more_is_given_up() {
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
   Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   no answer within 1 seconds
     at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 
@@ -109,7 +109,7 @@ fn a_server_that_goes_away_is_given_up() {
         "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
   Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
-error: the package cannot be had for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 …",
     );

@@ -196,14 +196,14 @@ fn a_registry_that_lets_nobody_in_names_the_way() {
     let said = |hint: &str| {
         let told = stage.run(&run).ends(1);
         let hint = format!(
-            "hint: {hint}. `tfoci login {host}` keeps others; where nobody logs in, REGISTRY_AUTH_FILE names a file that has them\n"
+            "hint: {hint}. `tfoci login {host}` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them\n"
         );
         assert!(told.ends_with(&hint), "{told}");
     };
-    said("the registry wants credentials, or does not have this repository and hides that");
+    said("the registry requires credentials, or does not have this repository and hides that");
     let wrong = format!("{{\"auths\":{{\"{host}\":{{\"auth\":\"cm9ib3Q6d3Jvbmc=\"}}}}}}");
     stage.scene.write("auth.json", wrong);
-    said("they may be wrong or expired, or may not do this here");
+    said("they may be wrong or expired, or not authorize this");
 }
 
 #[test]

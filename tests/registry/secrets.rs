@@ -203,7 +203,10 @@ fn where_the_password_is_wrong() {
         assert_ne!(auth, wrong);
         std::fs::write(user.path("auth.json"), wrong).unwrap();
         let said = run_all(&user, registry.user().unwrap());
-        assert!(said.contains("does not let us in"), "{said}");
+        assert!(
+            said.contains("the registry refused the credentials"),
+            "{said}"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! What to do where a version is not mirrored: whoever mirrors is not its author, and can neither sign nor build it again.
+//! Hints for versions that are not mirrored. Users of `mirror` are not the authors of providers: they can neither sign nor build them
+//! again.
 
 use tfoci::archive;
 use tfoci::error::Category;
@@ -78,10 +79,10 @@ fn of_zip(error: &archive::Error) -> Option<&'static str> {
     Some(match error.category() {
         Category::Local => return None,
         Category::Untrusted => {
-            "this version was not tagged. Two readers could see two packages in it: whoever publishes it has to do so again. `--platform` mirrors the others"
+            "this version was not tagged. Two readers could see two packages in it: its author has to publish it again. `--platform` mirrors the others"
         }
         _ => {
-            "this version was not tagged. Clients cannot install it either: whoever publishes it has to do so again. `--platform` mirrors the others"
+            "this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others"
         }
     })
 }

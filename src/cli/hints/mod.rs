@@ -90,7 +90,7 @@ fn journey(failure: &Failure) -> Option<String> {
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
         Problem::NoEvidence => {
-            "the version was published without any, or somebody removed it: find out which before you use it. Publishing the signed release again writes its evidence".to_owned()
+            "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence".to_owned()
         }
         Problem::Evidence { .. } => {
             "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()

@@ -26,9 +26,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
         source::Error::Disk(disk::Error::TempFile { .. }) => {
-            "what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`".to_owned()
+            "packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`".to_owned()
         }
-        source::Error::Unauthorized { tried, .. } => return introduce(tried),
+        source::Error::Unauthorized { tried, .. } => return authenticate(tried),
         source::Error::Status { status: 429, retry_after: Some(_), .. } => {
             "run it again when that time has passed: what is done is not repeated".to_owned()
         }
@@ -91,8 +91,8 @@ fn absent(what: &source::Document) -> Option<&'static str> {
     }
 }
 
-/// How to be somebody, where nobody gets anything.
-fn introduce(tried: &source::AuthTried) -> Option<String> {
+/// How to authenticate to the source.
+fn authenticate(tried: &source::AuthTried) -> Option<String> {
     let text = match tried {
         source::AuthTried::NoToken { host } => match tokens::variable(host) {
             Some(variable) => format!("give it a token: {variable}, or a `credentials` block in the CLI configuration"),
@@ -111,7 +111,7 @@ fn introduce(tried: &source::AuthTried) -> Option<String> {
             "tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired".to_owned()
         }
         source::AuthTried::Nothing => {
-            "clients send nobody's name for it either: the registry has to serve it to all, or by a URL that is signed".to_owned()
+            "clients send no credentials for it either: the registry has to serve it without, or by a signed URL".to_owned()
         }
     };
     Some(text)

@@ -1,4 +1,4 @@
-//! Hints about what stands between us and a host: certificates, silence, credentials.
+//! Hints about hosts that cannot be reached, or that want credentials.
 
 use tfoci::credentials;
 use tfoci::http;
@@ -32,15 +32,15 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
     Some(text)
 }
 
-/// What to do about a registry that does not let us in, with credentials or without.
-pub(super) fn stranger(host: &str, has_tried: bool) -> String {
+/// What to do about a registry that refused credentials, or that got none.
+pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
     let why = if has_tried {
-        "they may be wrong or expired, or may not do this here"
+        "they may be wrong or expired, or not authorize this"
     } else {
-        "the registry wants credentials, or does not have this repository and hides that"
+        "the registry requires credentials, or does not have this repository and hides that"
     };
     format!(
-        "{why}. `tfoci login {host}` keeps others; where nobody logs in, REGISTRY_AUTH_FILE names a file that has them"
+        "{why}. `tfoci login {host}` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them"
     )
 }
 

@@ -21,14 +21,14 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             ..
         } => return reach::host(error),
         store::Error::Credentials(error) => return reach::credentials(error),
-        // Whoever is logging in need not be told to.
+        // `tfoci login` must not recommend itself.
         store::Error::Unauthorized { tried, .. }
             if tried.as_deref() == Some(credentials::TYPED) =>
         {
             return None;
         }
         store::Error::Unauthorized { host, tried, .. } => {
-            return Some(reach::stranger(host, tried.is_some()));
+            return Some(reach::unauthorized(host, tried.is_some()));
         }
         store::Error::RefusedElsewhere { registry, .. } => {
             return Some(format!(

@@ -157,7 +157,7 @@ fn a_full_disk_is_named() {
 error: cannot write a temporary file in [TMP]/tmp for example.com/acme/demo 1.0.0
   File too large (os error 27)
 
-hint: what nobody says the size or hash of has to wait there. Make room, name another directory with TMPDIR, or have less there at once with `--jobs 1`
+hint: packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`
 ");
     assert!(stage.installs().is_empty());
 }
