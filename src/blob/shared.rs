@@ -210,7 +210,7 @@ mod tests {
     use crate::archive::zipfile::{executable, zip};
     use crate::disk::temp_file::TempFileBudget;
 
-    /// A remote package that comes in pieces of a hundred bytes, and notes where it was opened.
+    /// A remote package that comes in pieces of fifty bytes, and notes where it was opened.
     #[derive(Clone)]
     struct Remote(Bytes, Arc<StdMutex<Vec<u64>>>);
 
@@ -230,7 +230,7 @@ mod tests {
         async fn open(&self, from: u64) -> Result<Body, Error> {
             self.1.lock().unwrap().push(from);
             let rest = self.0.slice(from as usize..);
-            let pieces: Vec<_> = rest.chunks(100).map(Bytes::copy_from_slice).collect();
+            let pieces: Vec<_> = rest.chunks(50).map(Bytes::copy_from_slice).collect();
             Ok(Body::new(futures_util::stream::iter(
                 pieces.into_iter().map(Ok),
             )))
@@ -289,6 +289,6 @@ mod tests {
             assert_eq!(read(proven(&shared).await.unwrap()).await, bytes);
         };
         reading.now_or_never().expect("never waits");
-        assert_eq!(*opened.lock().unwrap(), [0, 200]);
+        assert_eq!(*opened.lock().unwrap(), [0, 100]);
     }
 }

@@ -1,7 +1,7 @@
 //! Exactly the versions and packages that lock files name.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::VersionFilter;
 use crate::address::ProviderAddr;
@@ -25,12 +25,12 @@ struct Locked {
 
 impl Locks {
     /// Adds what a lock file names.
-    pub fn add(&mut self, path: &PathBuf, file: LockFile) {
+    pub fn add(&mut self, path: &Path, file: LockFile) {
         for (provider, entry) in file.entries {
             let versions = self.0.entry(provider).or_default();
             let locked = versions.entry(entry.version).or_default();
             locked.hashes.extend(entry.hashes);
-            locked.files.insert(path.clone());
+            locked.files.insert(path.to_owned());
         }
     }
 

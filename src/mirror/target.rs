@@ -48,7 +48,7 @@ pub(super) struct Missing<'t, D> {
 
 /// How a store compares with what is wanted of a version.
 pub(super) enum Comparison<'t, D> {
-    Present(Published),
+    Present(Box<Published>),
     Missing(Box<Missing<'t, D>>),
 }
 
@@ -129,7 +129,8 @@ impl<'a, D: WriteStore> Target<'a, D> {
             read = self.hold_to_lock(version, stored, wanted).await?;
             let missing = self.missing(stored, wanted, can_prove);
             if missing.is_empty() {
-                return Ok(Comparison::Present(self.present(version, stored, &read)));
+                let published = self.present(version, stored, &read);
+                return Ok(Comparison::Present(Box::new(published)));
             }
             platforms = Some(missing);
         }

@@ -111,7 +111,7 @@ impl<D: WriteStore> Journey<'_, D> {
             let compared = target.compare(version, stored, wanted.as_deref(), can_prove);
             match compared.await {
                 Ok(Comparison::Present(published)) => {
-                    settled.push(Settled::present(target, published));
+                    settled.push(Settled::present(target, *published));
                 }
                 Ok(Comparison::Missing(one)) => missing.push(*one),
                 Err(problem) => {

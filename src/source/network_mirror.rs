@@ -277,7 +277,10 @@ impl NetworkMirror {
         let mut downloaded = package::resolve(unknown.collect()).await?.into_iter();
         let packages = metas.into_iter().filter_map(|(platform, meta)| {
             let (expected, location) = match meta.digest {
-                Some(digest) => (Expected { digest, size: 0 }, PackageMeta::Remote(meta)),
+                Some(digest) => (
+                    Expected { digest, size: 0 },
+                    PackageMeta::Remote(Box::new(meta)),
+                ),
                 None => {
                     let package = downloaded.next()?;
                     let location = SourcePackage::Remote(package);

@@ -32,7 +32,7 @@ const ABREAST: usize = 8;
 #[derive(Clone, Debug)]
 pub enum PackageMeta {
     /// It is at a URL. Its size may be unknown.
-    Remote(RemoteMeta),
+    Remote(Box<RemoteMeta>),
     /// Everything is known about it.
     Complete(SourcePackage),
 }
@@ -93,7 +93,7 @@ pub struct RemoteMeta {
 /// Finds out what the source does not say about the packages of a version.
 pub(super) async fn complete(metas: Vec<PackageMeta>) -> Result<Vec<SourcePackage>, Error> {
     let remote = metas.iter().filter_map(|meta| match meta {
-        PackageMeta::Remote(remote) => Some(remote.clone()),
+        PackageMeta::Remote(remote) => Some(RemoteMeta::clone(remote)),
         PackageMeta::Complete(_) => None,
     });
     let mut found = resolve(remote.collect()).await?.into_iter();

@@ -127,7 +127,7 @@ fn a_destination_that_refuses_stops_no_other() {
     for line in lines {
         assert!(said.contains(line), "{line}{said}");
     }
-    assert_eq!(layout(&stage, "a").is_empty(), false);
+    assert!(!layout(&stage, "a").is_empty());
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl Metadata {
                 digest: self.digest,
                 size: self.size.unwrap_or_default(),
             },
-            location: PackageMeta::Remote(RemoteMeta {
+            location: PackageMeta::Remote(Box::new(RemoteMeta {
                 location: PackageLocation {
                     renewal: Some(renewal),
                     ..self.location
@@ -109,7 +109,7 @@ impl Metadata {
                 size: self.size,
                 hashes: Vec::new(),
                 opened: None,
-            }),
+            })),
         }
     }
 
