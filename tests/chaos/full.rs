@@ -55,9 +55,8 @@ fn has_failed(victim: &Victim, fault: &Fault<'_>) -> bool {
     if run.status != Some(0) {
         says_why(run);
     }
-    victim.shows_nothing_half_done();
     victim.cleaned_up();
-    victim.finishes();
+    victim.judge();
     true
 }
 

@@ -42,8 +42,7 @@ fn is_killed(victim: &Victim, fault: &Fault<'_>) -> bool {
         "{fault:?}\n{}",
         log.lines().rev().take(4).collect::<Vec<_>>().join("\n")
     );
-    victim.shows_nothing_half_done();
-    victim.finishes();
+    victim.judge();
     true
 }
 

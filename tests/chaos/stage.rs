@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,9 @@ pub struct Seen {
 
 /// A file's bytes or a directory, and its mode.
 pub type Tree = BTreeMap<PathBuf, (Option<Vec<u8>>, u32)>;
+
+/// The files and directories that a run has left: their paths without what is random, bytes, modes, and numbers of links.
+pub type Remains = Vec<(PathBuf, Option<Vec<u8>>, u32, u64)>;
 
 impl Stage {
     pub fn new(platforms: &[&str]) -> Self {
@@ -89,6 +93,24 @@ impl Stage {
         let mut tree = Tree::new();
         collect(&self.scene.path(directory), Path::new(""), &mut tree);
         tree
+    }
+
+    pub fn remains(&self, directory: &str) -> Remains {
+        let root = self.scene.path(directory);
+        let steady = |name: &OsStr| match name.to_str().unwrap().starts_with(UNFINISHED) {
+            true => UNFINISHED.into(),
+            false => name.to_owned(),
+        };
+        let nodes = self.tree(directory).into_iter();
+        let mut remains: Remains = nodes
+            .map(|(path, (content, mode))| {
+                let links = fs::symlink_metadata(root.join(&path)).unwrap().nlink();
+                let path = path.iter().map(steady).collect();
+                (path, content, mode, links)
+            })
+            .collect();
+        remains.sort();
+        remains
     }
 
     /// Puts a copy of one directory in the place of another; of none, nothing.

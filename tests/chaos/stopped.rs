@@ -153,9 +153,8 @@ fn at_every_rename() {
                     "{nth}: {}",
                     run.stderr
                 );
-                victim.shows_nothing_half_done();
                 victim.cleaned_up();
-                victim.finishes();
+                victim.judge();
                 if !log.contains(&format!("--- SIG{signal} ")) {
                     break;
                 }

@@ -1,7 +1,8 @@
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::stage::{PLATFORMS, PROVIDER, Seen, Stage, Tree, unfinished};
+use super::stage::{PLATFORMS, PROVIDER, Remains, Seen, Stage, Tree, unfinished};
 
 /// The directory that a victim writes to.
 pub const PLACE: &str = "place";
@@ -14,6 +15,8 @@ pub struct Victim {
     work: Work,
     /// What an undisturbed run prints, and what it leaves.
     expected: (String, Tree),
+    /// What has been left so far and was judged.
+    judged: RefCell<BTreeSet<Remains>>,
 }
 
 /// What the run is for.
@@ -51,6 +54,7 @@ impl Victim {
             before,
             work,
             expected,
+            judged: RefCell::default(),
         };
         let stage = &victim.stage;
         stage.reset("undisturbed", before);
@@ -79,6 +83,17 @@ impl Victim {
             Work::Push(more, _) => Stage::push(place, more),
             Work::Copy(_) => Stage::copy(place),
             Work::Install(form) => Stage::install(place, &[form]),
+        }
+    }
+
+    /// Judges what a run has left: nothing half done is visible, and the same command finishes. It is judged once, however often
+    /// runs end in it, since readers and the next run find nothing but these files.
+    #[track_caller]
+    pub fn judge(&self) {
+        let remains = self.stage.remains(PLACE);
+        if self.judged.borrow_mut().insert(remains) {
+            self.shows_nothing_half_done();
+            self.finishes();
         }
     }
 
