@@ -248,11 +248,16 @@ async fn an_upload_that_nobody_takes_comes_to_an_end() {
 #[tokio::test]
 async fn a_slow_source_is_not_the_servers_fault() {
     let registry = start(Personality::Plain);
+    registry.always(matching("GET", "/silent"), Fault::Stall);
     let user = hasty(User::of(&registry, "acme/demo"));
     let http = Http::new(user.settings);
     let base = http.base(registry.host()).unwrap();
-    let slow = futures_util::stream::once(async {
-        tokio::time::sleep(Duration::from_millis(900)).await;
+    // It gives its bytes when another request has been waited for as long as a server may be silent.
+    let silent = Request::new(reqwest::Method::GET, base.join("v2/silent").unwrap(), &base);
+    let waited = http.clone();
+    let slow = futures_util::stream::once(async move {
+        let error = waited.send(silent.whole(1)).await.err();
+        assert!(error.is_some_and(|error| error.is_passing()));
         Ok::<_, std::io::Error>(bytes::Bytes::from_static(b"late"))
     });
     let payload = Payload::Stream {
