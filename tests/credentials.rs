@@ -88,3 +88,81 @@ fn an_authfile_stands_for_all_files() {
         ]
     );
 }
+
+#[test]
+fn a_configuration_that_cannot_be_used_says_why() {
+    const PASSWORD: &str = "username = \"me\"\npassword = \"hunter2\"";
+    const HELPER: &str = "docker_credentials_helper";
+    let credentials = |label: &str, body: &str| {
+        format!("oci_credentials \"{label}\" {{\n{body}\n}}\n").into_bytes()
+    };
+    for (text, problem) in [
+        (b"\xff".to_vec(), "neither HCL nor JSON: not UTF-8 text"),
+        (b"a =\n".to_vec(), "not valid HCL, at line 2, column 1"),
+        (b"{\"a\": ".to_vec(), "not valid JSON, at line 1, column 6"),
+        (
+            credentials("example.com", ""),
+            "the `oci_credentials` block for `example.com` has no credentials, expected username and password, access_token and refresh_token, or docker_credentials_helper",
+        ),
+        (
+            credentials("example.com", &format!("{PASSWORD}\n{HELPER} = \"x\"")),
+            "the `oci_credentials` block for `example.com` has several kinds of credentials, expected username and password, access_token and refresh_token, or docker_credentials_helper",
+        ),
+        (
+            credentials("example.com", "username = \"me\""),
+            "the `oci_credentials` block for `example.com` has `username` without `password`",
+        ),
+        (
+            credentials("example.com/a", &format!("{HELPER} = \"x\"")),
+            "the `oci_credentials` block for `example.com/a` has a path and `docker_credentials_helper`, expected a domain alone: helpers know no paths",
+        ),
+        (
+            credentials("example.com", &format!("{HELPER} = \"a/b\"")),
+            "`a/b` is not the name of a credential helper, expected NAME of a program docker-credential-NAME, without path separators",
+        ),
+        (
+            credentials("https://example.com", PASSWORD),
+            "`https://example.com` is not a registry, or a part of one, expected DOMAIN or DOMAIN/PATH",
+        ),
+        (
+            b"credentials_helper \"a/b\" {\n}\n".to_vec(),
+            "`a/b` is not the name of a token helper, expected NAME of a program terraform-credentials-NAME, without path separators",
+        ),
+        (
+            b"host \"a..b\" {\n}\n".to_vec(),
+            "the label of a `host` block is no host, `a..b` is not a host name: it has an empty label, expected something before and after every dot",
+        ),
+        (
+            b"oci_default_credentials {\n  discover_ambient_credentials = false\n  docker_style_config_files = []\n}\n".to_vec(),
+            "`docker_style_config_files` is set while `discover_ambient_credentials` is false",
+        ),
+        (
+            b"provider_installation {\n  direct {}\n  dev_overrides {}\n}\n".to_vec(),
+            "`dev_overrides` stands behind an installation method, expected it before all of them",
+        ),
+    ] {
+        let scene = Scene::new();
+        scene.write(".terraformrc", text);
+        let file = "[TMP]/.terraformrc";
+        assert_eq!(
+            considered(&scene, &[])[1],
+            format!("{file}: cannot be used: {file} is not a CLI configuration, {problem}")
+        );
+    }
+}
+
+#[test]
+fn an_entry_that_cannot_be_used_is_named_before_anything_is_asked() {
+    let scene = Scene::new();
+    scene.write(
+        ".docker/config.json",
+        r#"{"auths": {"example.com": {"auth": "!"}}}"#,
+    );
+    let versions = ["versions", "acme/demo", "--exact-repository"];
+    let from = ["--from", "example.com/mirror/demo"];
+    let run = scene.tfoci(versions.into_iter().chain(from)).exits(1);
+    assert_eq!(
+        run.stderr,
+        "error: the entry `example.com` of [TMP]/.docker/config.json cannot be used: its `auth` is not base64 of text for registry.opentofu.org/acme/demo in example.com/mirror/demo\n"
+    );
+}

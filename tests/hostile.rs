@@ -60,6 +60,48 @@ fn push_refuses_all_that_it_can_see() {
 }
 
 #[test]
+fn what_was_expected_and_received_is_said() {
+    for (label, facts) in [
+        (
+            "a stub before the zip, offsets not shifted",
+            stub as fn(&[u8]) -> String,
+        ),
+        ("device", |_| "  received type 0o20000\n".to_owned()),
+        ("bzip2", |_| {
+            "  expected 0 (stored) or 8 (deflate)\n  received 12\n".to_owned()
+        }),
+        ("an unlisted entry between others", |zip| {
+            let mut headers = (0..zip.len()).filter(|at| zip[*at..].starts_with(b"PK\x03\x04"));
+            // Behind the executable and `x`.
+            let hidden = headers.nth(2).unwrap();
+            format!("  received a local header at byte {hidden}\n")
+        }),
+    ] {
+        let case = cases()
+            .into_iter()
+            .find(|case| case.label == label)
+            .unwrap();
+        let author = Author::new();
+        let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", &case.zip);
+        release.write(&author.scene.path("dist"));
+        let said = author.push(&[]).exits(case.exit.into()).stderr;
+        for fact in facts(&case.zip).lines() {
+            let is_said = said
+                .lines()
+                .any(|line| line.trim_start() == fact.trim_start());
+            assert!(is_said, "{label}\n{fact}\n{said}");
+        }
+    }
+}
+
+/// The end record is the last 22 bytes. The directory ends where it begins, and as much before as was put before the zip.
+fn stub(zip: &[u8]) -> String {
+    let (end, stub) = (zip.len() - 22, "#!/bin/sh\n".len());
+    let found = end - stub;
+    format!("  expected its end at byte {end}\n  received byte {found}\n")
+}
+
+#[test]
 fn install_refuses_all_of_them() {
     let mut wrong = Vec::new();
     for case in cases() {

@@ -317,7 +317,7 @@ fn arguments_that_cannot_be_meant() {
     );
     check(
         &["login", "example.com", "-u", "a:b", "--password-stdin"],
-        "error: `a:b` cannot be the name of a user\n",
+        "error: `a:b` cannot be the name of a user\n  expected text without a colon\n",
     );
     check(
         &["login", "example.com", "-u", "me", "--password", "hunter2"],

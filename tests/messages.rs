@@ -7,11 +7,14 @@ use crate::support::author::Author;
 
 mod arguments;
 mod belief;
+mod census;
 mod folder;
+mod library;
 mod packages;
 mod publication;
 mod reading;
 mod shapes;
+mod texts;
 mod trust;
 
 /// One way to be told no.

@@ -90,6 +90,10 @@ fn certificates_that_cannot_be_used_are_named() {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let run = push(&author, host, &options).exits(exit);
         let said = run.stderr.replace(host, "127.0.0.1:[PORT]");
+        let said = said.replace(
+            " for registry.opentofu.org/acme/demo 1.0.0 in 127.0.0.1:[PORT]/acme/demo\n",
+            "\n",
+        );
         assert!(said.contains(wanted), "{said}\n{wanted}");
         assert_eq!(run.stdout, "");
     };
@@ -111,7 +115,7 @@ fn certificates_that_cannot_be_used_are_named() {
     check(
         &["--client-cert=HOST=robot.crt", "--ca-file=ca.pem"],
         1,
-        "error: robot.crt cannot be used as client certificate for ",
+        "error: robot.crt cannot be used as client certificate\n  expected a certificate and its private key, in PEM\n",
     );
     check(
         &[
@@ -120,17 +124,17 @@ fn certificates_that_cannot_be_used_are_named() {
             "--ca-file=ca.pem",
         ],
         1,
-        "error: robot.crt with other.key cannot be used as client certificate for ",
+        "error: robot.crt with other.key cannot be used as client certificate\n  expected a certificate and its private key, in PEM\n",
     );
     check(
         &["--ca-file=empty.pem"],
         1,
-        "error: empty.pem holds no certificates for ",
+        "error: empty.pem holds no certificates\n  expected certificates in PEM\n",
     );
     check(
         &["--ca-file=broken.pem"],
         1,
-        "error: broken.pem cannot be used as certificate authorities for ",
+        "error: broken.pem cannot be used as certificate authorities\n  expected certificates in PEM\n",
     );
     check(
         &[],

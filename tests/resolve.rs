@@ -117,3 +117,16 @@ fn an_address_that_a_template_cannot_map_is_no_usage_error() {
         ])
         .exits(1);
 }
+
+#[test]
+fn a_name_that_becomes_too_long_is_refused() {
+    let template = format!("registry.example.net/{}", "{type}".repeat(60));
+    let shown = template.split_at(200).0;
+    let run = Scene::new().tfoci(["resolve", "acme/demodemodemo", "--from", &template]);
+    assert_eq!(
+        run.exits(2).stderr,
+        format!(
+            "error: the repository template `{shown}…` is wrong\n  the template is longer than 512 bytes\n"
+        )
+    );
+}

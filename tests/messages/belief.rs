@@ -2,6 +2,7 @@
 
 use super::{Case, check};
 use crate::support::author::Author;
+use crate::support::signer::Signer;
 
 const NOTHING: fn(&Author) = |_| {};
 
@@ -100,6 +101,19 @@ error: cannot read keys/acme.asc
             says: r"
 error: cannot read missing.asc
   No such file or directory (os error 2)
+",
+        },
+        Case {
+            label: "more keys than any owner has",
+            given: |author| {
+                author.with_release_in_place();
+                let many = Signer::acme().public_armored().repeat(257);
+                author.scene.write("many.asc", many);
+            },
+            arguments: "push dist --provider acme/demo --key many.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: there are more than 256 keys for registry.opentofu.org/acme/demo 1.0.0 in dist
 ",
         },
         Case {

@@ -55,6 +55,25 @@ error: the tag leads to a module package for registry.opentofu.org/acme/demo 1.0
 ",
         ),
         shape(
+            "tag-is-descriptor",
+            |author| layout(author, "tag-is-descriptor"),
+            1,
+            r"
+error: the tag leads to a bare descriptor for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected a provider's index
+",
+        ),
+        shape(
+            "tag-artifact-type-unsupported",
+            |author| layout(author, "tag-artifact-type-unsupported"),
+            1,
+            r"
+error: the tag leads to another kind of artifact for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  expected application/vnd.opentofu.provider
+  received application/vnd.example.chart
+",
+        ),
+        shape(
             "tag-is-docker-list",
             |author| layout(author, "tag-is-docker-list"),
             1,

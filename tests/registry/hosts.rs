@@ -100,12 +100,11 @@ async fn a_realm_without_tls_never_sees_the_password() {
     registry.always(matching("GET", "/v2/"), Fault::Answer(refusal.clone()));
     registry.always(matching("HEAD", "/v2/"), Fault::Answer(refusal));
     let user = trusting(User::of(&registry, "acme/demo"), &authority);
-    let error = user.push().await.unwrap_err();
+    let text = user.push().await.unwrap_err().to_string();
     assert!(
-        error
-            .to_string()
-            .contains("token server that cannot be used"),
-        "{error}"
+        text.contains(" names a token server that cannot be used for ")
+            && text.ends_with("\n  expected an https URL"),
+        "{text}"
     );
 }
 

@@ -173,9 +173,12 @@ async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
     for (link, says) in [
         (
             "<https://elsewhere.example/v2/x/tags/list>; rel=\"next\"",
-            "another host",
+            "the list of tags goes on at another host\n  received https://elsewhere.example/",
         ),
-        ("</v2/acme/demo/tags/list>; rel=\"next\"", "does not end"),
+        (
+            "</v2/acme/demo/tags/list>; rel=\"next\"",
+            "the list of tags does not end\n  at ",
+        ),
     ] {
         let (registry, user) = pushed().await;
         registry.always(matching("GET", "/tags/list"), Fault::with("link", link));

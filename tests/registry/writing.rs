@@ -120,11 +120,10 @@ async fn an_upload_without_location_is_an_error_that_says_so() {
     let registry = start(Personality::Plain);
     registry.always(matching("POST", "/uploads/"), Fault::without("location"));
     let error = User::of(&registry, "acme/demo").push().await.unwrap_err();
+    let text = error.to_string();
     assert!(
-        error
-            .to_string()
-            .contains("does not say where to upload to"),
-        "{error}"
+        text.starts_with("the registry does not say where to upload to for "),
+        "{text}"
     );
 }
 

@@ -1,0 +1,275 @@
+//! Each sentence that an error of the library can say is expected by some test.
+//!
+//! The sentences are those of `#[error("…")]` in `src`, read when this runs. A placeholder stands for anything on its line. An
+//! expectation is a text between quotes in a test: in `tests`, without what the tests stand on, or in a unit test of `src`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use crate::architecture::source::{is_for_tests, rust_files};
+
+/// Sentences that no test expects, and why.
+const EXCEPTIONS: [(&str, &str); 24] = [
+    // They cannot be provoked.
+    (
+        "the zip cannot be read",
+        "the disk fails in the middle of a file",
+    ),
+    (
+        "there is no home directory to keep credentials in",
+        "the user database always names one",
+    ),
+    (
+        "the HTTP client cannot be made",
+        "no setting of ours is refused",
+    ),
+    (
+        "the manifest cannot be written",
+        "what was built here can be written as JSON",
+    ),
+    (
+        "{} cannot be written",
+        "what was built here can be written as JSON",
+    ),
+    (
+        "this build cannot check OpenPGP signatures",
+        "these tests are of a build that can",
+    ),
+    (
+        "the keys in `{}` are too long",
+        "files and documents are held to the same limit before",
+    ),
+    (
+        "the bytes are not there",
+        "stores put a sentence of their own in its place",
+    ),
+    // They can, and still need a test.
+    ("the bytes are not given", "to do"),
+    ("there are more bytes than the limit", "to do"),
+    ("the server refers to a URL that cannot be used", "to do"),
+    ("refusing to use http after https", "to do"),
+    (
+        "the credentials hold characters that cannot be sent",
+        "to do",
+    ),
+    ("{} has only private addresses", "to do"),
+    ("the size {size} is negative", "to do"),
+    ("the manifest is too large for a registry", "to do"),
+    ("the evidence names no usable plugin protocols", "to do"),
+    ("another writer moved the tag, {attempts} times", "to do"),
+    ("the version {version} has no tag of its own", "to do"),
+    (
+        "  received {tag}, by which clients list it and cannot fetch it",
+        "to do",
+    ),
+    ("the package is not signed by a pinned key", "to do"),
+    (
+        "the registry answered {status} to a request for the {what}{}",
+        "to do",
+    ),
+    ("is of an unsupported kind", "to do"),
+    ("nests deeper than {} levels", "to do"),
+];
+
+/// Files of the tests' foundations that hold expectations.
+const TABLES: [&str; 1] = ["tests/support/hostile.rs"];
+
+#[test]
+fn every_sentence_is_expected_by_a_test() {
+    let mut errors = Vec::new();
+    let mut expectations = Vec::new();
+    for file in rust_files(Path::new("src")) {
+        let tokens = tokens(&file);
+        if file
+            .iter()
+            .any(|name| name.to_str().unwrap().contains("tests"))
+        {
+            texts(tokens, &mut expectations);
+        } else {
+            let mut found = Vec::new();
+            of_errors(tokens, &mut found, &mut expectations);
+            let place = |(line, text)| (format!("{}:{line}", file.display()), text);
+            errors.extend(found.into_iter().map(place));
+        }
+    }
+    for file in rust_files(Path::new("tests")) {
+        let is_table = TABLES.iter().any(|table| file == Path::new(table));
+        let is_foundation = file.starts_with("tests/support") && !is_table;
+        if !is_foundation && file != Path::new(file!()) {
+            texts(tokens(&file), &mut expectations);
+        }
+    }
+    let lines: BTreeSet<&str> = expectations.iter().flat_map(|text| text.lines()).collect();
+    let mut missing = Vec::new();
+    for (place, text) in &errors {
+        let unexpected = |said: &&str| {
+            let is_exception = EXCEPTIONS.iter().any(|(sentence, _)| sentence == said);
+            !is_exception && !lines.iter().any(|line| says(line, said))
+        };
+        missing.extend(
+            text.lines()
+                .filter(unexpected)
+                .map(|said| format!("{place}: {said}")),
+        );
+    }
+    assert!(
+        missing.is_empty(),
+        "{}\n{}",
+        missing.join("\n"),
+        missing.len()
+    );
+}
+
+/// Whether a line of an expectation says a line of an error, with anything in the places of what is in braces.
+fn says(line: &str, error: &str) -> bool {
+    let mut rest = line;
+    parts(error.trim_start()).iter().all(|part| {
+        let found = rest.find(part.as_str());
+        rest = found.map_or("", |at| &rest[at + part.len()..]);
+        found.is_some()
+    })
+}
+
+fn tokens(file: &Path) -> TokenStream {
+    fs::read_to_string(file).unwrap().parse().unwrap()
+}
+
+/// The texts before, between and behind the placeholders of a line.
+fn parts(line: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        let last = parts.len() - 1;
+        match character {
+            '{' | '}' if characters.next_if_eq(&character).is_some() => parts[last].push(character),
+            '{' => {
+                characters.by_ref().find(|character| *character == '}');
+                parts.push(String::new());
+            }
+            character => parts[last].push(character),
+        }
+    }
+    parts
+}
+
+/// The texts of `#[error("…")]` with their lines, and apart from them those of unit tests.
+fn of_errors(
+    tokens: TokenStream,
+    errors: &mut Vec<(usize, String)>,
+    expectations: &mut Vec<String>,
+) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (place, token) in tokens.iter().enumerate() {
+        let TokenTree::Group(group) = token else {
+            continue;
+        };
+        let before = &tokens[place.saturating_sub(5)..place];
+        let is_test = before
+            .iter()
+            .enumerate()
+            .any(|(at, _)| is_for_tests(&before[at..]));
+        if is_test {
+            texts(group.stream(), expectations);
+            continue;
+        }
+        let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+        match &inner[..] {
+            [TokenTree::Ident(name), TokenTree::Group(arguments)] if name == "error" => {
+                if let Some(TokenTree::Literal(text)) = arguments.stream().into_iter().next() {
+                    let line = text.span().start().line;
+                    errors.push((line, unquote(&text.to_string()).unwrap()));
+                }
+            }
+            _ => of_errors(group.stream(), errors, expectations),
+        }
+    }
+}
+
+/// Every text between quotes.
+fn texts(tokens: TokenStream, found: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => texts(group.stream(), found),
+            TokenTree::Literal(literal) => found.extend(unquote(&literal.to_string())),
+            _ => {}
+        }
+    }
+}
+
+/// What a text between quotes stands for; nothing for other literals.
+fn unquote(literal: &str) -> Option<String> {
+    if let Some(raw) = literal.strip_prefix('r') {
+        return Some(raw.trim_matches('#').trim_matches('"').to_owned());
+    }
+    let mut characters = literal
+        .strip_prefix('"')?
+        .strip_suffix('"')?
+        .chars()
+        .peekable();
+    let mut text = String::new();
+    while let Some(character) = characters.next() {
+        match (character, character == '\\') {
+            (_, true) => match characters.next()? {
+                'n' => text.push('\n'),
+                't' => text.push('\t'),
+                'u' => {
+                    let digits: String = characters.by_ref().take_while(|c| *c != '}').collect();
+                    let number = u32::from_str_radix(digits.trim_start_matches('{'), 16);
+                    text.push(char::from_u32(number.ok()?)?);
+                }
+                // The line goes on below.
+                '\n' => while characters.next_if(|c| c.is_whitespace()).is_some() {},
+                other => text.push(other),
+            },
+            (character, _) => text.push(character),
+        }
+    }
+    Some(text)
+}
+
+#[test]
+fn placeholders_stand_for_anything() {
+    for (line, error, expected) in [
+        (
+            "error: `x` is not y for acme/demo",
+            "`{}` is not {0.a:?}",
+            true,
+        ),
+        ("    expected {A} of B", "  expected {{A}} of {b}", true),
+        ("    expected A of B", "  expected {{A}} of {b}", false),
+        ("x` is not y", "`{}` is not {}", false),
+        ("`x` is y, not z", "`{}` is not {}", false),
+        ("one two", "{} one", false),
+    ] {
+        assert_eq!(says(line, error), expected, "{line} {error}");
+    }
+}
+
+#[test]
+fn sentences_of_errors_and_texts_of_tests_are_told_apart() {
+    let code = r##"
+        #[derive(Debug, thiserror::Error)]
+        enum Error {
+            #[error("one {}", printable(.path))]
+            One { path: String },
+            #[error(transparent)]
+            Two(Other),
+            #[error("\
+                three\n  \u{2026}")]
+            Three,
+        }
+        fn f() { println!("no test") }
+        #[cfg(test)]
+        mod tests {
+            const A: &str = r#"four"#;
+        }
+    "##;
+    let (mut errors, mut expectations) = (Vec::new(), Vec::new());
+    of_errors(code.parse().unwrap(), &mut errors, &mut expectations);
+    let errors: Vec<&str> = errors.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(errors, ["one {}", "three\n  …"]);
+    assert_eq!(expectations, ["four"]);
+}
