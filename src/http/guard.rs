@@ -55,7 +55,7 @@ pub(super) struct Private(Mutex<HashMap<String, bool>>);
 
 impl Private {
     /// Whether every address of the host of a URL is private: then it is where its neighbours are, which are private too. One
-    /// address among others proves nothing: whoever owns a name adds to it whatever they like.
+    /// address among others proves nothing: the owner of a name can add any address to it.
     pub(super) async fn has(&self, url: &Url) -> bool {
         let Some(Host::Domain(name)) = url.host() else {
             return is_private_literal(url);

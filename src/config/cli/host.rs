@@ -1,4 +1,4 @@
-//! What the CLI configuration says about the hosts that providers come from: tokens, who knows more of them, and services.
+//! The blocks of the CLI configuration about the hosts that providers come from: tokens, a helper for tokens, services.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use crate::secret::Secret;
 /// `credentials "HOST" { token = "…" }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostToken {
-    /// The provider registry, as it is written.
+    /// The host of the provider registry, as it is written.
     pub host: String,
     /// The token.
     pub token: Secret,
 }
 
-/// `host "HOST" { services = { … } }`: takes the place of what the host says about itself
+/// `host "HOST" { services = { … } }`: replaces the discovery document of the host
 /// ([clients: host blocks](crate::clients#host-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostServices {
     /// The host.
     pub host: Hostname,
-    /// Its services and their URLs, as they are written. What is no text is no URL, and left out.
+    /// The services and their URLs, as they are written. Values that are not text are left out.
     pub services: BTreeMap<String, String>,
 }
 
-/// `credentials_helper "NAME" { args = [ … ] }`: a program that knows tokens.
+/// `credentials_helper "NAME" { args = [ … ] }`: a program that has tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialsHelper {
     /// The `NAME` of a program `terraform-credentials-NAME`.
     pub name: String,
-    /// What it is told before the verb.
+    /// The arguments before the verb.
     pub arguments: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl CredentialsHelper {
         })
     }
 
-    /// The program.
+    /// The name of the program.
     pub fn program(&self) -> String {
         format!("terraform-credentials-{}", self.name)
     }

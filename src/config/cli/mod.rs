@@ -1,7 +1,6 @@
-//! The CLI configuration of `tofu` and `terraform`: what it says about credentials and about where providers come from.
+//! The CLI configuration of `tofu` and `terraform`, as far as it is about credentials and the installation of providers.
 //!
-//! HCL or JSON. Blocks that are about something else are passed over, so that a file for any version of any client is
-//! understood.
+//! It is HCL or JSON. Other blocks are ignored, so that a file for any version of any client can be read.
 
 use crate::address::Hostname;
 use crate::address::pattern::ProviderPattern;
@@ -13,7 +12,7 @@ mod host;
 
 pub use host::{CredentialsHelper, HostServices, HostToken};
 
-/// The largest configuration that is read, in bytes. Real ones have some hundreds.
+/// The largest configuration that is read, in bytes. Real ones have some hundred.
 pub const LARGEST: usize = 1 << 20;
 
 /// A CLI configuration.
@@ -21,7 +20,7 @@ pub const LARGEST: usize = 1 << 20;
 pub struct CliConfig {
     /// The `oci_credentials` blocks, in order.
     pub oci_credentials: Vec<OciCredentials>,
-    /// The `oci_default_credentials` block, or what its absence means.
+    /// The `oci_default_credentials` block, or its defaults.
     pub oci_defaults: OciDefaults,
     /// The `credentials` blocks: tokens for provider registries, in order.
     pub tokens: Vec<HostToken>,
@@ -30,24 +29,24 @@ pub struct CliConfig {
     /// The `host` blocks, in order.
     pub hosts: Vec<HostServices>,
     /// The methods of `provider_installation`, in order; `None` without such a block.
-    pub installation: Option<Vec<Method>>,
+    pub installation: Option<Vec<InstallationMethod>>,
 }
 
 /// `oci_credentials "DOMAIN[/PATH]"` ([clients: credential blocks](crate::clients#credential-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OciCredentials {
-    /// What they are for.
+    /// The registry, or part of one, that it is for.
     pub prefix: RepositoryPrefix,
-    /// What it has for them.
+    /// The credentials, or the helper that has them.
     pub kind: OciCredentialKind,
 }
 
-/// What an `oci_credentials` block has: exactly one of these.
+/// The content of an `oci_credentials` block: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OciCredentialKind {
     /// `username` and `password`.
     Password {
-        /// The name. Clients take an empty one for no credentials at all.
+        /// The name. For clients, an empty one means no credentials.
         username: String,
         /// The password.
         password: Secret,
@@ -56,7 +55,7 @@ pub enum OciCredentialKind {
     Tokens {
         /// Sent as it is.
         access: Secret,
-        /// What would get another. Clients use it only where there is no access token
+        /// What gets an access token from a token server. Clients use it only if there is no access token
         /// ([clients: authentication flow](crate::clients#authentication-flow)).
         refresh: Secret,
     },
@@ -69,9 +68,9 @@ pub enum OciCredentialKind {
 pub struct OciDefaults {
     /// Whether the files of other tools are searched.
     pub discover: bool,
-    /// Which files, in place of those of the default places. Relative paths are relative to this configuration's directory.
+    /// The files to read instead of those of docker and podman. Relative paths are relative to the configuration's directory.
     pub files: Option<Vec<String>>,
-    /// The helper that is asked when nothing else matches.
+    /// The helper for repositories that nothing else matches.
     pub helper: Option<HelperName>,
 }
 
@@ -85,46 +84,46 @@ impl Default for OciDefaults {
     }
 }
 
-/// One way to get providers.
+/// An installation method of `provider_installation`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Method {
+pub struct InstallationMethod {
     /// What it installs from.
     pub kind: MethodKind,
-    /// The providers it is for; `None` means all.
+    /// The providers that it is for; `None` means all.
     pub include: Option<Vec<ProviderPattern>>,
-    /// Those it is not for: this has the last word.
+    /// The providers that it is not for, although `include` names them.
     pub exclude: Vec<ProviderPattern>,
 }
 
-/// The kinds of methods.
+/// The kind of an installation method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodKind {
     /// `oci_mirror`.
     OciMirror {
-        /// Its template, as it is written.
+        /// The template, as it is written.
         repository_template: String,
     },
     /// `direct`: the provider's own registry.
     Direct,
     /// `filesystem_mirror`.
     FilesystemMirror {
-        /// Its directory, if it is said.
+        /// The directory, if the block names one.
         path: Option<String>,
     },
     /// `network_mirror`.
     NetworkMirror {
-        /// Its URL, if it is said.
+        /// The URL, if the block names one.
         url: Option<String>,
     },
-    /// One that tfoci does not know.
+    /// Another kind, by its name.
     Other(String),
 }
 
 impl CliConfig {
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// Whatever clients refuse about [credentials](crate::clients#credential-blocks) and
+    /// What clients refuse about [credentials](crate::clients#credential-blocks) and
     /// [mirrors](crate::clients#cli-configuration), each with its own message.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() > LARGEST {
@@ -247,11 +246,11 @@ fn helper(body: &Section) -> Result<Option<HelperName>, Error> {
     name.map(|name| HelperName::parse(&name)).transpose()
 }
 
-fn methods(body: &Section) -> Result<Vec<Method>, Error> {
+fn methods(body: &Section) -> Result<Vec<InstallationMethod>, Error> {
     let mut methods = Vec::new();
     for block in body.all_blocks() {
         if block.name != "dev_overrides" {
-            methods.push(Method::read(&block)?);
+            methods.push(InstallationMethod::read(&block)?);
         } else if !methods.is_empty() {
             return Err(Error::LateOverrides);
         }
@@ -259,7 +258,7 @@ fn methods(body: &Section) -> Result<Vec<Method>, Error> {
     Ok(methods)
 }
 
-impl Method {
+impl InstallationMethod {
     fn read(block: &Block<'_>) -> Result<Self, Error> {
         let body = block.body;
         let kind = match block.name {

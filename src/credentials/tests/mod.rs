@@ -39,7 +39,7 @@ impl Home {
         self.program(&format!("bin/docker-credential-{name}"), script);
     }
 
-    /// Written by another process: whoever forks while we write keeps the file busy, and it cannot be run.
+    /// Writes the program by another process: a fork of this one during the write would keep the file busy, so that it could not run.
     fn program(&self, name: &str, script: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
