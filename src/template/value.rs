@@ -1,5 +1,5 @@
 //! What is known of an expression, and how clients convert between types
-//! ([clients: templates](crate::clients#templates)).
+//! ([clients: templates](crate::clients#template-checks)).
 //!
 //! A type may be known while the value is not: evaluating a template with three unknown strings is checking its types.
 
