@@ -24,18 +24,16 @@ const TOO_LONG: [&str; 4] = [
 ];
 
 /// Folders with a circle until it is cut.
-const CIRCULAR: [&str; 12] = [
+const CIRCULAR: [&str; 10] = [
     "archive",
     "cli::mirror",
     "config",
     "credentials",
-    "disk",
     "mirror",
     "oci",
     "outline",
     "source",
     "store",
-    "store::registry",
     "template",
 ];
 

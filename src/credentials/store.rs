@@ -98,7 +98,7 @@ impl CredentialStore {
     /// Locks the file's directory against other runs of tfoci: of two that read and then write, one would undo the other.
     async fn lock(&self) -> Result<Option<disk::Lock>, Error> {
         let target = followed(&self.file);
-        let directory = staged::directory_of(&target);
+        let directory = disk::directory_of(&target);
         disk::create_private_dir(directory)?;
         // Some network file systems lock no directories. That must not prevent a login.
         Ok(disk::Lock::of_directory(directory, &()).await.ok())

@@ -41,7 +41,7 @@ impl Directory {
     /// # Errors
     /// What the system says; that it is a link.
     pub fn open_itself(path: &Path) -> io::Result<Self> {
-        let directory = Self::open(super::staged::directory_of(path))?;
+        let directory = Self::open(super::entries::directory_of(path))?;
         let name = path.file_name().and_then(|name| name.to_str());
         let mut itself = directory.enter(name.ok_or(io::ErrorKind::InvalidInput)?)?;
         itself.path = path.to_owned();

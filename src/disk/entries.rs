@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Error, UNFINISHED, if_exists, staged};
+use super::{Error, UNFINISHED, if_exists};
 
 /// Creates a directory and those above it.
 ///
@@ -20,7 +20,7 @@ pub fn create_durable_dir(path: &Path) -> Result<(), Error> {
     let new: Vec<&Path> = path.ancestors().take_while(|at| is_absent(at)).collect();
     create_dir(path)?;
     new.into_iter()
-        .try_for_each(|directory| sync_dir(staged::directory_of(directory)))
+        .try_for_each(|directory| sync_dir(directory_of(directory)))
 }
 
 /// The empty path is the working directory, which exists.
@@ -95,9 +95,27 @@ pub fn remove(path: &Path) -> Result<(), Error> {
     if_exists(removed.map_err(|source| Error::at("remove", path, source))).map(|_| ())
 }
 
+/// The directory that a file is in. For a name without a directory it is the working directory.
+pub(crate) fn directory_of(target: &Path) -> &Path {
+    let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bare_name_is_in_the_working_directory() {
+        for (target, directory) in [
+            ("file", "."),
+            ("./file", "."),
+            ("a/file", "a"),
+            ("/file", "/"),
+        ] {
+            assert_eq!(directory_of(Path::new(target)), Path::new(directory));
+        }
+    }
 
     #[test]
     fn durable_directories_may_be_there_already() {

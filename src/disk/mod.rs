@@ -17,6 +17,7 @@ pub mod unpack;
 
 pub use contents::directory_h1;
 pub use directory::Directory;
+pub(crate) use entries::directory_of;
 pub use entries::{
     create_dir, create_durable_dir, create_private_dir, names, remove, sweep, sync_dir,
 };

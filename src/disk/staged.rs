@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
+use super::entries::{directory_of, sync_dir};
 use super::exposed::is_ours_alone;
-use super::{Directory, Error, UNFINISHED, sync_dir, without_waiting};
+use super::{Directory, Error, UNFINISHED, without_waiting};
 
 /// A file that is being written under a hidden name. Dropping it before [`Staged::publish`] removes it.
 pub struct Staged {
@@ -185,12 +186,6 @@ pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_dir(directory)
 }
 
-/// The directory that a file is in. For a name without a directory it is the working directory.
-pub(crate) fn directory_of(target: &Path) -> &Path {
-    let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
-    directory.unwrap_or(Path::new("."))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,18 +235,6 @@ mod tests {
                     .unwrap();
                 assert_eq!(Staged::link(&file, &target).is_some(), may, "{mode:o}");
             }
-        }
-    }
-
-    #[test]
-    fn a_bare_name_is_in_the_working_directory() {
-        for (target, directory) in [
-            ("file", "."),
-            ("./file", "."),
-            ("a/file", "a"),
-            ("/file", "/"),
-        ] {
-            assert_eq!(directory_of(Path::new(target)), Path::new(directory));
         }
     }
 }

@@ -11,9 +11,9 @@ use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE, RANGE};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
-use super::upload::{BYTES, Upload, UploadError, UploadSession, location};
+use super::upload::{BYTES, Upload, UploadError, UploadSession, location, with_digest};
 use super::upload_strategy::SMALLEST;
-use super::{Error, auth::Scope, with_digest};
+use super::{Error, auth::Scope};
 use crate::blob::{BlobSource, Pieces};
 use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Transient, retry_after};
 use crate::store::Put;

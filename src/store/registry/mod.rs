@@ -10,6 +10,7 @@
 
 mod answer;
 mod auth;
+mod blobs;
 mod cache;
 mod chunked_upload;
 mod download;
@@ -24,28 +25,24 @@ mod tag_moves;
 mod tags;
 mod upload;
 mod upload_strategy;
+mod whole_upload;
 mod wire;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reqwest::{Method, StatusCode};
-use url::Url;
-
 use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
-use crate::blob::{BlobSource, Kept};
+use crate::blob::BlobSource;
 use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::disk;
-use crate::event::{Event, Reporter};
+use crate::event::Reporter;
 use crate::http::Http;
 use crate::oci::{RawManifest, Repository, Tag};
 use crate::release::Expected;
 pub use download::RegistryBlob;
 
-use auth::Scope;
 use session::{Host, Session, Sessions};
-use upload::Upload;
 
 /// All registries. Clones share connections, credentials and what was learnt.
 #[derive(Clone)]
@@ -129,17 +126,7 @@ impl WriteStore for Registry {
     }
 
     async fn has_blob(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
-        let (session, name) = self.locate(repository).await?;
-        let url = session.url(name, &format!("blobs/{}", expected.digest))?;
-        let request = || session.request(Method::HEAD, url.clone());
-        let answer = self.send(&session, &Scope::push(name), request).await?;
-        match answer.status() {
-            StatusCode::NOT_FOUND => Ok(false),
-            status if status.is_success() => Ok(answer
-                .content_length()
-                .is_none_or(|length| length == expected.size)),
-            _ => Err(self.refusal(&session, "blob", answer).await),
-        }
+        self.find_blob(repository, expected).await
     }
 
     async fn put_blob<B: BlobSource>(
@@ -147,14 +134,7 @@ impl WriteStore for Registry {
         repository: &Repository,
         blob: &B,
     ) -> Result<Put, Error> {
-        let expected = blob.expected();
-        let (session, name) = self.locate(repository).await?;
-        if session.remembers(&expected.digest, name).is_none()
-            && self.has_blob(repository, &expected).await?
-        {
-            session.remember(expected.digest, name);
-        }
-        self.put_new_blob(repository, blob).await
+        self.find_or_write_blob(repository, blob).await
     }
 
     async fn put_new_blob<B: BlobSource>(
@@ -162,40 +142,7 @@ impl WriteStore for Registry {
         repository: &Repository,
         blob: &B,
     ) -> Result<Put, Error> {
-        let digest = blob.expected().digest;
-        let (session, name) = self.locate(repository).await?;
-        let _turn = session.uploads.enter(digest).await;
-        if session.remembers(&digest, name) == Some(true) {
-            return Ok(Put::Present);
-        }
-        let source = neighbour(repository, blob.kept()).map(str::to_owned);
-        let from = source.or_else(|| session.elsewhere(&digest, name));
-        // An earlier run may have uploaded the blob and stopped before its first tag. Mounting it from the repository itself
-        // finds it without an additional request.
-        let from = from.or_else(|| session.mounts_itself(name).then(|| name.to_owned()));
-        let upload = Upload {
-            registry: self,
-            session: &session,
-            repository,
-            name,
-            blob,
-            from: from.as_deref(),
-        };
-        let mut put = upload.run().await?;
-        if from.as_deref() == Some(name) {
-            if put == Put::Mounted {
-                put = Put::Present;
-            }
-        } else if let Some(from) = from {
-            let shared = put == Put::Mounted;
-            self.http.report(Event::Mounting {
-                digest,
-                from,
-                shared,
-            });
-        }
-        session.remember(digest, name);
-        Ok(put)
+        self.write_blob(repository, blob).await
     }
 
     async fn put_manifest(
@@ -220,22 +167,4 @@ impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Registry")
     }
-}
-
-/// The name of the repository that a blob is copied from, if it belongs to the same registry.
-fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a str> {
-    let Some(Kept::InRegistry(other)) = kept else {
-        return None;
-    };
-    let (host, name) = other.as_str().split_once('/')?;
-    let (here, ours) = repository.as_str().split_once('/')?;
-    (host == here && name != ours).then_some(name)
-}
-
-/// Adds the digest that completes an upload to its URL.
-fn with_digest(mut location: Url, digest: &Digest) -> Url {
-    location
-        .query_pairs_mut()
-        .append_pair("digest", &digest.to_string());
-    location
 }

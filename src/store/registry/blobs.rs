@@ -1,0 +1,159 @@
+//! Writing blobs: by mounting them from another repository of the registry, or by uploading them.
+//!
+//! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
+//! refuse it. The blob is then uploaded in chunks ([`ChunkedUpload`]): from the start if the registry is known to need them, and
+//! never if it is known to corrupt them.
+
+use reqwest::{Method, StatusCode};
+
+use super::auth::Scope;
+use super::chunked_upload::ChunkedUpload;
+use super::upload::{Upload, UploadError};
+use super::upload_strategy::{UploadMode, UploadStrategy};
+use super::{Error, Registry, Repository};
+use crate::blob::{BlobSource, Kept};
+use crate::event::Event;
+use crate::http::{Retry, Transient};
+use crate::release::Expected;
+use crate::store::Put;
+
+/// How often the upload of a blob may start again from its first byte.
+const RETRIES: u32 = 4;
+
+impl Registry {
+    /// Whether a repository has a blob.
+    pub(super) async fn find_blob(
+        &self,
+        repository: &Repository,
+        expected: &Expected,
+    ) -> Result<bool, Error> {
+        let (session, name) = self.locate(repository).await?;
+        let url = session.url(name, &format!("blobs/{}", expected.digest))?;
+        let request = || session.request(Method::HEAD, url.clone());
+        let answer = self.send(&session, &Scope::push(name), request).await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(false),
+            status if status.is_success() => Ok(answer
+                .content_length()
+                .is_none_or(|length| length == expected.size)),
+            _ => Err(self.refusal(&session, "blob", answer).await),
+        }
+    }
+
+    /// Writes a blob unless the repository has it.
+    pub(super) async fn find_or_write_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        let expected = blob.expected();
+        let (session, name) = self.locate(repository).await?;
+        if session.remembers(&expected.digest, name).is_none()
+            && self.find_blob(repository, &expected).await?
+        {
+            session.remember(expected.digest, name);
+        }
+        self.write_blob(repository, blob).await
+    }
+
+    /// Writes a blob that the repository is not expected to have.
+    pub(super) async fn write_blob<B: BlobSource>(
+        &self,
+        repository: &Repository,
+        blob: &B,
+    ) -> Result<Put, Error> {
+        let digest = blob.expected().digest;
+        let (session, name) = self.locate(repository).await?;
+        let _turn = session.uploads.enter(digest).await;
+        if session.remembers(&digest, name) == Some(true) {
+            return Ok(Put::Present);
+        }
+        let source = neighbour(repository, blob.kept()).map(str::to_owned);
+        let from = source.or_else(|| session.elsewhere(&digest, name));
+        // An earlier run may have uploaded the blob and stopped before its first tag. Mounting it from the repository itself
+        // finds it without an additional request.
+        let from = from.or_else(|| session.mounts_itself(name).then(|| name.to_owned()));
+        let upload = Upload {
+            registry: self,
+            session: &session,
+            repository,
+            name,
+            blob,
+            from: from.as_deref(),
+        };
+        let mut put = upload.run().await?;
+        if from.as_deref() == Some(name) {
+            if put == Put::Mounted {
+                put = Put::Present;
+            }
+        } else if let Some(from) = from {
+            let shared = put == Put::Mounted;
+            self.http.report(Event::Mounting {
+                digest,
+                from,
+                shared,
+            });
+        }
+        session.remember(digest, name);
+        Ok(put)
+    }
+}
+
+impl<B: BlobSource> Upload<'_, B> {
+    /// Uploads the blob, with retries and in another mode where the registry refuses one.
+    pub(super) async fn run(&self) -> Result<Put, Error> {
+        let learnt = self.session.cache().chunk;
+        let size = self.blob.expected().size;
+        let http = &self.registry.http;
+        let _permit = http.upload_permit(&self.session.base, size).await;
+        let url = self.session.url(self.name, "blobs/uploads/")?;
+        let support = self.session.known.upload_support();
+        let mut strategy = UploadStrategy::new(support, learnt, size);
+        let mut retry = Retry::new(RETRIES);
+        loop {
+            match self.attempt(strategy.mode()).await {
+                Ok(put) => return Ok(put),
+                Err(UploadError::Fatal(error)) => return Err(error),
+                Err(UploadError::ModeRefused(error)) => {
+                    if !strategy.exclude_mode() {
+                        return Err(error);
+                    }
+                }
+                Err(UploadError::Retry {
+                    retry_after,
+                    is_cut,
+                    error,
+                }) => {
+                    let failure = Transient {
+                        retry_after,
+                        reason: error.in_short(),
+                    };
+                    if !retry.wait(http, &url, failure).await {
+                        return Err(error);
+                    }
+                    strategy.retry(is_cut);
+                }
+            }
+        }
+    }
+
+    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError> {
+        let Some(opened) = self.begin().await? else {
+            return Ok(Put::Mounted);
+        };
+        match mode {
+            UploadMode::Whole => self.put(opened).await,
+            UploadMode::Chunks(length) => ChunkedUpload::new(self, opened, length)?.run().await,
+        }
+    }
+}
+
+/// The name of the repository that a blob is copied from, if it belongs to the same registry.
+fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a str> {
+    let Some(Kept::InRegistry(other)) = kept else {
+        return None;
+    };
+    let (host, name) = other.as_str().split_once('/')?;
+    let (here, ours) = repository.as_str().split_once('/')?;
+    (host == here && name != ours).then_some(name)
+}
