@@ -217,7 +217,8 @@ fn a_table_that_would_match_first_is_preceded_however_it_is_written() {
     let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
     stage.trusts(general);
     stage.demo(&format!("{PINNING} -q")).says(0, "");
-    let own = table("demo", "\"[ACME]\"");
+    // The new header is spelled as the one that is there.
+    let own = table("demo", "\"[ACME]\"").replace("[[provider]]", "[[ provider ]]");
     let expected = format!("{own}expired = \"refuse\"\n\n{general}");
     assert_eq!(stage.trust(), expected);
     stage.demo(&format!("{PINNING} --recheck")).says(

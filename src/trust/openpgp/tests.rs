@@ -10,7 +10,7 @@ use crate::error::Category;
 use crate::release::Release;
 use crate::trust::rule::{Expired, Weak};
 use crate::trust::tests::{data, document, now, release};
-use crate::trust::{Error, SignatureErrorKind, verify};
+use crate::trust::{Error, SignatureErrorKind as Kind, verify};
 
 fn ring(path: &str, anchor: Anchor) -> KeyRing {
     KeyRing {
@@ -43,7 +43,7 @@ fn case(name: &str) -> Release<()> {
     made(name, &[name])
 }
 
-fn reason(release: Release<()>, rule: &Rule) -> SignatureErrorKind {
+fn reason(release: Release<()>, rule: &Rule) -> Kind {
     match verify(release, rule, now()) {
         Err(Error::Refused(refusal)) => refusal.reason,
         other => panic!("not refused: {:?}", other.map(|good| good.1)),
@@ -85,10 +85,7 @@ fn expired_keys_are_noted_and_can_be_refused() {
     for name in ["expired-since", "expired-before"] {
         assert_eq!(notes(case(name), &Rule::default()), [Note::ExpiredKey]);
         let expired = reason(case(name), &refusing);
-        assert!(
-            matches!(expired, SignatureErrorKind::Expired { .. }),
-            "{expired}"
-        );
+        assert!(matches!(expired, Kind::Expired { .. }), "{expired}");
     }
 }
 
@@ -112,7 +109,7 @@ fn revoked_keys_are_refused_wherever_the_revocation_is_found() {
     ] {
         let refused = reason(made("revoked", keys), &tolerant);
         assert!(
-            matches!(refused, SignatureErrorKind::Revoked { .. }),
+            matches!(refused, Kind::Revoked { .. }),
             "{keys:?}: {refused}"
         );
     }
@@ -121,10 +118,7 @@ fn revoked_keys_are_refused_wherever_the_revocation_is_found() {
         []
     );
     let refused = reason(case("revoked-subkey"), &tolerant);
-    assert!(
-        matches!(refused, SignatureErrorKind::Revoked { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, Kind::Revoked { .. }), "{refused}");
 }
 
 #[test]
@@ -134,10 +128,7 @@ fn a_revocation_at_the_origin_counts_for_a_pinned_copy() {
         ..Rule::default()
     };
     let refused = reason(made("revoked", &["revoked"]), &pinned);
-    assert!(
-        matches!(refused, SignatureErrorKind::Revoked { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, Kind::Revoked { .. }), "{refused}");
 }
 
 #[test]
@@ -156,10 +147,7 @@ fn weakness_is_noted_for_what_it_is() {
 #[test]
 fn sha1_over_the_document_needs_a_switch() {
     let refused = reason(case("sha1-document"), &allowing());
-    assert!(
-        matches!(refused, SignatureErrorKind::WeakDocument { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, Kind::WeakDocument { .. }), "{refused}");
     let warning = Rule {
         weak: Weak::Warn,
         ..Rule::default()
@@ -174,7 +162,7 @@ fn a_clock_that_went_back_changes_nothing() {
         panic!()
     };
     assert!(
-        matches!(refusal.reason, SignatureErrorKind::WeakDocument { .. }),
+        matches!(refusal.reason, Kind::WeakDocument { .. }),
         "{refusal}"
     );
     let verified = verify(case("rsa1024"), &Rule::default(), UNIX_EPOCH).expect("a good signature");
@@ -184,14 +172,11 @@ fn a_clock_that_went_back_changes_nothing() {
 #[test]
 fn keys_that_may_not_sign_and_curves_without_arithmetic() {
     let refused = reason(case("certify-only"), &allowing());
-    assert!(
-        matches!(refused, SignatureErrorKind::NotForSigning { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, Kind::NotForSigning { .. }), "{refused}");
     for name in ["brainpoolP256r1", "secp256k1"] {
         let refused = reason(case(name), &allowing());
         assert!(
-            matches!(refused, SignatureErrorKind::UnsupportedKey { .. }),
+            matches!(refused, Kind::UnsupportedKey { .. }),
             "{name}: {refused}"
         );
     }
@@ -246,7 +231,7 @@ fn several_packets_in_one_file() {
 #[test]
 fn wrong_signatures_are_refused_even_where_none_is_needed() {
     let refused = reason(made("armoured", &["rsa2048"]), &allowing());
-    assert_eq!(refused, SignatureErrorKind::Armoured);
+    assert_eq!(refused, Kind::Armoured);
 
     let mut altered = case("ed25519");
     altered
@@ -258,13 +243,13 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
     let refused = reason(altered, &allowing());
     assert_eq!(
         refused,
-        SignatureErrorKind::Altered {
+        Kind::Altered {
             key: fingerprint("ed25519")
         }
     );
 
     let foreign = reason(made("ed25519", &["rsa2048"]), &allowing());
-    let SignatureErrorKind::OtherKey { expected, received } = foreign else {
+    let Kind::OtherKey { expected, received } = foreign else {
         panic!("{foreign}")
     };
     assert_eq!(expected, [fingerprint("rsa2048")]);
@@ -275,13 +260,10 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
 
     let mut broken = case("ed25519");
     broken.signatures[0].bytes.truncate(40);
-    assert_eq!(reason(broken, &allowing()), SignatureErrorKind::Malformed);
+    assert_eq!(reason(broken, &allowing()), Kind::Malformed);
     let mut long = case("ed25519");
     long.signatures[0].bytes.resize((64 << 10) + 1, 0);
-    assert!(matches!(
-        reason(long, &allowing()),
-        SignatureErrorKind::Long { .. }
-    ));
+    assert!(matches!(reason(long, &allowing()), Kind::Long { .. }));
 }
 
 #[test]
@@ -291,10 +273,7 @@ fn of_several_reasons_the_most_telling_is_given() {
     let Err(Error::Refused(refusal)) = verify(release, &Rule::default(), now()) else {
         panic!()
     };
-    assert!(
-        matches!(refusal.reason, SignatureErrorKind::Revoked { .. }),
-        "{refusal}"
-    );
+    assert!(matches!(refusal.reason, Kind::Revoked { .. }), "{refusal}");
     assert_eq!(refusal.signature, "keys/revoked.sig");
 }
 
@@ -310,8 +289,7 @@ fn pins_accept_only_what_they_name() {
 
     let wrong = pinned(vec![fingerprint("rsa2048")]);
     for keys in [&["ed25519"][..], &["ed25519", "rsa2048"]] {
-        let SignatureErrorKind::NotPinned { received, .. } = reason(made("ed25519", keys), &wrong)
-        else {
+        let Kind::NotPinned { received, .. } = reason(made("ed25519", keys), &wrong) else {
             panic!("{keys:?}")
         };
         assert_eq!(received, fingerprint("ed25519"));
@@ -339,10 +317,7 @@ fn keys_of_the_user_replace_those_of_the_origin() {
         verify(made("ed25519", &[]), &rule("keys/ed25519.asc"), now()).expect("a good signature");
     assert_eq!(verified.authentication().anchor, Some(Anchor::Pinned));
     let refused = reason(case("ed25519"), &rule("keys/rsa2048.asc"));
-    assert!(
-        matches!(refused, SignatureErrorKind::NotPinned { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, Kind::NotPinned { .. }), "{refused}");
     let unreadable = verify(case("ed25519"), &rule("keys/SHA256SUMS"), now()).expect_err("refused");
     assert!(matches!(unreadable, Error::NotAKey { .. }), "{unreadable}");
     assert_eq!(unreadable.category(), Category::Malformed);
