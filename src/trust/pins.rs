@@ -244,8 +244,7 @@ mod tests {
              match = \"registry.opentofu.org/acme/*\"\n\n\n# last\n\n[[provider]]\nmatch = \"b.example/*/*\"\n# end \t"
         );
         let is_kept = |before: &str, after: &str, added: &str| {
-            let at = after.find(added).unwrap();
-            let (head, tail) = (&after[..at], &after[at + added.len()..]);
+            let (head, tail) = after.split_once(added).unwrap();
             format!("{head}{tail}") == before
         };
         for text in [
