@@ -45,6 +45,18 @@ impl Subject {
         }
     }
 
+    /// The same, in one of several destinations.
+    pub(crate) fn to(mut self, destination: Option<&str>) -> Self {
+        self.destination = destination.map(str::to_owned).or(self.destination);
+        self
+    }
+
+    /// The same, without its destination if that has this name.
+    pub(crate) fn unless_to(mut self, name: Option<&str>) -> Self {
+        self.destination = self.destination.filter(|one| Some(one.as_str()) != name);
+        self
+    }
+
     /// One package of this version.
     pub fn platform(&self, platform: &Platform) -> Self {
         Self {

@@ -18,6 +18,7 @@
 //! What several destinations lack is read from the source once ([`crate::blob::Shared`]). Each destination fails by itself, and all that
 //! is reported says which one it is about.
 
+mod journey;
 mod locks;
 mod provider;
 mod report;
@@ -42,8 +43,8 @@ use crate::source::Source;
 use crate::store::WriteStore;
 use crate::trust::Rule;
 use crate::version::Version;
+use journey::Journey;
 pub use locks::Locks;
-use provider::Journey;
 pub use selection::VersionFilter;
 pub use shard::Shard;
 

@@ -1,36 +1,23 @@
 //! One provider, from its list of versions to the last of them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use futures_util::future;
 use tokio::sync::mpsc;
 
+use super::Task;
+use super::journey::Journey;
 use super::selection::{self, Selected, Selection};
 use super::target::Target;
 use super::version::Planned;
-use super::{Options, Task};
-use crate::disk::temp_file::TempFileBudget;
 use crate::error::printable;
-use crate::event::{Event, Reporter, Subject};
+use crate::event::{Event, Subject};
 use crate::outcome::{Failure, OnResult};
 use crate::platform::Platform;
-use crate::source::Source;
 use crate::store::WriteStore;
 
 /// How many versions of a provider wait, planned, while one of them is copied and one is being planned.
 const AHEAD: usize = 1;
-
-/// One provider on its way to all of its destinations.
-pub(super) struct Journey<'a, D> {
-    pub(super) task: &'a Task<D>,
-    pub(super) source: &'a Source,
-    pub(super) options: &'a Options,
-    pub(super) reporter: &'a Arc<dyn Reporter>,
-    /// The files of packages that several destinations read. A version that has more packages than that takes the whole budget, and has as
-    /// many files as it has packages.
-    pub(super) shared_files: &'a TempFileBudget,
-}
 
 impl<'a, D: WriteStore> Journey<'a, D> {
     /// Mirrors the versions that are wanted.

@@ -1,6 +1,6 @@
 //! What is reported on the way, and on which side a failure happened.
 
-use super::provider::Journey;
+use super::journey::Journey;
 use super::target::Target;
 use crate::event::{Event, Subject};
 use crate::outcome::{At, Failure, Problem, Published};

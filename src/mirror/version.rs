@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future;
 
-use super::provider::Journey;
+use super::journey::Journey;
 use super::selection::Selected;
 use super::target::{Comparison, Missing, Target};
 use crate::authentication::Note;

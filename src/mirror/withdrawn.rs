@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::provider::Journey;
+use super::journey::Journey;
 use super::selection::NoMatch;
 use super::target::{Stored, Target};
 use super::version::Settled;

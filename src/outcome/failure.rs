@@ -359,11 +359,11 @@ impl Failure {
     /// The same failure, said of one of several destinations.
     #[must_use]
     pub(crate) fn to(&self, destination: Option<&str>) -> Self {
-        let mut failure = self.clone();
-        if let (Some(subject), Some(destination)) = (&mut failure.subject, destination) {
-            subject.destination = Some(destination.to_owned());
+        let subject = self.subject.clone();
+        Self {
+            subject: subject.map(|subject| subject.to(destination)),
+            ..self.clone()
         }
-        failure
     }
 }
 
@@ -386,12 +386,8 @@ impl fmt::Display for Failure {
             .map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
         f.write_str(what)?;
         if let Some(subject) = &self.subject {
-            let mut subject = subject.clone();
             // Nothing is named twice.
-            subject.destination = subject
-                .destination
-                .filter(|one| self.at.name() != Some(one.as_str()));
-            write!(f, " for {subject}")?;
+            write!(f, " for {}", subject.clone().unless_to(self.at.name()))?;
         }
         if let Some(name) = self.at.name() {
             write!(f, " in {name}")?;

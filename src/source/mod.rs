@@ -34,6 +34,7 @@ mod fetch;
 pub mod filesystem_mirror;
 pub mod folder;
 mod location;
+mod meta;
 pub mod network_mirror;
 mod opened;
 pub mod origin;

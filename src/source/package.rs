@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::download::Download;
 use super::error::Error;
-use super::location::PackageLocation;
+use super::meta::RemoteMeta;
 use super::opened::Opened;
 use super::remote::{PackageBytes, RemotePackage};
 use crate::archive::{self, Archive, Limits};
@@ -74,20 +74,6 @@ impl BlobSource for SourcePackage {
             Self::File(file) => file.open(from).await,
         }
     }
-}
-
-/// A package at a URL, as far as the source describes it.
-#[derive(Clone, Debug)]
-pub struct RemoteMeta {
-    pub(super) location: PackageLocation,
-    /// Its digest, if the source says it.
-    pub(super) digest: Option<Digest>,
-    /// Its size in bytes, if the source says it.
-    pub(super) size: Option<u64>,
-    /// If the digest is unknown: the package must match one of these, unless there are none.
-    pub(super) hashes: Vec<PackageHash>,
-    /// The answer that told the size, not read yet.
-    pub(super) opened: Option<Opened>,
 }
 
 /// Finds out what the source does not say about the packages of a version.
