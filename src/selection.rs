@@ -59,19 +59,14 @@ impl fmt::Display for Selection {
 
 /// Text that is not a selection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
     /// An `@` at the end, as an empty shell variable leaves it: that must not select the newest release.
     #[error("`{}` has nothing after the `@`\n  expected a version or constraint, or no `@`", printable(.text))]
-    NoConstraints {
-        /// What was given.
-        text: String,
-    },
+    NoConstraints { text: String },
     /// A name and password, as some URLs have them.
     #[error("`{text}` has the name and password of a user\n  expected ADDR or ADDR@CONSTRAINTS")]
-    User {
-        /// What was given, without them.
-        text: Shown,
-    },
+    User { text: Shown },
     /// The part before the `@`.
     #[error(transparent)]
     Address(#[from] address::Error),

@@ -1,8 +1,8 @@
 //! HCL and JSON as one tree.
 //!
 //! The CLI configuration is HCL 1, in which a block is nothing but an attribute whose value is an object, and whose labels
-//! are the names of objects around it. JSON spells the same with objects and lists. So there is one tree, and whoever
-//! reads it says how many labels a block has.
+//! are the names of objects around it. JSON spells the same with objects and lists. So there is one tree, and its readers
+//! say how many labels a block has.
 
 use std::fmt;
 
@@ -74,7 +74,7 @@ impl Section {
         Ok(found)
     }
 
-    /// Every block without labels, whatever its name, in order. What is no such block is passed over.
+    /// Every block without labels, whatever its name, in order. Other members are ignored.
     pub(super) fn all_blocks(&self) -> Vec<Block<'_>> {
         let mut found = Vec::new();
         for member in &self.0 {

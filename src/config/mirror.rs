@@ -31,17 +31,17 @@ pub struct MirrorFile {
     /// The trust file, as it is written: a relative path is relative to this file.
     pub trust: Option<PathBuf>,
     /// What is wanted, in the order of the tables.
-    pub providers: Vec<Entry>,
+    pub providers: Vec<MirrorEntry>,
 }
 
 /// One `[[provider]]` table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct MirrorEntry {
     /// The provider.
     pub provider: ProviderAddr,
     /// Its acceptable versions.
     pub constraints: VersionConstraints,
-    /// How many of them, from the newest.
+    /// The most versions, counted from the newest.
     pub newest: Option<usize>,
     /// Whether pre-releases are among them.
     pub prereleases: bool,
@@ -75,7 +75,7 @@ struct Table {
     prereleases: Option<bool>,
 }
 
-/// At least one text: a list of nothing would mirror nothing, or everything, and nobody knows which was meant.
+/// At least one text: an empty list could mean nothing or everything.
 #[derive(Clone, serde::Deserialize)]
 #[serde(try_from = "Vec<String>")]
 struct Texts(Vec<String>);
@@ -91,7 +91,7 @@ impl TryFrom<Vec<String>> for Texts {
     }
 }
 
-/// How many of something.
+/// A number from 1.
 #[derive(Clone, Copy)]
 struct Count(usize);
 
@@ -139,8 +139,8 @@ impl MirrorFile {
 }
 
 impl Table {
-    fn read(self, common: &Tables) -> Result<Entry, Error> {
-        let about = |source: Mistake| Error::Entry {
+    fn read(self, common: &Tables) -> Result<MirrorEntry, Error> {
+        let about = |source: EntryError| Error::Entry {
             address: self.address.clone(),
             source,
         };
@@ -151,16 +151,16 @@ impl Table {
             let read = texts.0.iter().map(|text| text.parse::<Platform>());
             read.collect::<Result<Vec<_>, _>>()
         });
-        Ok(Entry {
-            provider: provider.map_err(|error| about(Mistake::Address(error)))?,
+        Ok(MirrorEntry {
+            provider: provider.map_err(|error| about(EntryError::Address(error)))?,
             constraints: constraints
-                .map_err(|error| about(Mistake::Constraints(error)))?
+                .map_err(|error| about(EntryError::Constraints(error)))?
                 .unwrap_or_else(VersionConstraints::any),
             newest: self.newest.or(common.newest).map(|Count(count)| count),
             prereleases: self.prereleases.or(common.prereleases).unwrap_or_default(),
             platforms: platforms
                 .transpose()
-                .map_err(|error| about(Mistake::Platform(error)))?,
+                .map_err(|error| about(EntryError::Platform(error)))?,
             to: self.to.or_else(|| common.to.clone()).unwrap_or_default(),
         })
     }
@@ -168,8 +168,9 @@ impl Table {
 
 /// Why a text is no mirror file.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
-    /// It is not TOML, or has other fields.
+    /// It is not TOML, or has unknown fields.
     #[error("the text is not that of a mirror file")]
     Toml(#[source] Box<toml_edit::de::Error>),
     /// It names nothing.
@@ -177,17 +178,12 @@ pub enum Error {
     Empty,
     /// A table that cannot be understood.
     #[error("the table of `{}` cannot be understood", printable(.address))]
-    Entry {
-        /// Its address.
-        address: String,
-        /// Why.
-        source: Mistake,
-    },
+    Entry { address: String, source: EntryError },
 }
 
 /// What is wrong in a table.
 #[derive(Debug, thiserror::Error)]
-pub enum Mistake {
+pub enum EntryError {
     /// Its address.
     #[error(transparent)]
     Address(address::Error),
@@ -243,7 +239,7 @@ mod tests {
         );
     }
 
-    fn show(entry: &Entry) -> String {
+    fn show(entry: &MirrorEntry) -> String {
         let platforms = entry.platforms.iter().flatten().map(Platform::to_string);
         format!(
             "{} [{}] {:?} {} {} -> {}",

@@ -1,6 +1,6 @@
-//! Configuration: what others define and tfoci understands, and the mirror file.
+//! Configuration files: the clients' CLI configuration, Terraform modules, and tfoci's own mirror file.
 //!
-//! Shapes only: bytes in, structs out. Where the files lie, and which of them counts, is for those who read them.
+//! Shapes only: bytes in, structs out. Other modules find the files and decide which of them count.
 
 mod block;
 pub mod cli;

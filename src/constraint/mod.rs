@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::version::{self, Version};
 
-pub use parse::{Error, Mistake};
+pub use parse::{ConstraintError, Error};
 
 mod parse;
 

@@ -21,10 +21,10 @@ impl FromStr for VersionConstraints {
         };
         // These spread over commas, so no part of them shows what they are.
         if text.contains("||") {
-            return Err(refuse(text, Mistake::Alternatives));
+            return Err(refuse(text, ConstraintError::Alternatives));
         }
         if text.starts_with(['[', '(']) {
-            return Err(refuse(text, Mistake::Interval));
+            return Err(refuse(text, ConstraintError::Interval));
         }
         if text.is_empty() {
             return Ok(Self::any());
@@ -39,9 +39,9 @@ impl FromStr for VersionConstraints {
     }
 }
 
-fn read(part: &str) -> Result<Comparison, Mistake> {
+fn read(part: &str) -> Result<Comparison, ConstraintError> {
     if part.is_empty() {
-        return Err(Mistake::Empty);
+        return Err(ConstraintError::Empty);
     }
     let begins_version = |c: char| c.is_alphanumeric() || c.is_whitespace() || ".*".contains(c);
     let (symbol, rest) = part
@@ -52,29 +52,29 @@ fn read(part: &str) -> Result<Comparison, Mistake> {
         Some(text) if !symbol.is_empty() => text,
         _ => rest,
     };
-    let operator = Symbol::read(symbol)?;
+    let operator = OperatorSymbol::read(symbol)?;
     let (boundary, numbers) =
-        Version::parse_counted(text).map_err(|error| Mistake::of(text, error.kind))?;
+        Version::parse_counted(text).map_err(|error| ConstraintError::of(text, error.kind))?;
     let operator = match operator {
-        Symbol::Operator(operator) => operator,
-        Symbol::Pessimistic if numbers == 3 => Operator::NewerPatch,
-        Symbol::Pessimistic => Operator::NewerMinor,
+        OperatorSymbol::Operator(operator) => operator,
+        OperatorSymbol::Pessimistic if numbers == 3 => Operator::NewerPatch,
+        OperatorSymbol::Pessimistic => Operator::NewerMinor,
     };
     let is_zero = boundary.cmp_precedence(&Version::new(0, 0, 0)).is_eq();
     if operator == Operator::Exactly && is_zero {
-        return Err(Mistake::Unspecified);
+        return Err(ConstraintError::Unspecified);
     }
     Ok(Comparison { boundary, operator })
 }
 
 /// What stands before a version; the meaning of `~>` depends on what follows.
-enum Symbol {
+enum OperatorSymbol {
     Operator(Operator),
     Pessimistic,
 }
 
-impl Symbol {
-    fn read(symbol: &str) -> Result<Self, Mistake> {
+impl OperatorSymbol {
+    fn read(symbol: &str) -> Result<Self, ConstraintError> {
         Ok(Self::Operator(match symbol {
             "" | "=" => Operator::Exactly,
             "!=" => Operator::Except,
@@ -83,13 +83,13 @@ impl Symbol {
             "<" => Operator::Older,
             "<=" => Operator::AtMost,
             "~>" => return Ok(Self::Pessimistic),
-            "=>" => return Err(Mistake::Misspelled { expected: ">=" }),
-            "=<" => return Err(Mistake::Misspelled { expected: "<=" }),
-            "==" | "===" => return Err(Mistake::Misspelled { expected: "=" }),
-            "<>" | "!" | "!==" => return Err(Mistake::Misspelled { expected: "!=" }),
-            "^" => return Err(Mistake::Caret),
-            "~" | "~=" => return Err(Mistake::Tilde),
-            _ => return Err(Mistake::Operator),
+            "=>" => return Err(ConstraintError::Misspelled { expected: ">=" }),
+            "=<" => return Err(ConstraintError::Misspelled { expected: "<=" }),
+            "==" | "===" => return Err(ConstraintError::Misspelled { expected: "=" }),
+            "<>" | "!" | "!==" => return Err(ConstraintError::Misspelled { expected: "!=" }),
+            "^" => return Err(ConstraintError::Caret),
+            "~" | "~=" => return Err(ConstraintError::Tilde),
+            _ => return Err(ConstraintError::Operator),
         }))
     }
 }
@@ -101,7 +101,7 @@ pub struct Error {
     /// The part between commas that is wrong, or all of it.
     pub text: String,
     /// What is wrong with it.
-    pub mistake: Mistake,
+    pub mistake: ConstraintError,
 }
 
 impl Error {
@@ -113,16 +113,14 @@ impl Error {
 
 /// Why a text is not a [version constraint](crate::clients#version-constraints).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+#[allow(missing_docs, reason = "the messages name the fields")]
+pub enum ConstraintError {
     /// Two commas in a row, or one at the beginning.
     #[error("there is nothing beside a comma")]
     Empty,
     /// Another language's spelling of an operator.
     #[error("its operator is misspelled\n  expected `{expected}`")]
-    Misspelled {
-        /// The operator that is meant.
-        expected: &'static str,
-    },
+    Misspelled { expected: &'static str },
     /// The caret of npm and Cargo.
     #[error("`^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0")]
     Caret,
@@ -180,7 +178,7 @@ pub enum Mistake {
     Malformed,
 }
 
-impl Mistake {
+impl ConstraintError {
     /// Names the mistake in what follows the operator and did not parse as a version.
     fn of(text: &str, mistake: version::VersionErrorKind) -> Self {
         if text.trim().is_empty() {
@@ -229,51 +227,71 @@ mod tests {
     #[test]
     fn each_mistake_is_named() {
         for (text, part, mistake) in [
-            (",", "", Mistake::Empty),
-            (",1.0", "", Mistake::Empty),
-            ("1.0,,2.0", "", Mistake::Empty),
-            ("1.0,,", "", Mistake::Empty),
+            (",", "", ConstraintError::Empty),
+            (",1.0", "", ConstraintError::Empty),
+            ("1.0,,2.0", "", ConstraintError::Empty),
+            ("1.0,,", "", ConstraintError::Empty),
             (
                 "1.0, =>2.0",
                 "=>2.0",
-                Mistake::Misspelled { expected: ">=" },
+                ConstraintError::Misspelled { expected: ">=" },
             ),
-            ("=< 2.0", "=< 2.0", Mistake::Misspelled { expected: "<=" }),
-            ("== 2.0", "== 2.0", Mistake::Misspelled { expected: "=" }),
-            ("<> 2.0", "<> 2.0", Mistake::Misspelled { expected: "!=" }),
-            ("^1.0", "^1.0", Mistake::Caret),
-            ("~1.0", "~1.0", Mistake::Tilde),
-            ("~=1.0", "~=1.0", Mistake::Tilde),
-            ("-1", "-1", Mistake::Operator),
-            ("§1", "§1", Mistake::Operator),
-            (">~ 1", ">~ 1", Mistake::Operator),
-            (">=", ">=", Mistake::NoVersion),
-            (">= , 1.0", ">=", Mistake::NoVersion),
-            (">=  1.0", ">=  1.0", Mistake::Space),
-            (">=\t1.0", ">=\t1.0", Mistake::Space),
-            (">= 1.0 < 2.0", ">= 1.0 < 2.0", Mistake::MissingComma),
-            (">=1.0<2.0", ">=1.0<2.0", Mistake::MissingComma),
-            ("1.0 2.0", "1.0 2.0", Mistake::MissingComma),
-            ("1.0 || 2.0, 3", "1.0 || 2.0, 3", Mistake::Alternatives),
-            ("1.0 - 2.0", "1.0 - 2.0", Mistake::DashRange),
-            ("[1.0,2.0)", "[1.0,2.0)", Mistake::Interval),
-            ("1.x", "1.x", Mistake::Wildcard),
-            ("~> 1.*", "~> 1.*", Mistake::Wildcard),
-            ("*", "*", Mistake::Wildcard),
-            ("latest", "latest", Mistake::Latest),
-            ("v1.0", "v1.0", Mistake::LeadingV),
-            (">= v1.0", ">= v1.0", Mistake::LeadingV),
-            ("~> 1.2.3.4", "~> 1.2.3.4", Mistake::TooManyNumbers),
+            (
+                "=< 2.0",
+                "=< 2.0",
+                ConstraintError::Misspelled { expected: "<=" },
+            ),
+            (
+                "== 2.0",
+                "== 2.0",
+                ConstraintError::Misspelled { expected: "=" },
+            ),
+            (
+                "<> 2.0",
+                "<> 2.0",
+                ConstraintError::Misspelled { expected: "!=" },
+            ),
+            ("^1.0", "^1.0", ConstraintError::Caret),
+            ("~1.0", "~1.0", ConstraintError::Tilde),
+            ("~=1.0", "~=1.0", ConstraintError::Tilde),
+            ("-1", "-1", ConstraintError::Operator),
+            ("§1", "§1", ConstraintError::Operator),
+            (">~ 1", ">~ 1", ConstraintError::Operator),
+            (">=", ">=", ConstraintError::NoVersion),
+            (">= , 1.0", ">=", ConstraintError::NoVersion),
+            (">=  1.0", ">=  1.0", ConstraintError::Space),
+            (">=\t1.0", ">=\t1.0", ConstraintError::Space),
+            (
+                ">= 1.0 < 2.0",
+                ">= 1.0 < 2.0",
+                ConstraintError::MissingComma,
+            ),
+            (">=1.0<2.0", ">=1.0<2.0", ConstraintError::MissingComma),
+            ("1.0 2.0", "1.0 2.0", ConstraintError::MissingComma),
+            (
+                "1.0 || 2.0, 3",
+                "1.0 || 2.0, 3",
+                ConstraintError::Alternatives,
+            ),
+            ("1.0 - 2.0", "1.0 - 2.0", ConstraintError::DashRange),
+            ("[1.0,2.0)", "[1.0,2.0)", ConstraintError::Interval),
+            ("1.x", "1.x", ConstraintError::Wildcard),
+            ("~> 1.*", "~> 1.*", ConstraintError::Wildcard),
+            ("*", "*", ConstraintError::Wildcard),
+            ("latest", "latest", ConstraintError::Latest),
+            ("v1.0", "v1.0", ConstraintError::LeadingV),
+            (">= v1.0", ">= v1.0", ConstraintError::LeadingV),
+            ("~> 1.2.3.4", "~> 1.2.3.4", ConstraintError::TooManyNumbers),
             (
                 "< 18446744073709551616",
                 "< 18446744073709551616",
-                Mistake::NumberTooLarge,
+                ConstraintError::NumberTooLarge,
             ),
-            ("0.0.0", "0.0.0", Mistake::Unspecified),
-            (">= 0, =0+b", "=0+b", Mistake::Unspecified),
-            ("newest", "newest", Mistake::Malformed),
-            ("1.0_2", "1.0_2", Mistake::Malformed),
-            ("1..0", "1..0", Mistake::Malformed),
+            ("0.0.0", "0.0.0", ConstraintError::Unspecified),
+            (">= 0, =0+b", "=0+b", ConstraintError::Unspecified),
+            ("newest", "newest", ConstraintError::Malformed),
+            ("1.0_2", "1.0_2", ConstraintError::Malformed),
+            ("1..0", "1..0", ConstraintError::Malformed),
         ] {
             let error = Error {
                 text: part.to_owned(),

@@ -31,7 +31,7 @@ pub enum LockFileErrorKind {
     Many { what: &'static str, limit: usize },
     /// Not the language of lock files.
     #[error("not valid HCL: {0}")]
-    Hcl(outline::Mistake),
+    Hcl(outline::SyntaxError),
     /// A block of another kind.
     #[error("a lock file has no `{}` blocks", printable(.name))]
     Block { name: String },

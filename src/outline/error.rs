@@ -1,15 +1,15 @@
-//! Why a text is no HCL.
+//! Why a text is not HCL.
 
 use crate::error::{Category, printable};
 
-/// Text that is no HCL.
+/// Text that is not HCL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {mistake}")]
 pub struct Error {
     /// The line, from 1. For what is not closed, the line where it was opened.
     pub line: usize,
     /// What is wrong there.
-    pub mistake: Mistake,
+    pub mistake: SyntaxError,
 }
 
 impl Error {
@@ -21,7 +21,8 @@ impl Error {
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+#[allow(missing_docs, reason = "the messages name the fields")]
+pub enum SyntaxError {
     /// Not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
@@ -39,25 +40,16 @@ pub enum Mistake {
     NoValue,
     /// Two attributes of one name.
     #[error("the attribute `{}` stands here again", printable(.name))]
-    Redefined {
-        /// Their name.
-        name: String,
-    },
+    Redefined { name: String },
     /// Two attributes or blocks in one line.
     #[error("an attribute or block is followed by something in the same line")]
     SameLine,
     /// An end without a beginning.
     #[error("`{found}` closes nothing")]
-    Closing {
-        /// The bracket.
-        found: char,
-    },
+    Closing { found: char },
     /// A beginning without an end.
     #[error("`{}` is not closed", printable(.what))]
-    Unclosed {
-        /// What was opened.
-        what: String,
-    },
+    Unclosed { what: String },
     /// Deeper than anything real.
     #[error("nested too deeply")]
     Depth,

@@ -1,9 +1,9 @@
-//! The few kinds of expressions that are understood.
+//! Expressions, of which text, references, lists and objects can be read.
 
 use hcl::edit::expr::Expression as Parsed;
 
 use super::scan::Scanner;
-use super::{Error, Mistake};
+use super::{Error, SyntaxError};
 use crate::template::nesting;
 
 /// The longest text in quotes that is read, in bytes. Addresses, versions and paths have some hundreds.
@@ -62,7 +62,7 @@ impl<'a> Expression<'a> {
             let key = scanner.label()?;
             scanner.blanks()?;
             if !scanner.eat("=") && !scanner.eat(":") {
-                return Err(scanner.mistake(Mistake::Label));
+                return Err(scanner.mistake(SyntaxError::Label));
             }
             Ok((key, scanner.expression(&[',', '\n'])?))
         };

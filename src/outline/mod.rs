@@ -1,11 +1,11 @@
 //! Files in HCL 2, the language of modules and lock files: blocks and attributes, whose expressions stay text.
 //!
-//! Who looks for providers needs to know where each expression of a module ends, and what hardly any of them means. So a file is
-//! read in one pass that counts brackets, quotes and heredocs. Plain text, lists and objects can then be asked for.
+//! To find the providers of a module, tfoci has to know where each expression ends, but needs the value of very few. So a file is
+//! read in one pass that counts brackets, quotes and heredocs. Plain text, lists and objects are read on request.
 //!
 //! # Why a reader of our own
 //! hcl-edit refuses line breaks before `?` and `:` within brackets, which clients take and real modules have; and its tree has
-//! eighty times the size of a long list. What stands in quotes is read by it.
+//! eighty times the size of a long list. hcl-edit still reads the text in quotes.
 
 mod error;
 mod expression;
@@ -14,14 +14,14 @@ mod scan;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-pub use error::{Error, Mistake};
+pub use error::{Error, SyntaxError};
 pub use expression::Expression;
 use scan::Scanner;
 
 /// The deepest nesting of blocks that is read. Providers' schemas have about ten levels.
 const DEEPEST: usize = 64;
 
-/// What stands in a file or in a block.
+/// The content of a file or block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body<'a> {
     /// The attributes by name.
@@ -35,11 +35,11 @@ pub struct Body<'a> {
 pub struct Block<'a> {
     /// The line it begins in, from 1.
     pub line: usize,
-    /// What kind of block it is.
+    /// Its type, such as `resource`.
     pub name: &'a str,
     /// Its labels, quoted or not.
     pub labels: Vec<&'a str>,
-    /// What stands in it.
+    /// The content between its braces.
     pub body: Body<'a>,
 }
 
@@ -47,14 +47,14 @@ impl<'a> Body<'a> {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is no HCL as far as blocks, attributes, brackets and quotes go. What expressions say is not looked at.
+    /// Text that is not HCL as far as blocks, attributes, brackets and quotes go. Expressions are not checked.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let sound = bytes.iter().take(error.valid_up_to());
             Error {
                 line: 1 + sound.filter(|byte| **byte == b'\n').count(),
-                mistake: Mistake::NotText,
+                mistake: SyntaxError::NotText,
             }
         })?;
         Self::read(&mut Scanner::new(text, 1), 0)
@@ -69,7 +69,7 @@ impl<'a> Body<'a> {
     fn read(scanner: &mut Scanner<'a>, depth: usize) -> Result<Self, Error> {
         let opened = scanner.line();
         if depth > DEEPEST {
-            return Err(scanner.mistake(Mistake::Depth));
+            return Err(scanner.mistake(SyntaxError::Depth));
         }
         let mut body = Self::default();
         loop {
@@ -77,7 +77,7 @@ impl<'a> Body<'a> {
             match scanner.peek() {
                 None if depth == 0 => return Ok(body),
                 None => {
-                    let mistake = Mistake::Unclosed { what: "{".into() };
+                    let mistake = SyntaxError::Unclosed { what: "{".into() };
                     return Err(Error {
                         line: opened,
                         mistake,
@@ -92,7 +92,7 @@ impl<'a> Body<'a> {
             scanner.blanks()?;
             let closes = depth > 0 && scanner.peek() == Some('}');
             if !closes && !scanner.at_end_of_line() {
-                return Err(scanner.mistake(Mistake::SameLine));
+                return Err(scanner.mistake(SyntaxError::SameLine));
             }
         }
     }
@@ -109,7 +109,7 @@ impl<'a> Body<'a> {
                 }
                 Entry::Occupied(_) => Err(Error {
                     line,
-                    mistake: Mistake::Redefined { name: name.into() },
+                    mistake: SyntaxError::Redefined { name: name.into() },
                 }),
             };
         }

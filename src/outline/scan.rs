@@ -1,18 +1,18 @@
-//! Finding where things end.
+//! Where names, labels and expressions end.
 
-use super::{Error, Expression, Mistake};
+use super::{Error, Expression, SyntaxError};
 
 /// The deepest nesting of brackets and quotes in one expression. Real ones have about twenty levels.
 const DEEPEST: usize = 256;
 
-/// Reads forward, and counts lines.
+/// A position in the text, with its line.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner<'a> {
     rest: &'a str,
     line: usize,
 }
 
-/// What an expression is within of, with the line where it begins.
+/// A bracket, quote or heredoc that is open, with the line where it begins.
 #[derive(Clone, Copy)]
 enum Within<'a> {
     /// Brackets of a kind, `${` included.
@@ -51,7 +51,7 @@ impl<'a> Scanner<'a> {
         rest.is_some()
     }
 
-    pub(super) fn mistake(&self, mistake: Mistake) -> Error {
+    pub(super) fn mistake(&self, mistake: SyntaxError) -> Error {
         Error {
             line: self.line,
             mistake,
@@ -94,7 +94,7 @@ impl<'a> Scanner<'a> {
         };
         let (comment, rest) = comment
             .split_once("*/")
-            .ok_or_else(|| self.mistake(Mistake::Unclosed { what: "/*".into() }))?;
+            .ok_or_else(|| self.mistake(SyntaxError::Unclosed { what: "/*".into() }))?;
         self.line += comment.matches('\n').count();
         self.rest = rest;
         Ok(true)
@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
             .rest
             .starts_with(|c: char| c.is_alphabetic() || c == '_')
         {
-            return Err(self.mistake(Mistake::Name));
+            return Err(self.mistake(SyntaxError::Name));
         }
         let end = self.rest.find(|c| !is_name_part(c));
         let end = end.unwrap_or(self.rest.len());
@@ -119,7 +119,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn label(&mut self) -> Result<&'a str, Error> {
         if !self.eat("\"") {
             return self.name().map_err(|error| Error {
-                mistake: Mistake::Label,
+                mistake: SyntaxError::Label,
                 ..error
             });
         }
@@ -127,7 +127,7 @@ impl<'a> Scanner<'a> {
         let (label, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
         let is_plain = !label.contains('\\') && !label.contains("${") && !label.contains("%{");
         if !is_plain || !rest.starts_with('"') {
-            return Err(self.mistake(Mistake::LabelText));
+            return Err(self.mistake(SyntaxError::LabelText));
         }
         self.rest = rest;
         self.next();
@@ -142,13 +142,13 @@ impl<'a> Scanner<'a> {
         while !(open.is_empty() && self.ends(ends)) {
             self.step(&mut open)?;
             if open.len() > DEEPEST {
-                return Err(self.mistake(Mistake::Depth));
+                return Err(self.mistake(SyntaxError::Depth));
             }
         }
         let length = from.len() - self.rest.len();
         let text = from.get(..length).unwrap_or_default().trim();
         if text.is_empty() {
-            return Err(self.mistake(Mistake::NoValue));
+            return Err(self.mistake(SyntaxError::NoValue));
         }
         Ok(Expression { line, text })
     }
@@ -244,7 +244,7 @@ impl<'a> Scanner<'a> {
             Some('[') => open.push(within(']')),
             Some('{') => open.push(within('}')),
             Some(found @ (')' | ']' | '}')) if closing != Some(found) => {
-                let mistake = Mistake::Closing { found };
+                let mistake = SyntaxError::Closing { found };
                 return Err(Error { line, mistake });
             }
             Some(')' | ']' | '}') => {
@@ -295,7 +295,7 @@ fn is_name_part(c: char) -> bool {
 fn unclosed(what: &str, line: usize) -> Error {
     Error {
         line,
-        mistake: Mistake::Unclosed { what: what.into() },
+        mistake: SyntaxError::Unclosed { what: what.into() },
     }
 }
 

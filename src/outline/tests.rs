@@ -61,31 +61,31 @@ fn expressions_end_where_they_end_for_clients() {
 
 #[test]
 fn mistakes_have_a_line() {
-    let unclosed = |what: &str| Mistake::Unclosed { what: what.into() };
+    let unclosed = |what: &str| SyntaxError::Unclosed { what: what.into() };
     for (text, line, mistake) in [
-        ("\na b = 1", 2, Mistake::Label),
-        ("= 1", 1, Mistake::Name),
-        ("a", 1, Mistake::Label),
-        ("a =\nb = 1", 1, Mistake::NoValue),
+        ("\na b = 1", 2, SyntaxError::Label),
+        ("= 1", 1, SyntaxError::Name),
+        ("a", 1, SyntaxError::Label),
+        ("a =\nb = 1", 1, SyntaxError::NoValue),
         (
             "a = 1\nb {\n}\na = 2",
             4,
-            Mistake::Redefined { name: "a".into() },
+            SyntaxError::Redefined { name: "a".into() },
         ),
-        ("a {} b {}", 1, Mistake::SameLine),
-        ("a {\n}}", 2, Mistake::SameLine),
-        ("}", 1, Mistake::Name),
-        ("a = (1\n]", 2, Mistake::Closing { found: ']' }),
-        ("a = 1)", 1, Mistake::SameLine),
+        ("a {} b {}", 1, SyntaxError::SameLine),
+        ("a {\n}}", 2, SyntaxError::SameLine),
+        ("}", 1, SyntaxError::Name),
+        ("a = (1\n]", 2, SyntaxError::Closing { found: ']' }),
+        ("a = 1)", 1, SyntaxError::SameLine),
         ("\na {\n b = 1\n", 2, unclosed("{")),
         ("a = [1,\n(2", 2, unclosed("(")),
         ("a = \"x\nb = \"", 1, unclosed("\"")),
         ("a = <<EOF\n x\n", 1, unclosed("<<EOF")),
         ("\n/* a", 2, unclosed("/*")),
-        ("a \"b${c}\" {}", 1, Mistake::LabelText),
-        ("a \"b {}", 1, Mistake::LabelText),
-        (&format!("a = {}", "(".repeat(300)), 1, Mistake::Depth),
-        (&"a {\n".repeat(70), 65, Mistake::Depth),
+        ("a \"b${c}\" {}", 1, SyntaxError::LabelText),
+        ("a \"b {}", 1, SyntaxError::LabelText),
+        (&format!("a = {}", "(".repeat(300)), 1, SyntaxError::Depth),
+        (&"a {\n".repeat(70), 65, SyntaxError::Depth),
     ] {
         let error = Body::parse(text.as_bytes()).unwrap_err();
         assert_eq!((error.line, &error.mistake), (line, &mistake), "{text:?}");

@@ -5,30 +5,26 @@ use std::fmt;
 use super::LONGEST_TEXT;
 use super::construct::Construct;
 use super::symbol::Symbol;
-use super::value::Mistake;
+use super::value::ExpressionError;
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
 use crate::oci::repository_name;
 
 /// A template that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
     /// It is wrong whatever the provider.
     #[error("the repository template `{}` is wrong{}", printable(.text), Facts(.problems))]
     Template {
-        /// The template.
         text: String,
-        /// Everything that was found, in the order of the template.
         problems: Vec<Problem>,
     },
     /// It has no repository for one provider.
     #[error("the repository template `{}` has no repository for `{provider}`\n  {problem}", printable(.text))]
     Provider {
-        /// The template.
         text: String,
-        /// The provider.
         provider: Box<ProviderAddr>,
-        /// Why.
         problem: Problem,
     },
     /// No repository of any registry could have this provider in its name.
@@ -62,66 +58,45 @@ impl Error {
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Problem {
     /// The text is longer than is read.
     #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
-    TooLong {
-        /// Its size in bytes.
-        size: usize,
-    },
+    TooLong { size: usize },
     /// Texts stand within expressions within texts, too many times.
     #[error("its quoted texts nest deeper than {}", super::nesting::DEEPEST)]
     TooDeep,
     /// It does not parse.
     #[error("line {line}, column {column}: {}", printable(.message))]
     Syntax {
-        /// Line, from 1.
         line: usize,
-        /// Column, from 1.
         column: usize,
-        /// What the parser says.
         message: String,
     },
     /// A brace of the `{name}` form without its partner.
     #[error("`{brace}` has no partner, expected {{hostname}}, {{namespace}} or {{type}}")]
-    Brace {
-        /// The brace.
-        brace: char,
-    },
+    Brace { brace: char },
     /// Symbols in both spellings: `{name}` is literal text beside `${name}`.
     #[error("it has `{{{symbol}}}` beside `${{` or `%{{`, expected one spelling of symbols")]
-    Mixed {
-        /// The symbol that is literal text.
-        symbol: Symbol,
-    },
+    Mixed { symbol: Symbol },
     /// A name that stands for nothing.
     #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
-    Symbol {
-        /// The name.
-        name: String,
-    },
+    Symbol { name: String },
     /// A construct that no template can have.
     #[error("{0}")]
     Refused(Construct),
     /// Two providers would share a repository.
     #[error("it does not refer to `{symbol}`, of which there {values}")]
-    Missing {
-        /// The symbol that must be referred to.
-        symbol: Symbol,
-        /// How many different values it has.
-        values: Values,
-    },
+    Missing { symbol: Symbol, values: Values },
     /// An expression that has no value.
     #[error("`{}` {mistake}", printable(.expression))]
     Expression {
-        /// The expression as it is written.
         expression: String,
-        /// Why it has none.
-        mistake: Mistake,
+        mistake: ExpressionError,
     },
     /// The template as a whole has a value that is no name.
     #[error("the template {0}")]
-    Whole(Mistake),
+    Whole(ExpressionError),
     /// What comes out names no repository.
     #[error(transparent)]
     Repository(#[from] repository_name::Error),

@@ -11,7 +11,7 @@ use super::construct::Construct;
 use super::error::Problem;
 use super::strip;
 use super::symbol::Symbol;
-use super::value::{Mistake, Term, Type};
+use super::value::{ExpressionError, Term, Type};
 use crate::address::ProviderAddr;
 
 /// The most levels of expressions, so that the stack is enough for them. The parser allows 64 nested ones and 128 operators
@@ -20,7 +20,7 @@ pub(super) const DEEPEST: usize = 200;
 
 /// What the symbols stand for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Given<'p> {
+pub(super) enum Bindings<'p> {
     /// Any string: only types are checked.
     Unknown,
     /// The clients' placeholder address.
@@ -30,19 +30,22 @@ pub(super) enum Given<'p> {
 }
 
 /// The text of a whole template; `None` where it is unknown.
-pub(super) fn evaluate(template: &Template, given: Given<'_>) -> Result<Option<String>, Problem> {
+pub(super) fn evaluate(
+    template: &Template,
+    bindings: Bindings<'_>,
+) -> Result<Option<String>, Problem> {
     let elements: Vec<_> = template.iter().collect();
-    let whole = Evaluation::new(given).template(&elements)?;
+    let whole = Evaluation::new(bindings).template(&elements)?;
     whole.into_text().map_err(Problem::Whole)
 }
 
 /// The first problem of each element of a template.
-pub(super) fn problems(template: &Template, given: Given<'_>) -> Vec<Problem> {
+pub(super) fn problems(template: &Template, bindings: Bindings<'_>) -> Vec<Problem> {
     let elements: Vec<_> = template.iter().collect();
     if let [_] = elements.as_slice() {
-        return evaluate(template, given).err().into_iter().collect();
+        return evaluate(template, bindings).err().into_iter().collect();
     }
-    let problem = |element| Evaluation::new(given).element(element).err();
+    let problem = |element| Evaluation::new(bindings).element(element).err();
     let failures = elements.into_iter().filter_map(problem);
     failures.map(Problem::from).collect()
 }
@@ -78,18 +81,21 @@ pub(super) fn refused<T>(construct: Construct) -> Result<T, Failure> {
 
 /// One evaluation: what symbols stand for, and how deep it is.
 pub(super) struct Evaluation<'a> {
-    given: Given<'a>,
+    bindings: Bindings<'a>,
     levels: usize,
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(given: Given<'a>) -> Self {
-        Self { given, levels: 0 }
+    fn new(bindings: Bindings<'a>) -> Self {
+        Self {
+            bindings,
+            levels: 0,
+        }
     }
 
     pub(super) fn expression(&mut self, expression: &Expression) -> Result<Term, Failure> {
         if self.levels == DEEPEST {
-            return Err(Problem::Whole(Mistake::TooDeep).into());
+            return Err(Problem::Whole(ExpressionError::TooDeep).into());
         }
         self.levels += 1;
         let result = self.within_limits(expression);
@@ -103,7 +109,7 @@ impl<'a> Evaluation<'a> {
             Expression::Bool(value) => Ok(Term::known(*value.value())),
             Expression::Number(number) => {
                 let whole = number.value().as_i64().map(Term::known);
-                Ok(whole.ok_or_else(|| Mistake::Number.at(expression))?)
+                Ok(whole.ok_or_else(|| ExpressionError::Number.at(expression))?)
             }
             Expression::String(text) => Ok(Term::known(text.value().as_str())),
             Expression::StringTemplate(template) => {
@@ -129,10 +135,10 @@ impl<'a> Evaluation<'a> {
         let symbol = Symbol::named(name).ok_or_else(|| Problem::Symbol {
             name: name.to_owned(),
         })?;
-        Ok(match self.given {
-            Given::Unknown => Term::unknown(Type::String),
-            Given::Placeholder => Term::known(symbol.placeholder()),
-            Given::Provider(provider) => Term::known(symbol.of(provider)),
+        Ok(match self.bindings {
+            Bindings::Unknown => Term::unknown(Type::String),
+            Bindings::Placeholder => Term::known(symbol.placeholder()),
+            Bindings::Provider(provider) => Term::known(symbol.of(provider)),
         })
     }
 
@@ -319,13 +325,16 @@ fn compute(
     let operation = Operation::from(hcl::expr::BinaryOp::new(left, operator, right));
     let value = operation.evaluate(&Context::new()).map_err(|error| {
         let message = error.to_string();
-        Mistake::Operation { message }.at(place)
+        ExpressionError::Operation { message }.at(place)
     })?;
     Ok(Term::known(value))
 }
 
 /// The type of a conditional's result, to which the chosen branch is converted.
-fn common_type(yes: &Result<Term, Failure>, no: &Result<Term, Failure>) -> Result<Type, Mistake> {
+fn common_type(
+    yes: &Result<Term, Failure>,
+    no: &Result<Term, Failure>,
+) -> Result<Type, ExpressionError> {
     let is_null = |branch: &Result<Term, Failure>| branch.as_ref().is_ok_and(Term::is_untyped_null);
     let type_of = |branch: &Result<Term, Failure>| match branch {
         Ok(term) => term.of,
@@ -337,6 +346,6 @@ fn common_type(yes: &Result<Term, Failure>, no: &Result<Term, Failure>) -> Resul
         (Type::Any, _) | (_, Type::Any) => Ok(Type::Any),
         (yes, no) if yes == no => Ok(yes),
         (Type::String, _) | (_, Type::String) => Ok(Type::String),
-        (yes, no) => Err(Mistake::Inconsistent { yes, no }),
+        (yes, no) => Err(ExpressionError::Inconsistent { yes, no }),
     }
 }

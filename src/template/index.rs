@@ -7,7 +7,7 @@ use hcl::edit::expr::{Expression, Object, ObjectKey, Traversal, TraversalOperato
 
 use super::construct::Construct;
 use super::evaluate::{Evaluation, Failure, refused};
-use super::value::{Mistake, Term, Type};
+use super::value::{ExpressionError, Term, Type};
 
 /// What has an index behind it.
 enum Indexed {
@@ -76,7 +76,7 @@ impl Evaluation<'_> {
         if let Expression::Traversal(traversal) = expression
             && let Expression::Variable(_) = traversal.expr
         {
-            return Err(Mistake::AmbiguousKey.at(expression).into());
+            return Err(ExpressionError::AmbiguousKey.at(expression).into());
         }
         let text = self.expression(expression)?.into_text();
         Ok(text.map_err(|mistake| mistake.at(expression))?)
@@ -88,7 +88,7 @@ impl Evaluation<'_> {
             TraversalOperator::Index(index) => self.expression(index).map(Key::Index),
             TraversalOperator::LegacyIndex(index) => match i64::try_from(*index.value()) {
                 Ok(index) => Ok(Key::Index(Term::known(index))),
-                Err(_) => Err(Mistake::Number.at(place).into()),
+                Err(_) => Err(ExpressionError::Number.at(place).into()),
             },
             TraversalOperator::AttrSplat(_) | TraversalOperator::FullSplat(_) => {
                 refused(Construct::Splat)
@@ -99,15 +99,15 @@ impl Evaluation<'_> {
 
 impl Indexed {
     /// The element at a key; unknown where either is.
-    fn element(self, key: Key) -> Result<Term, Mistake> {
+    fn element(self, key: Key) -> Result<Term, ExpressionError> {
         let unknown = || Term::unknown(Type::Any);
         match (self, key) {
-            (Self::Term(term), _) if term.value == Some(Value::Null) => Err(Mistake::Null),
-            (_, Key::Index(key)) if key.value == Some(Value::Null) => Err(Mistake::Null),
+            (Self::Term(term), _) if term.value == Some(Value::Null) => Err(ExpressionError::Null),
+            (_, Key::Index(key)) if key.value == Some(Value::Null) => Err(ExpressionError::Null),
             (Self::Term(Term { of: Type::Any, .. }), _)
             | (_, Key::Index(Term { of: Type::Any, .. })) => Ok(unknown()),
-            (Self::Term(term), _) => Err(Mistake::NoElements { received: term.of }),
-            (Self::Tuple(_), Key::Attribute(_)) => Err(Mistake::NoAttributes),
+            (Self::Term(term), _) => Err(ExpressionError::NoElements { received: term.of }),
+            (Self::Tuple(_), Key::Attribute(_)) => Err(ExpressionError::NoAttributes),
             (Self::Tuple(items), Key::Index(key)) => {
                 let Some(index) = key.into_number()? else {
                     return Ok(unknown());
@@ -115,7 +115,7 @@ impl Indexed {
                 let item = usize::try_from(index).ok();
                 let item = item.and_then(|index| items.into_iter().nth(index));
                 let key = index.to_string();
-                item.ok_or(Mistake::NoElement { key })
+                item.ok_or(ExpressionError::NoElement { key })
             }
             (Self::Object(mut items), key) => {
                 let key = match key {
@@ -125,7 +125,7 @@ impl Indexed {
                 let Some(key) = key else {
                     return Ok(unknown());
                 };
-                items.remove(&key).ok_or(Mistake::NoElement { key })
+                items.remove(&key).ok_or(ExpressionError::NoElement { key })
             }
         }
     }

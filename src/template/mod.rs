@@ -40,9 +40,9 @@ use hcl::edit::template::{Element, Template};
 pub use construct::Construct;
 use construct::Contents;
 pub use error::{Error, Problem, Values};
-use evaluate::Given;
+use evaluate::Bindings;
 pub use symbol::Symbol;
-pub use value::{Mistake, Type};
+pub use value::{ExpressionError, Type};
 
 use crate::address::ProviderAddr;
 use crate::oci::Repository;
@@ -111,7 +111,7 @@ impl RepositoryTemplate {
     /// All problems at once.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
         let mut problems: Vec<_> = self.missing(providers).collect();
-        problems.extend(evaluate::problems(&self.template, Given::Unknown));
+        problems.extend(evaluate::problems(&self.template, Bindings::Unknown));
         if problems.is_empty() {
             problems.extend(self.problem_with_placeholder());
         }
@@ -141,7 +141,7 @@ impl RepositoryTemplate {
     }
 
     fn problem_with_placeholder(&self) -> Option<Problem> {
-        match self.name(Given::Placeholder) {
+        match self.name(Bindings::Placeholder) {
             Err(Problem::Expression { mistake, .. }) if mistake.is_missing_element() => None,
             other => other
                 .and_then(|name| Ok(Repository::in_registry(&name)?))
@@ -155,7 +155,7 @@ impl RepositoryTemplate {
     /// A name that OCI cannot hold, an expression that has no value for this provider, or a result that names no repository.
     pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, Error> {
         provider.oci_safe()?;
-        let name = self.name(Given::Provider(provider));
+        let name = self.name(Bindings::Provider(provider));
         name.and_then(|name| Ok(Repository::in_registry(&name)?))
             .map_err(|problem| Error::Provider {
                 text: self.text.clone(),
@@ -166,14 +166,14 @@ impl RepositoryTemplate {
 
     /// The repository of the clients' placeholder address, with which a template shows its form; `None` where it has none.
     pub fn placeholder(&self) -> Option<Repository> {
-        let name = self.name(Given::Placeholder).ok()?;
+        let name = self.name(Bindings::Placeholder).ok()?;
         Repository::in_registry(&name).ok()
     }
 
-    fn name(&self, given: Given<'_>) -> Result<String, Problem> {
-        let text = evaluate::evaluate(&self.template, given)?;
+    fn name(&self, bindings: Bindings<'_>) -> Result<String, Problem> {
+        let text = evaluate::evaluate(&self.template, bindings)?;
         // Only unknown symbols make an unknown text, and none is unknown here.
-        text.ok_or(Problem::Whole(Mistake::Null))
+        text.ok_or(Problem::Whole(ExpressionError::Null))
     }
 
     /// Whether it refers to no symbol, so that it names one repository.
@@ -189,7 +189,10 @@ impl RepositoryTemplate {
             last.strip_suffix(provider.type_name())
                 .is_some_and(|start| start.is_empty() || start.ends_with('-'))
         };
-        !self.is_constant() || self.name(Given::Provider(provider)).is_ok_and(is_named_so)
+        !self.is_constant()
+            || self
+                .name(Bindings::Provider(provider))
+                .is_ok_and(is_named_so)
     }
 
     /// The template as clients' configuration takes it.

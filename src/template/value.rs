@@ -44,8 +44,8 @@ impl fmt::Display for Type {
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the fields are named in the messages")]
-pub enum Mistake {
+#[allow(missing_docs, reason = "the messages name the fields")]
+pub enum ExpressionError {
     /// Null where a value is needed.
     #[error("is null")]
     Null,
@@ -81,7 +81,7 @@ pub enum Mistake {
     TooDeep,
 }
 
-impl Mistake {
+impl ExpressionError {
     /// The problem of the expression that has it.
     pub(super) fn at(self, expression: &Expression) -> Problem {
         Problem::Expression {
@@ -133,29 +133,31 @@ impl Term {
     }
 
     /// As text; `None` where it is unknown.
-    pub(super) fn into_text(self) -> Result<Option<String>, Mistake> {
+    pub(super) fn into_text(self) -> Result<Option<String>, ExpressionError> {
         match self.value {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(Value::Bool(value)) => Ok(Some(value.to_string())),
             Some(Value::Number(value)) => Ok(Some(value.to_string())),
-            Some(_) => Err(Mistake::Null),
+            Some(_) => Err(ExpressionError::Null),
         }
     }
 
     /// As a number; `None` where it is unknown.
-    pub(super) fn into_number(self) -> Result<Option<i64>, Mistake> {
+    pub(super) fn into_number(self) -> Result<Option<i64>, ExpressionError> {
         match (self.of, self.value) {
-            (_, Some(Value::Null)) => Err(Mistake::Null),
-            (_, Some(Value::Number(value))) => value.as_i64().map(Some).ok_or(Mistake::Number),
+            (_, Some(Value::Null)) => Err(ExpressionError::Null),
+            (_, Some(Value::Number(value))) => {
+                value.as_i64().map(Some).ok_or(ExpressionError::Number)
+            }
             (_, Some(Value::String(text))) => match text.parse() {
                 Ok(value) => Ok(Some(value)),
-                Err(_) => Err(Mistake::Text {
+                Err(_) => Err(ExpressionError::Text {
                     expected: Type::Number,
                     text,
                 }),
             },
-            (Type::Bool, _) => Err(Mistake::Type {
+            (Type::Bool, _) => Err(ExpressionError::Type {
                 expected: Type::Number,
                 received: Type::Bool,
             }),
@@ -164,19 +166,19 @@ impl Term {
     }
 
     /// As a bool; `None` where it is unknown.
-    pub(super) fn into_bool(self) -> Result<Option<bool>, Mistake> {
+    pub(super) fn into_bool(self) -> Result<Option<bool>, ExpressionError> {
         match (self.of, self.value) {
-            (_, Some(Value::Null)) => Err(Mistake::Null),
+            (_, Some(Value::Null)) => Err(ExpressionError::Null),
             (_, Some(Value::Bool(value))) => Ok(Some(value)),
             (_, Some(Value::String(text))) => match text.as_str() {
                 "true" | "1" => Ok(Some(true)),
                 "false" | "0" => Ok(Some(false)),
-                _ => Err(Mistake::Text {
+                _ => Err(ExpressionError::Text {
                     expected: Type::Bool,
                     text,
                 }),
             },
-            (Type::Number, _) => Err(Mistake::Type {
+            (Type::Number, _) => Err(ExpressionError::Type {
                 expected: Type::Bool,
                 received: Type::Number,
             }),
@@ -185,7 +187,7 @@ impl Term {
     }
 
     /// As the result of a conditional whose branches have this common type.
-    pub(super) fn into_common(self, of: Type) -> Result<Self, Mistake> {
+    pub(super) fn into_common(self, of: Type) -> Result<Self, ExpressionError> {
         match self.value {
             Some(Value::Null) | None => Ok(Self { of, ..self }),
             Some(_) if of == Type::String => self.into_text().map(Self::text_or_unknown),

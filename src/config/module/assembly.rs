@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::files::SourceFile;
-use super::{Error, Fact, Mistake, Module, ModuleSource, Requirement, Statement};
+use super::{Error, Fact, FileError, Module, ModuleSource, Requirement, Statement};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
 
@@ -16,27 +16,27 @@ const BUILT_IN: &str = "terraform";
 /// What is known so far.
 pub(super) struct Assembly<'a> {
     default_host: &'a Hostname,
-    required_at: Option<Place>,
+    required_at: Option<Position>,
     /// By name; `None` for a provider that is part of the client.
     required: BTreeMap<String, Option<Requirement>>,
     /// By name and alias.
-    configured: BTreeMap<(String, Option<String>), (VersionConstraints, Place)>,
+    configured: BTreeMap<(String, Option<String>), (VersionConstraints, Position)>,
     used: BTreeMap<[String; 3], Used>,
     calls: BTreeMap<String, ModuleSource>,
 }
 
-struct Place {
+struct Position {
     file: String,
     line: Option<usize>,
 }
 
 struct Used {
     provider: Option<String>,
-    place: Place,
+    place: Position,
 }
 
-impl Place {
-    fn refuse(&self, mistake: impl Into<Mistake>) -> Error {
+impl Position {
+    fn refuse(&self, mistake: impl Into<FileError>) -> Error {
         Error {
             file: self.file.clone(),
             line: self.line,
@@ -59,7 +59,7 @@ impl<'a> Assembly<'a> {
 
     /// Takes in what a file says. Overriding files come last.
     pub(super) fn add(&mut self, file: &SourceFile<'_>, fact: Fact) -> Result<(), Error> {
-        let place = Place {
+        let place = Position {
             file: file.name.to_owned(),
             line: fact.line,
         };
@@ -67,9 +67,9 @@ impl<'a> Assembly<'a> {
             Statement::RequiredProviders if file.is_override() => {}
             Statement::RequiredProviders => match &self.required_at {
                 None => self.required_at = Some(place),
-                Some(Place { file, line }) => {
+                Some(Position { file, line }) => {
                     let (file, line) = (file.clone(), *line);
-                    return Err(place.refuse(Mistake::Several { file, line }));
+                    return Err(place.refuse(FileError::Several { file, line }));
                 }
             },
             Statement::Required {
@@ -152,7 +152,7 @@ impl<'a> Assembly<'a> {
         &mut self,
         name: &str,
         constraints: VersionConstraints,
-        place: &Place,
+        place: &Position,
     ) -> Result<(), Error> {
         if !self.required.contains_key(name) {
             let source = self.source(name).map_err(|error| place.refuse(error))?;
@@ -169,7 +169,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-fn constraints(version: Option<String>, place: &Place) -> Result<VersionConstraints, Error> {
+fn constraints(version: Option<String>, place: &Position) -> Result<VersionConstraints, Error> {
     let version = version.unwrap_or_default();
     version
         .parse()

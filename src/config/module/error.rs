@@ -12,7 +12,7 @@ pub struct Error {
     /// The line, from 1, where it is known.
     pub line: Option<usize>,
     /// What is wrong.
-    pub mistake: Mistake,
+    pub mistake: FileError,
 }
 
 fn at(line: Option<usize>) -> String {
@@ -20,18 +20,19 @@ fn at(line: Option<usize>) -> String {
         .unwrap_or_default()
 }
 
+/// What is wrong with a file, after the line, from 1, where it is known.
+pub(super) type Located = (Option<usize>, FileError);
+
 /// What is wrong with a file of a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
+#[allow(missing_docs, reason = "the messages name the fields")]
+pub enum FileError {
     /// More than any file of a module has.
     #[error("more than {limit} bytes")]
-    Large {
-        /// The limit in bytes.
-        limit: usize,
-    },
+    Large { limit: usize },
     /// Not HCL 2.
     #[error("not valid HCL: {0}")]
-    Hcl(outline::Mistake),
+    Hcl(outline::SyntaxError),
     /// Not JSON.
     #[error("not valid JSON")]
     Json,
@@ -41,33 +42,19 @@ pub enum Mistake {
     /// A block with other labels than its kind has.
     #[error("a `{}` block has {received} labels\n  expected {expected}", printable(.name))]
     Labels {
-        /// The kind of block.
         name: String,
-        /// How many labels it has to have.
         expected: usize,
-        /// How many it has.
         received: usize,
     },
     /// An argument that may not be computed.
     #[error("`{name}` is not text in quotes")]
-    NotText {
-        /// The argument.
-        name: &'static str,
-    },
+    NotText { name: &'static str },
     /// An entry of `required_providers` that is none.
     #[error("the requirement `{}` is neither an object nor a version constraint in quotes", printable(.name))]
-    Requirement {
-        /// The name of the provider in the module.
-        name: String,
-    },
+    Requirement { name: String },
     /// Two `required_providers` blocks.
     #[error("a module has two `required_providers` blocks\n  the first in {}{}", printable(.file), at(*.line))]
-    Several {
-        /// The file of the first.
-        file: String,
-        /// Its line, where it is known.
-        line: Option<usize>,
-    },
+    Several { file: String, line: Option<usize> },
     /// Something that is no provider's address, or a name that no provider can have.
     #[error(transparent)]
     Source(#[from] address::Error),
@@ -80,7 +67,7 @@ impl Error {
     /// What kind of thing went wrong.
     pub fn category(&self) -> Category {
         match &self.mistake {
-            Mistake::Source(error) => error.category(),
+            FileError::Source(error) => error.category(),
             _ => Category::Malformed,
         }
     }

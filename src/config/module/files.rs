@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Fact, LARGEST, Mistake, json, native};
+use super::error::Located;
+use super::{Fact, FileError, LARGEST, json, native};
 
 /// A file of a module's directory.
 #[derive(Clone, Copy, Debug)]
@@ -54,14 +55,14 @@ impl SourceFile<'_> {
         stem == "override" || stem.ends_with("_override")
     }
 
-    pub(super) fn facts(&self) -> Result<Vec<Fact>, (Option<usize>, Mistake)> {
+    pub(super) fn facts(&self) -> Result<Vec<Fact>, Located> {
         if self.bytes.len() > LARGEST {
-            return Err((None, Mistake::Large { limit: LARGEST }));
+            return Err((None, FileError::Large { limit: LARGEST }));
         }
         if self.name.ends_with(".json") {
             json::read(self.bytes)
         } else {
-            native::read(self.bytes).map_err(|(line, mistake)| (Some(line), mistake))
+            native::read(self.bytes)
         }
     }
 }

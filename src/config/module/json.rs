@@ -1,16 +1,14 @@
 //! Facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
 
-use super::{Fact, Mistake, ModuleSource, Statement, provider_name};
+use super::error::Located;
+use super::{Fact, FileError, ModuleSource, Statement, provider_name};
 use crate::config::block::{Section, Value};
 
-/// What is wrong, with its line where that is known.
-type Refusal = (Option<usize>, Mistake);
-
 /// What a file says about providers.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Refusal> {
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let document: Value =
-        serde_json::from_slice(bytes).map_err(|error| (Some(error.line()), Mistake::Json))?;
+        serde_json::from_slice(bytes).map_err(|error| (Some(error.line()), FileError::Json))?;
     let mut reader = Reader::default();
     for root in sections(&document).map_err(|mistake| (None, mistake))? {
         reader.read(root).map_err(|mistake| (None, mistake))?;
@@ -19,34 +17,34 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Refusal> {
 }
 
 /// A block, or a list of blocks.
-fn sections(value: &Value) -> Result<Vec<&Section>, Mistake> {
+fn sections(value: &Value) -> Result<Vec<&Section>, FileError> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Section(section) => Ok(vec![section]),
         Value::List(values) => values.iter().map(section).collect(),
-        _ => Err(Mistake::NotObject),
+        _ => Err(FileError::NotObject),
     }
 }
 
-fn section(value: &Value) -> Result<&Section, Mistake> {
+fn section(value: &Value) -> Result<&Section, FileError> {
     match value {
         Value::Section(section) => Ok(section),
-        _ => Err(Mistake::NotObject),
+        _ => Err(FileError::NotObject),
     }
 }
 
 /// The blocks with one label. A member `//` is a comment.
-fn labelled(value: &Value) -> Result<Vec<(&str, &Value)>, Mistake> {
+fn labelled(value: &Value) -> Result<Vec<(&str, &Value)>, FileError> {
     let sections = sections(value)?.into_iter();
     let members = sections.flat_map(Section::members);
     Ok(members.filter(|(name, _)| *name != "//").collect())
 }
 
-fn text(section: &Section, name: &'static str) -> Result<Option<String>, Mistake> {
+fn text(section: &Section, name: &'static str) -> Result<Option<String>, FileError> {
     match section.value(name) {
         None => Ok(None),
         Some(Value::Text(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(Mistake::NotText { name }),
+        Some(_) => Err(FileError::NotText { name }),
     }
 }
 
@@ -61,7 +59,7 @@ impl Reader {
         self.facts.push(Fact { line, statement });
     }
 
-    fn read(&mut self, root: &Section) -> Result<(), Mistake> {
+    fn read(&mut self, root: &Section) -> Result<(), FileError> {
         for (name, value) in root.members() {
             match name {
                 "terraform" => self.read_settings(value)?,
@@ -83,7 +81,7 @@ impl Reader {
         Ok(())
     }
 
-    fn read_settings(&mut self, value: &Value) -> Result<(), Mistake> {
+    fn read_settings(&mut self, value: &Value) -> Result<(), FileError> {
         for settings in sections(value)? {
             let Some(required) = settings.value("required_providers") else {
                 continue;
@@ -95,7 +93,7 @@ impl Reader {
                     let (source, version) = match value {
                         Value::Text(version) => (None, Some(version.clone())),
                         Value::Section(body) => (text(body, "source")?, text(body, "version")?),
-                        _ => return Err(Mistake::Requirement { name }),
+                        _ => return Err(FileError::Requirement { name }),
                     };
                     self.push(Statement::Required {
                         name,
@@ -108,7 +106,7 @@ impl Reader {
         Ok(())
     }
 
-    fn read_configured(&mut self, value: &Value) -> Result<(), Mistake> {
+    fn read_configured(&mut self, value: &Value) -> Result<(), FileError> {
         for (name, blocks) in labelled(value)? {
             for block in sections(blocks)? {
                 self.push(Statement::Configured {
@@ -121,7 +119,7 @@ impl Reader {
         Ok(())
     }
 
-    fn read_used(&mut self, kind: &str, value: &Value) -> Result<(), Mistake> {
+    fn read_used(&mut self, kind: &str, value: &Value) -> Result<(), FileError> {
         for (type_name, blocks) in labelled(value)? {
             for (name, blocks) in labelled(blocks)? {
                 for block in sections(blocks)? {
@@ -136,7 +134,7 @@ impl Reader {
         Ok(())
     }
 
-    fn read_calls(&mut self, value: &Value) -> Result<(), Mistake> {
+    fn read_calls(&mut self, value: &Value) -> Result<(), FileError> {
         for (name, blocks) in labelled(value)? {
             for block in sections(blocks)? {
                 if let Some(source) = text(block, "source")? {

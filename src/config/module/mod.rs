@@ -20,7 +20,7 @@ mod native;
 
 use std::collections::BTreeMap;
 
-pub use error::{Error, Mistake};
+pub use error::{Error, FileError};
 pub use files::{SourceFile, is_configuration};
 
 use crate::address::{Hostname, ProviderAddr};

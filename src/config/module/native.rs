@@ -1,13 +1,11 @@
 //! Facts from files in HCL 2.
 
-use super::{Fact, Mistake, ModuleSource, Statement, provider_name};
+use super::error::Located;
+use super::{Fact, FileError, ModuleSource, Statement, provider_name};
 use crate::outline::{self, Block, Body, Expression};
 
-/// A line, from 1, with what is wrong there.
-type Refusal = (usize, Mistake);
-
 /// What a file says about providers.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Refusal> {
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
     let body = Body::parse(bytes).map_err(hcl)?;
     let mut facts = Vec::new();
     for block in &body.blocks {
@@ -31,8 +29,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Refusal> {
     Ok(facts)
 }
 
-fn hcl(error: outline::Error) -> Refusal {
-    (error.line, Mistake::Hcl(error.mistake))
+fn hcl(error: outline::Error) -> Located {
+    (Some(error.line), FileError::Hcl(error.mistake))
 }
 
 fn fact(line: usize, statement: Statement) -> Fact {
@@ -42,34 +40,34 @@ fn fact(line: usize, statement: Statement) -> Fact {
     }
 }
 
-fn labels<const N: usize>(block: &Block<'_>) -> Result<[String; N], Refusal> {
+fn labels<const N: usize>(block: &Block<'_>) -> Result<[String; N], Located> {
     let labels: Vec<String> = block
         .labels
         .iter()
         .map(|label| (*label).to_owned())
         .collect();
     labels.try_into().map_err(|labels: Vec<_>| {
-        let mistake = Mistake::Labels {
+        let mistake = FileError::Labels {
             name: block.name.to_owned(),
             expected: N,
             received: labels.len(),
         };
-        (block.line, mistake)
+        (Some(block.line), mistake)
     })
 }
 
-fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Refusal> {
-    let refusal = || (value.line(), Mistake::NotText { name });
+fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Located> {
+    let refusal = || (Some(value.line()), FileError::NotText { name });
     value.as_text().ok_or_else(refusal)
 }
 
-fn read_required(block: &Block<'_>, facts: &mut Vec<Fact>) -> Result<(), Refusal> {
+fn read_required(block: &Block<'_>, facts: &mut Vec<Fact>) -> Result<(), Located> {
     facts.push(fact(block.line, Statement::RequiredProviders));
     for (name, value) in &block.body.attributes {
         let (mut source, mut version) = (None, value.as_text());
         if version.is_none() {
             let name = (*name).to_owned();
-            let refusal = || (value.line(), Mistake::Requirement { name });
+            let refusal = || (Some(value.line()), FileError::Requirement { name });
             for member in value.as_object().ok_or_else(refusal)? {
                 match member.map_err(hcl)? {
                     ("source", value) => source = Some(text(&value, "source")?),
@@ -88,7 +86,7 @@ fn read_required(block: &Block<'_>, facts: &mut Vec<Fact>) -> Result<(), Refusal
     Ok(())
 }
 
-fn configured(block: &Block<'_>) -> Result<Fact, Refusal> {
+fn configured(block: &Block<'_>) -> Result<Fact, Located> {
     let [name] = labels(block)?;
     let argument = |name| {
         let value = block.body.attributes.get(name);
@@ -102,7 +100,7 @@ fn configured(block: &Block<'_>) -> Result<Fact, Refusal> {
     Ok(fact(block.line, configured))
 }
 
-fn used(block: &Block<'_>) -> Result<Fact, Refusal> {
+fn used(block: &Block<'_>) -> Result<Fact, Located> {
     let [type_name, name] = labels(block)?;
     let provider = block.body.attributes.get("provider");
     let provider = provider.and_then(|value| match value.as_text() {
@@ -113,7 +111,7 @@ fn used(block: &Block<'_>) -> Result<Fact, Refusal> {
     Ok(fact(block.line, Statement::Used { key, provider }))
 }
 
-fn call(block: &Block<'_>) -> Result<Option<Fact>, Refusal> {
+fn call(block: &Block<'_>) -> Result<Option<Fact>, Located> {
     let [name] = labels(block)?;
     // An override may leave the source out.
     Ok(block.body.attributes.get("source").map(|value| {
