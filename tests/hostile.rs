@@ -66,7 +66,7 @@ fn what_was_expected_and_received_is_said() {
             "a stub before the zip, offsets not shifted",
             stub as fn(&[u8]) -> String,
         ),
-        ("device", |_| "  received type 0o20000\n".to_owned()),
+        ("pipe", |_| "  received type 0o10000\n".to_owned()),
         ("bzip2", |_| {
             "  expected 0 (stored) or 8 (deflate)\n  received 12\n".to_owned()
         }),

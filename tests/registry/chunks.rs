@@ -40,7 +40,8 @@ fn behind_a_proxy(alter: impl FnOnce(&mut Quirks)) -> Registry {
 
 /// Uploads bytes.
 async fn put(registry: &Registry, bytes: &[u8]) -> Result<Put, Error> {
-    let destination = User::of(registry, "acme/demo").destination();
+    let user = User::of(registry, "acme/demo");
+    let destination = user.destination();
     let blob = Memory::new(bytes.to_vec());
     destination
         .store
@@ -80,7 +81,8 @@ fn said(registry: &Registry) -> Vec<String> {
 #[tokio::test]
 async fn what_is_too_large_goes_in_chunks_and_so_does_what_comes_after() {
     let registry = behind_a_proxy(|_| {});
-    let destination = User::of(&registry, "acme/demo").destination();
+    let user = User::of(&registry, "acme/demo");
+    let destination = user.destination();
     let (one, two) = (noise(300 * KIB), noise(200 * KIB + 1));
     for bytes in [&one, &two] {
         let blob = Memory::new(bytes.clone());

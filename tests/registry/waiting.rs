@@ -147,7 +147,8 @@ async fn a_server_that_wants_to_be_left_alone_for_long_is_left_alone_until_the_n
     ] {
         let registry = start(Personality::Plain);
         registry.always(|_| true, Fault::too_many_requests(retry_after));
-        let destination = User::of(&registry, "acme/demo").destination();
+        let user = User::of(&registry, "acme/demo");
+        let destination = user.destination();
         let error = destination.store.tags(&destination.repository).await;
         let text = error.unwrap_err().to_string();
         assert!(text.starts_with("the registry answered 429"), "{text}");
