@@ -50,6 +50,11 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
         false
     }
 
+    /// Whether its bytes have to be checked even where a store has them already.
+    fn is_unverified(&self) -> bool {
+        false
+    }
+
     /// Where a store keeps it, so that another repository may share it instead of having it copied.
     fn kept(&self) -> Option<Kept<'_>> {
         None

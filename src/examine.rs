@@ -12,21 +12,20 @@ use crate::constraint::VersionConstraints;
 use crate::error::printable;
 use crate::event::Subject;
 use crate::oci::reference::{Ignored, version_of};
-use crate::oci::{RawManifest, Repository, Tag};
+use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
-use crate::publish::Demands;
+use crate::publish::EvidencePolicy;
 use crate::release::{Protocols, Release};
 use crate::selection::Selection;
-use crate::store::graph::{self, Artifact, StoredPackage};
-use crate::store::{self, ReadStore};
+use crate::store::{self, Artifact, ReadStore, Repo, StoredPackage, artifact};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Policy, Rule, Verified};
 use crate::version::Version;
 
-/// Whom to believe when reading.
+/// Which keys and packages are trusted when a store is read.
 #[derive(Clone, Debug)]
-pub struct Belief {
+pub struct TrustOptions {
     /// The trust file and what the command line adds.
     pub policy: Policy,
     /// Whether less than a pinned key is refused.
@@ -37,13 +36,11 @@ pub struct Belief {
 
 /// A provider in a store.
 #[derive(Clone, Debug)]
-pub struct Shelf<S> {
-    /// The store.
-    pub store: S,
-    /// The provider.
+pub struct StoredProvider<S> {
+    /// Its address.
     pub provider: ProviderAddr,
     /// Its repository.
-    pub repository: Repository,
+    pub repo: Repo<S>,
     /// The store as the user wrote it.
     pub place: String,
 }
@@ -85,7 +82,7 @@ pub enum Platforms {
     Only(Vec<Platform>),
 }
 
-impl Belief {
+impl TrustOptions {
     /// Whether anything was said about a provider, so that what does not live up to it is refused.
     pub fn is_particular(&self, provider: &ProviderAddr) -> bool {
         self.require_pinned || self.policy.rule_for(provider).is_some()
@@ -107,10 +104,10 @@ impl Belief {
     /// What the evidence of a provider must show, in every store.
     ///
     /// # Errors
-    /// As [`Belief::rule_for`].
-    pub fn demands_on(&self, provider: &ProviderAddr) -> Result<Demands, Problem> {
+    /// As [`TrustOptions::rule_for`].
+    pub fn evidence_policy(&self, provider: &ProviderAddr) -> Result<EvidencePolicy, Problem> {
         let said = self.policy.rule_for(provider);
-        Ok(Demands {
+        Ok(EvidencePolicy {
             rule: self.rule_for(provider)?,
             require_pinned: self.require_pinned,
             allows_less: said.is_some_and(|rule| rule.unsigned == Unsigned::Allow),
@@ -119,17 +116,14 @@ impl Belief {
     }
 }
 
-impl<S: ReadStore> Shelf<S> {
+impl<S: ReadStore> StoredProvider<S> {
     /// Lists the versions.
     ///
     /// # Errors
     /// The store's, or the provider is not in it.
     pub async fn versions(&self) -> Result<Versions, Failure> {
-        let tags = self
-            .store
-            .tags(&self.repository)
-            .await
-            .map_err(|error| self.failure(None, error.into()))?;
+        let tags = self.repo.tags().await;
+        let tags = tags.map_err(|error| self.failure(None, error.into()))?;
         let tags = tags.ok_or_else(|| self.failure(None, Problem::NoProvider))?;
         let mut all = Versions::default();
         for name in tags {
@@ -145,7 +139,7 @@ impl<S: ReadStore> Shelf<S> {
     /// Chooses the newest version that is admitted; also says how many are.
     ///
     /// # Errors
-    /// As [`Shelf::versions`], or no version matches.
+    /// As [`StoredProvider::versions`], or no version matches.
     pub async fn choose(&self, selection: &Selection) -> Result<(Version, usize), Failure> {
         let Versions {
             versions: available,
@@ -191,47 +185,47 @@ impl<S: ReadStore> Shelf<S> {
         &self,
         version: &Version,
         platforms: &Platforms,
-        belief: &Belief,
+        trust: &TrustOptions,
     ) -> Result<Examined<S::Blob>, Failure> {
-        self.read(version, platforms, belief)
+        self.read(version, platforms, trust)
             .await
             .map_err(|problem| self.failure(Some(version), problem))
     }
 
-    /// As [`Shelf::examine`], for whoever says where it was.
+    /// As [`StoredProvider::examine`], for whoever says where it was.
     pub(crate) async fn read(
         &self,
         version: &Version,
         platforms: &Platforms,
-        belief: &Belief,
+        trust: &TrustOptions,
     ) -> Result<Examined<S::Blob>, Problem> {
         // What nobody could pass is said before anything is read.
-        belief.rule_for(&self.provider)?;
+        trust.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
-        let artifact = graph::artifact(&self.store, &self.repository, &tag).await?;
+        let artifact = self.repo.artifact(&tag).await?;
         let artifact = artifact.ok_or_else(|| Problem::NoVersion {
             constraints: Some(version.to_string()),
             available: Vec::new(),
         })?;
         let packages = self.packages(&artifact, platforms).await?;
-        self.judge(version, artifact, packages, belief).await
+        self.judge(version, artifact, packages, trust).await
     }
 
     /// Reads the evidence of a version, and judges what it proves about these packages.
     ///
     /// # Errors
-    /// The version has no tag, or `belief` admits nobody. A proof that does not hold is part of the result.
+    /// The version has no tag, or a pinned key is required, and there is none. A proof that does not hold is part of the result.
     pub async fn judge(
         &self,
         version: &Version,
         artifact: Artifact,
         packages: Vec<StoredPackage>,
-        belief: &Belief,
+        trust: &TrustOptions,
     ) -> Result<Examined<S::Blob>, Problem> {
-        let demands = belief.demands_on(&self.provider)?;
+        let policy = trust.evidence_policy(&self.provider)?;
         let tag = Tag::of_version(version)?;
         let evidence_tag = Tag::of_evidence(version)?;
-        let evidence = graph::evidence(&self.store, &self.repository, &evidence_tag).await;
+        let evidence = self.repo.evidence(&evidence_tag).await;
         let raw = evidence.as_ref().ok().and_then(Option::as_ref);
         let raw = raw.map(|stored| stored.raw.clone());
         let (protocols, proof) = match evidence {
@@ -240,17 +234,17 @@ impl<S: ReadStore> Shelf<S> {
                     .as_ref()
                     .map(|stored| stored.evidence.protocols.clone());
                 let located = packages.iter().map(|package| {
-                    let blob = self.store.blob(&self.repository, package.layer.expected);
+                    let blob = self.repo.blob(package.layer.expected);
                     package.at(&self.provider, version, blob)
                 });
                 let is_lacking = stored.is_none();
                 let evidence = stored.map(|stored| stored.evidence);
                 let mut release =
-                    graph::release(&self.provider, version, located.collect(), evidence);
+                    artifact::release(&self.provider, version, located.collect(), evidence);
                 release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
                 let is_gone = is_lacking && artifact.index.is_ours();
                 release.notes.extend(is_gone.then_some(Note::NoEvidence));
-                let proof = demands.check(release, belief.now).await;
+                let proof = policy.check(release, trust.now).await;
                 let proof = proof.map_err(|problem| match problem {
                     Problem::Evidence {
                         source: trust::Error::NoDocument | trust::Error::NotSigned { .. },
@@ -280,26 +274,19 @@ impl<S: ReadStore> Shelf<S> {
         platforms: &Platforms,
     ) -> Result<Vec<StoredPackage>, store::Error> {
         match platforms {
-            Platforms::All => {
-                let Self {
-                    store, repository, ..
-                } = self;
-                graph::packages(store, repository, &artifact.index, |_| true).await
-            }
+            Platforms::All => self.repo.packages(&artifact.index, |_| true).await,
             Platforms::Only(wanted) => {
                 let mut packages = Vec::new();
                 for platform in wanted {
                     let entry = artifact.entry(platform)?;
-                    packages.push(
-                        graph::package(&self.store, &self.repository, platform, entry).await?,
-                    );
+                    packages.push(self.repo.package(platform, entry).await?);
                 }
                 Ok(packages)
             }
         }
     }
 
-    /// A failure on this shelf.
+    /// A failure of this provider's repository.
     pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
         let subject = Subject {
             version: version.cloned(),

@@ -24,10 +24,10 @@ use crate::jobs;
 use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
-use crate::publish::{self, Destination, publish};
+use crate::publish::{self, Edition, publish};
 use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
-use crate::store::WriteStore;
+use crate::store::{RepoMut, WriteStore};
 use crate::trust::Rule;
 use crate::version::Version;
 
@@ -52,7 +52,7 @@ pub struct Request {
 /// Whatever stands against it, before anything is visible in the store.
 pub async fn push<S: WriteStore>(
     request: &Request,
-    destination: &Destination<S>,
+    to: &RepoMut<S>,
     options: &publish::Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Failure> {
@@ -83,9 +83,13 @@ pub async fn push<S: WriteStore>(
         subject: subject.clone(),
         authentication,
     });
-    let published = publish(&verified, destination, None, options, reporter).await;
-    let store = destination.store.name(&destination.repository);
-    published.map_err(|problem| problem.of(subject, At::To(store)))
+    let published = publish(&Edition::of(&verified), to, options, reporter).await;
+    published.map_err(|error| match error {
+        publish::Error::Destination(problem) => {
+            problem.of(subject.clone(), At::To(to.to_string()))
+        }
+        publish::Error::Source(undelivered) => about(undelivered.into_problem()),
+    })
 }
 
 fn read_folder(request: &Request) -> Result<Files, Problem> {

@@ -35,6 +35,9 @@ mod selection;
 /// Whom to believe, and what is refused.
 mod trust;
 
+/// Registries that refuse evidence, and other writers of the same version.
+mod writers;
+
 const PROVIDER: &str = "registry.opentofu.org/acme/demo";
 /// Where the provider is in a registry, by the template that the tests use.
 const NAME: &str = "acme/demo";

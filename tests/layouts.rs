@@ -16,13 +16,13 @@ use std::time::SystemTime;
 
 use tfoci::authentication::Note;
 use tfoci::event::{Event, Reporter};
-use tfoci::examine::{Belief, Platforms, Shelf, Versions};
+use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
 use tfoci::install::{Form, Installed, Request, install};
 use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
 use tfoci::selection::Selection;
-use tfoci::store::Layout;
+use tfoci::store::{Layout, Repo};
 use tfoci::trust::Policy;
 
 use crate::support::expected::{Line, layouts, lines};
@@ -35,17 +35,19 @@ impl Reporter for Unheard {
 }
 
 /// The one repository of a directory.
-pub fn shelf_in(directory: &Path) -> Shelf<Layout> {
-    Shelf {
-        store: Layout::new(directory.to_owned(), "STORE"),
+pub fn stored_in(directory: &Path) -> StoredProvider<Layout> {
+    StoredProvider {
         provider: "registry.opentofu.org/acme/demo".parse().unwrap(),
-        repository: Repository::root(),
+        repo: Repo {
+            store: Layout::new(directory.to_owned(), "STORE"),
+            name: Repository::root(),
+        },
         place: "STORE".to_owned(),
     }
 }
 
-fn shelf(layout: &str) -> Shelf<Layout> {
-    shelf_in(&layouts().join(layout))
+fn stored(layout: &str) -> StoredProvider<Layout> {
+    stored_in(&layouts().join(layout))
 }
 
 fn wait<T>(work: impl Future<Output = T>) -> T {
@@ -55,7 +57,7 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
 
 /// Installs as the executable does.
 pub fn install_from(
-    shelf: &Shelf<Layout>,
+    stored: &StoredProvider<Layout>,
     version: &str,
     platform: &str,
     into: &Path,
@@ -64,7 +66,7 @@ pub fn install_from(
         into: into.to_owned(),
         platforms: Platforms::Only(vec![platform.parse().unwrap()]),
         form: Form::Packed,
-        belief: Belief {
+        trust: TrustOptions {
             policy: Policy::default(),
             require_pinned: false,
             now: SystemTime::now(),
@@ -76,15 +78,15 @@ pub fn install_from(
     let selection = Selection::parse(&format!("acme/demo@{version}"), &host).unwrap();
     let reporter: Arc<dyn Reporter> = Arc::new(Unheard);
     wait(async {
-        let (version, _) = shelf.choose(&selection).await?;
-        install(shelf, &version, &request, &reporter).await
+        let (version, _) = stored.choose(&selection).await?;
+        install(stored, &version, &request, &reporter).await
     })
 }
 
 fn code_of(line: &Line) -> (&'static str, String) {
     let into = tempfile::tempdir().unwrap();
     match install_from(
-        &shelf(&line.layout),
+        &stored(&line.layout),
         &line.version,
         &line.platform,
         into.path(),
@@ -159,7 +161,7 @@ fn zips(mirror: &Path) -> usize {
 #[test]
 fn clients_see_the_versions_that_are_listed_and_those_that_are_called_not_canonical() {
     for line in lines().filter(|line| line.version == "list") {
-        let Versions { versions, ignored } = wait(shelf(&line.layout).versions()).unwrap();
+        let Versions { versions, ignored } = wait(stored(&line.layout).versions()).unwrap();
         if line.reason == "tag-number-too-large" {
             let codes: Vec<_> = ignored.iter().map(|(_, reason)| reason.code()).collect();
             assert_eq!((versions.len(), codes), (1, vec!["tag-number-too-large"]));
@@ -178,7 +180,7 @@ fn clients_see_the_versions_that_are_listed_and_those_that_are_called_not_canoni
 #[test]
 fn clients_pass_over_the_tags_that_are_called_no_versions() {
     for line in lines().filter(|line| line.version == "ignored") {
-        let Versions { ignored, .. } = wait(shelf(&line.layout).versions()).unwrap();
+        let Versions { ignored, .. } = wait(stored(&line.layout).versions()).unwrap();
         assert!(
             ignored
                 .iter()

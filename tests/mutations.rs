@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 
 use tfoci::authentication::Note;
 
-use crate::layouts::{install_from, shelf_in};
+use crate::layouts::{install_from, stored_in};
 use crate::support::layout::Parts;
 use crate::support::tofu_client;
 
@@ -163,7 +163,7 @@ fn judge(parts: &Parts, directory: &Path) -> bool {
     let layout = directory.join("layout");
     parts.write(&layout);
     let ours = install_from(
-        &shelf_in(&layout),
+        &stored_in(&layout),
         "1.0.0",
         "linux_amd64",
         &directory.join("mirror"),

@@ -9,15 +9,15 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::credentials::{Credential, CredentialKind, Credentials, Locations};
 use tfoci::event::Reporter;
-use tfoci::examine::{Belief, Platforms, Shelf};
+use tfoci::examine::{Platforms, StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
 use tfoci::install::{self, Form, Installed};
 use tfoci::oci::Repository;
 use tfoci::outcome::{Failure, Published};
-use tfoci::publish::{self, Demands, Destination, Existing};
+use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::push;
 use tfoci::release::KeyRing;
-use tfoci::store::Registry;
+use tfoci::store::{Registry, RepoMut};
 use tfoci::trust::{Policy, Rule};
 
 use crate::support::judge;
@@ -53,6 +53,7 @@ mod pusher;
 
 /// What goes wrong while a release is read.
 mod reading;
+
 
 /// No secret is ever printed.
 #[cfg(unix)]
@@ -145,11 +146,11 @@ impl User {
         serde_json::json!({"auths": {&self.host: entry}}).to_string()
     }
 
-    fn destination(&self) -> Destination<Registry> {
+    fn destination(&self) -> RepoMut<Registry> {
         self.destination_through(Http::new(self.settings.clone()))
     }
 
-    fn destination_through(&self, http: Http) -> Destination<Registry> {
+    fn destination_through(&self, http: Http) -> RepoMut<Registry> {
         let authfile = self.path("auth.json");
         fs::write(&authfile, self.authfile()).unwrap();
         let locations = Locations {
@@ -157,17 +158,15 @@ impl User {
             ..Locations::default()
         };
         let credentials = Credentials::at(locations);
-        Destination {
-            store: Registry::new(http, credentials),
-            repository: Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap(),
-        }
+        let name = Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap();
+        RepoMut::new(Registry::new(http, credentials), name)
     }
 
     async fn push(&self) -> Result<Published, Failure> {
         self.push_by(rule()).await
     }
 
-    async fn push_to(&self, destination: &Destination<Registry>) -> Result<Published, Failure> {
+    async fn push_to(&self, destination: &RepoMut<Registry>) -> Result<Published, Failure> {
         self.push_as(rule(), destination).await
     }
 
@@ -178,7 +177,7 @@ impl User {
     async fn push_as(
         &self,
         rule: Rule,
-        destination: &Destination<Registry>,
+        destination: &RepoMut<Registry>,
     ) -> Result<Published, Failure> {
         let request = push::Request {
             directory: self.path("release"),
@@ -193,25 +192,23 @@ impl User {
             dry_run: false,
             jobs: 2,
             now: SystemTime::now(),
-            demands: Demands::of_writing(&request.rule),
+            evidence_policy: EvidencePolicy::of_writing(&request.rule),
         };
         push::push(&request, destination, &options, &quiet()).await
     }
 
     /// Installs every platform into `mirror`.
     async fn install(&self) -> Result<Installed, Failure> {
-        let Destination { store, repository } = self.destination();
-        let shelf = Shelf {
-            store,
+        let stored = StoredProvider {
             provider: provider(),
-            repository,
+            repo: (*self.destination()).clone(),
             place: format!("{}/{}", self.host, self.name),
         };
         let request = install::Request {
             into: self.path("mirror"),
             platforms: Platforms::All,
             form: Form::Packed,
-            belief: Belief {
+            trust: TrustOptions {
                 policy: Policy::default(),
                 require_pinned: false,
                 now: SystemTime::now(),
@@ -219,7 +216,7 @@ impl User {
             dry_run: false,
             jobs: 2,
         };
-        install::install(&shelf, &VERSION.parse().unwrap(), &request, &quiet()).await
+        install::install(&stored, &VERSION.parse().unwrap(), &request, &quiet()).await
     }
 
     /// What was installed is what was released.

@@ -3,21 +3,20 @@
 use clap::Args;
 
 use tfoci::address::ProviderAddr;
-use tfoci::copy::{Request, Task, copy};
+use tfoci::copy::{Options, Task, copy};
 use tfoci::event::Subject;
-use tfoci::examine::{Platforms, Shelf};
+use tfoci::examine::{Platforms, StoredProvider};
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platform;
-use tfoci::publish::Destination;
 use tfoci::selection::Selection;
-use tfoci::store::{Endpoint, Store};
+use tfoci::store::{Endpoint, Repo, RepoMut, Store};
 
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
 use super::report::COPY;
-use super::session::{Session, belief, check, everything};
+use super::session::{Session, check, everything, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +63,7 @@ pub(super) struct Arguments {
 
 /// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let request = request(&arguments, session)?;
+    let options = options(&arguments, session)?;
     let selections = session.selections(&arguments.providers)?;
     let http = session.http()?;
     let registry = session.registry(&http);
@@ -76,12 +75,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         false => selections,
     };
     let providers = providers(&selections);
-    session.warn_of_unmatched(&arguments.trust, &request.belief, &providers);
+    session.warn_of_unmatched(&arguments.trust, &options.trust, &providers);
     check(&to, &providers)?;
     let target = to.write(registry);
     let target = target.map_err(Problem::from).map_err(Failure::from)?;
     let report = &session.report;
-    let reporter = report.publishing(COPY, request.dry_run, &http);
+    let reporter = report.publishing(COPY, options.dry_run, &http);
     let on_result = |result| match result {
         Ok(published) => report.published(published),
         Err(failure) => report.journey_failed(CommandError::Journey, failure),
@@ -93,7 +92,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             Err(failure) => on_result(Err(failure)),
         }
     }
-    copy(tasks, &request, &reporter, &on_result).await;
+    copy(tasks, &options, &reporter, &on_result).await;
     Ok(report.finish())
 }
 
@@ -102,7 +101,7 @@ fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {
     providers.cloned().collect()
 }
 
-fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
+fn options(arguments: &Arguments, session: &Session) -> Result<Options, CommandError> {
     let rebuild = match (arguments.rebuild_index, arguments.platform.as_slice()) {
         (false, []) => None,
         (false, _) => return Err(CommandError::Filter),
@@ -114,10 +113,10 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
             Some(Platforms::Only(platforms))
         }
     };
-    Ok(Request {
+    Ok(Options {
         existing: arguments.existing.into(),
         rebuild,
-        belief: belief(&arguments.trust)?,
+        trust: trust_options(&arguments.trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })
@@ -138,13 +137,12 @@ fn task(
     };
     Ok(Task {
         constraints,
-        to: Destination {
-            store: target.clone(),
-            repository: within(to, At::To)?,
-        },
-        from: Shelf {
-            store: store.clone(),
-            repository: within(endpoint, At::From)?,
+        to: RepoMut::new(target.clone(), within(to, At::To)?),
+        from: StoredProvider {
+            repo: Repo {
+                store: store.clone(),
+                name: within(endpoint, At::From)?,
+            },
             place: endpoint.to_string(),
             provider,
         },

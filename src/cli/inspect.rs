@@ -7,14 +7,13 @@ use tfoci::authentication::Authentication;
 use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::hash::PackageHash;
-use tfoci::store::ReadStore as _;
 
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
-use super::session::{Session, belief};
+use super::session::{Session, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,12 +41,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         text: arguments.provider.clone(),
     };
     let version = selection.constraints.as_exact().ok_or_else(one)?;
-    let shelf = session.open_shelf(&arguments.from, &selection.provider)?;
+    let stored = session.open_provider(&arguments.from, &selection.provider)?;
     // Asking for a version that is not there must list those that are.
-    shelf.choose(&selection).await?;
-    let belief = belief(&arguments.trust)?;
-    session.warn_of_unmatched(&arguments.trust, &belief, [&selection.provider]);
-    let examined = shelf.examine(version, &Platforms::All, &belief).await?;
+    stored.choose(&selection).await?;
+    let trust = trust_options(&arguments.trust)?;
+    session.warn_of_unmatched(&arguments.trust, &trust, [&selection.provider]);
+    let examined = stored.examine(version, &Platforms::All, &trust).await?;
     let digest = examined.artifact.raw.expected.digest;
     let protocols = examined
         .protocols
@@ -57,7 +56,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         Ok(release) => (Some(release.authentication().clone()), None),
         Err(problem) => (
             None,
-            Some(CommandError::Journey(shelf.failure(Some(version), problem))),
+            Some(CommandError::Journey(
+                stored.failure(Some(version), problem),
+            )),
         ),
     };
     let packages = examined
@@ -73,9 +74,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         schema: json::SCHEMA,
         provider: &selection.provider,
         version,
-        reference: shelf
-            .store
-            .reference(&shelf.repository, &examined.tag, &digest),
+        reference: stored.repo.reference(&examined.tag, &digest),
         digest,
         protocols,
         packages: packages.collect(),

@@ -13,7 +13,7 @@ use tfoci::platform::Platform;
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
-use super::session::{Session, belief, everything, shelf};
+use super::session::{Session, everything, stored_provider, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             true => Form::Unpacked,
             false => Form::Packed,
         },
-        belief: belief(&arguments.trust)?,
+        trust: trust_options(&arguments.trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     };
@@ -75,7 +75,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         false => selections,
     };
     let providers = selections.iter().map(|selection| &selection.provider);
-    session.warn_of_unmatched(&arguments.trust, &request.belief, providers);
+    session.warn_of_unmatched(&arguments.trust, &request.trust, providers);
     let report = &session.report;
     let reporter = report.installing(arguments.into, arguments.dry_run);
     for selection in &selections {
@@ -87,8 +87,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             };
             report.failed(subject, error);
         };
-        match shelf(&endpoint, &store, &selection.provider) {
-            Ok(shelf) => match newest(&shelf, selection, &request, &reporter).await {
+        match stored_provider(&endpoint, &store, &selection.provider) {
+            Ok(stored) => match newest(&stored, selection, &request, &reporter).await {
                 Ok(installed) => report.installed(installed),
                 Err(failure) => failed(failure.into()),
             },

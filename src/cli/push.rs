@@ -11,8 +11,9 @@ use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
 use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
-use tfoci::publish::{Demands, Destination, Existing, Options};
+use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
+use tfoci::store::RepoMut;
 use tfoci::trust::Rule;
 
 use super::Ending;
@@ -28,8 +29,8 @@ Examples:
 
 /// Push the folder that a provider's release process makes into a store
 ///
-/// The folder holds terraform-provider-TYPE_VERSION_OS_ARCH.zip files, their SHA256SUMS and its signature. All of it is
-/// verified before anything is written, and the version becomes visible last.
+/// The folder holds terraform-provider-TYPE_VERSION_OS_ARCH.zip files, their SHA256SUMS and its signature. The signature is
+/// verified before anything is written, and each zip while it is sent. The version becomes visible last, when all of it is right.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -98,15 +99,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let unnameable = |error| Failure::from(Problem::Mapping(error));
     let http = session.http()?;
-    let destination = Destination {
-        repository: endpoint.repository(&request.provider).map_err(unnameable)?,
-        store: endpoint
-            .write(session.registry(&http))
-            .map_err(|error| failed(error.into()))?,
-    };
+    let name = endpoint.repository(&request.provider).map_err(unnameable)?;
+    let store = endpoint
+        .write(session.registry(&http))
+        .map_err(|error| failed(error.into()))?;
+    let to = RepoMut::new(store, name);
     let report = &session.report;
     let reporter = report.publishing(PUSH, arguments.dry_run, &http);
-    match push(&request, &destination, &options, &reporter).await {
+    match push(&request, &to, &options, &reporter).await {
         Ok(published) => {
             let path = arguments.digest_file.filter(|_| !arguments.dry_run);
             // If the digest cannot be written, the version is published all the same, and reported.
@@ -171,6 +171,6 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
         now: SystemTime::now(),
-        demands: Demands::of_writing(rule),
+        evidence_policy: EvidencePolicy::of_writing(rule),
     })
 }

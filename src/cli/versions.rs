@@ -4,8 +4,8 @@ use clap::Args;
 
 use tfoci::error::Category;
 use tfoci::event::Subject;
-use tfoci::examine::{Belief, Platforms, Shelf};
-use tfoci::store::{ReadStore as _, Store};
+use tfoci::examine::{Platforms, StoredProvider, TrustOptions};
+use tfoci::store::Store;
 use tfoci::version::Version;
 
 use super::Ending;
@@ -13,7 +13,7 @@ use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
-use super::session::{Session, belief};
+use super::session::{Session, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,8 +44,8 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let provider = session.provider(&arguments.provider)?;
-    let shelf = session.open_shelf(&arguments.from, &provider)?;
-    let found = shelf.versions().await?;
+    let stored = session.open_provider(&arguments.from, &provider)?;
+    let found = stored.versions().await?;
     let mut ignored: Vec<(String, String)> = found
         .ignored
         .iter()
@@ -53,11 +53,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .collect();
     let mut versions = found.versions;
     if arguments.trust.is_given() {
-        let belief = belief(&arguments.trust)?;
-        session.warn_of_unmatched(&arguments.trust, &belief, [&shelf.provider]);
+        let trust = trust_options(&arguments.trust)?;
+        session.warn_of_unmatched(&arguments.trust, &trust, [&stored.provider]);
         let mut proven = Vec::new();
         for version in versions {
-            match doubt(&shelf, &version, &belief, printer).await? {
+            match doubt(&stored, &version, &trust, printer).await? {
                 None => proven.push(version),
                 Some(reason) => ignored.push((version.to_string().replace('+', "_"), reason)),
             }
@@ -79,7 +79,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     printer.document(&json::Versions {
         schema: json::SCHEMA,
         provider: &provider,
-        repository: shelf.store.name(&shelf.repository),
+        repository: stored.repo.to_string(),
         versions: &versions,
         ignored: arguments.all.then(|| ignored.collect()),
     });
@@ -88,16 +88,16 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 
 /// Why a version is left out by those who are particular about trust.
 async fn doubt(
-    shelf: &Shelf<Store>,
+    stored: &StoredProvider<Store>,
     version: &Version,
-    belief: &Belief,
+    trust: &TrustOptions,
     printer: &Printer,
 ) -> Result<Option<String>, CommandError> {
-    let problem = match shelf.examine(version, &Platforms::All, belief).await {
+    let problem = match stored.examine(version, &Platforms::All, trust).await {
         Ok(examined) => match examined.proof {
             Ok(release) => {
                 if let Some(warning) = release.authentication().warning() {
-                    let subject = Subject::version(&shelf.provider, version);
+                    let subject = Subject::version(&stored.provider, version);
                     printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
                 }
                 None

@@ -3,58 +3,50 @@
 //! 1. The versions that are asked for are looked up in both stores. One that has the same index in both, and its evidence, needs
 //!    nothing more.
 //! 2. Of any other, every document is **read**, down to the last; what is missing or damaged stops here, before anything is written.
-//! 3. The packages and the evidence become a release, which is **verified** as on every way out of a store.
-//! 4. What the destination lacks is **brought**: blobs side by side, documents after what they lead to, the tags last.
+//! 3. The packages and the evidence become a release, which is **verified** as whenever something is read from a store.
+//! 4. [`crate::publish`] brings what the destination lacks. It takes over index and evidence as they are where the version's tag is
+//!    free, and merges where another index is there.
 //!
-//! # Why a version that differs is published, and not copied
+//! # Why a version that differs is merged
 //! An index whose bytes stay as they are can only take a free tag, or the place of what is there. To add platforms to a version, its
-//! index has to be written anew; so does one for fewer platforms. That is what [`crate::publish`] does, by the same rules as for
-//! `push`: the zips and what proves them stay the same, the digest of the index does not.
+//! index has to be written anew; so does one for fewer platforms. That follows the same rules as for `push`: the zips and what proves
+//! them stay the same, the digest of the index does not.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, future, stream};
 
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
-use crate::disk;
-use crate::event::{Event, Reporter, Subject, Transfer};
-use crate::examine::{Belief, Examined, Platforms, Shelf, Versions};
-use crate::oci::{Part, RawManifest, Tag};
-use crate::outcome::{At, Beside, Change, Failure, OnResult, Problem, Published, PublishedPackage};
-use crate::publish::{self, Destination, Existing, publish};
-use crate::release::Release;
-use crate::store::graph::Artifact;
-use crate::store::{self, Move, ReadStore, WriteStore};
+use crate::event::{Event, Reporter, Subject};
+use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions, Versions};
+use crate::oci::Tag;
+use crate::outcome::{At, Change, Failure, OnResult, Problem, Published, PublishedPackage};
+use crate::publish::{self, Content, Edition, Existing, Snapshot, is_whole, publish};
+use crate::release::{Expected, Release};
+use crate::store::{self, Artifact, ReadStore, RepoMut, WriteStore};
 use crate::trust::Verified;
 use crate::version::Version;
 
-mod carrier;
-mod parcel;
-mod plan;
-mod side;
-mod tree;
+mod error;
+mod stored_version;
 
-use carrier::{Carrier, Ferry};
-use parcel::Parcel;
-use plan::Standing;
-use side::{Side, Trouble};
-use tree::Tree;
+use error::Error;
+use stored_version::StoredVersion;
 
 /// How many versions of a provider are looked up at once.
-const LOOKS: usize = 4;
-/// How often a copy starts again because somebody else moved a tag.
-const ATTEMPTS: u32 = 8;
+const CONCURRENT_LOOKUPS: usize = 4;
 
 /// How to copy.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct Options {
     /// What to do about a version that is there.
     pub existing: Existing,
     /// Write an index of these platforms anew, instead of copying the one that is there.
     pub rebuild: Option<Platforms>,
-    /// Whom to believe.
-    pub belief: Belief,
+    /// Which keys and packages are trusted.
+    pub trust: TrustOptions,
     /// Whether to stop before anything is written.
     pub dry_run: bool,
     /// How many packages are transferred at once.
@@ -65,23 +57,23 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub struct Task<F, T> {
     /// The provider in the store that is copied from.
-    pub from: Shelf<F>,
+    pub from: StoredProvider<F>,
     /// Which versions of it. Without constraints these are all of them, pre-releases too.
     pub constraints: VersionConstraints,
     /// Its repository in the store that is copied to.
-    pub to: Destination<T>,
+    pub to: RepoMut<T>,
 }
 
-/// Copies providers, several at once, of each the oldest version first, and gives the result of each version to `on_result` as soon as it
-/// is done. What fails for one version fails for that version only: then its tag was not moved.
+/// Copies providers, several at once, of each the oldest version first, and gives `on_result` what became of each version as soon as
+/// it is done. What fails for one version fails for that version only: then its tag was not moved.
 pub async fn copy<F: ReadStore, T: WriteStore>(
     tasks: Vec<Task<F, T>>,
-    request: &Request,
+    options: &Options,
     reporter: &Arc<dyn Reporter>,
     on_result: &OnResult<'_>,
 ) {
-    let copying = stream::iter(tasks).for_each_concurrent(request.jobs, async |task| {
-        match Journey::begin(task, request, reporter).await {
+    let copying = stream::iter(tasks).for_each_concurrent(options.jobs, async |task| {
+        match Journey::begin(task, options, reporter).await {
             Ok((journey, versions)) => journey.copy(&versions, on_result).await,
             Err(failure) => on_result(Err(failure)),
         }
@@ -91,12 +83,13 @@ pub async fn copy<F: ReadStore, T: WriteStore>(
 
 /// One provider on its way.
 struct Journey<'a, F, T> {
-    from: Shelf<F>,
-    to: Destination<T>,
-    /// The names of the tags in the two stores.
-    offered: Versions,
-    there: Vec<String>,
-    request: &'a Request,
+    from: StoredProvider<F>,
+    to: RepoMut<T>,
+    /// The versions of the store that is copied from.
+    available: Versions,
+    /// The names of the tags in the store that is copied to.
+    tags: BTreeSet<String>,
+    options: &'a Options,
     reporter: &'a Arc<dyn Reporter>,
 }
 
@@ -104,7 +97,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
     /// Asks both stores what they have, and chooses.
     async fn begin(
         task: Task<F, T>,
-        request: &'a Request,
+        options: &'a Options,
         reporter: &'a Arc<dyn Reporter>,
     ) -> Result<(Self, Vec<Version>), Failure> {
         let Task {
@@ -113,196 +106,139 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             to,
         } = task;
         // What no version could pass is said once.
-        let rule = request.belief.rule_for(&from.provider);
+        let rule = options.trust.rule_for(&from.provider);
         rule.map_err(|problem| from.failure(None, problem))?;
-        let there = async {
-            let tags = to.store.tags(&to.repository).await;
+        let tags = async {
             let subject = Subject::provider(&from.provider);
-            tags.map_err(|error| {
-                Problem::from(error).of(subject, At::To(to.store.name(&to.repository)))
-            })
+            let tags = to.tags().await;
+            tags.map_err(|error| Problem::from(error).of(subject, At::To(to.to_string())))
         };
-        let (offered, there) = future::try_join(from.versions(), there).await?;
-        let versions = from.admitted(&offered, &constraints)?;
+        let (available, tags) = future::try_join(from.versions(), tags).await?;
+        let versions = from.admitted(&available, &constraints)?;
         let journey = Self {
             from,
             to,
-            offered,
-            there: there.unwrap_or_default(),
-            request,
+            available,
+            tags: tags.unwrap_or_default().into_iter().collect(),
+            options,
             reporter,
         };
         Ok((journey, versions))
     }
 
     async fn copy(&self, versions: &[Version], on_result: &OnResult<'_>) {
-        let looks = versions.iter().map(|version| self.settled(version));
-        let settled: Vec<_> = stream::iter(looks).buffered(LOOKS).collect().await;
+        let lookups = versions.iter().map(|version| self.settled(version));
+        let lookups = stream::iter(lookups).buffered(CONCURRENT_LOOKUPS);
+        let settled: Vec<_> = lookups.collect().await;
         for (version, settled) in versions.iter().zip(settled) {
-            let copied = match (settled, &self.request.rebuild) {
+            let copied = match (settled, &self.options.rebuild) {
                 (Ok(Some(published)), _) => Ok(published),
-                (Ok(None), None) => self.verbatim(version).await,
+                (Ok(None), None) => self.take_over(version).await,
                 (Ok(None), Some(platforms)) => self.rebuild(version, platforms).await,
-                (Err(trouble), _) => Err(trouble),
+                (Err(error), _) => Err(error),
             };
-            on_result(copied.map_err(|trouble| self.failure(version, trouble)));
+            on_result(copied.map_err(|error| self.failure(version, error)));
         }
     }
 
-    async fn verbatim(&self, version: &Version) -> Result<Published, Trouble> {
-        let request = self.request;
-        let parcel = Parcel::read(&self.from, version, &request.belief).await?;
-        self.announce(&parcel.release);
-        if let Some(problem) = parcel.unproven().filter(|_| request.belief.require_pinned) {
-            return Err(Trouble::source(problem));
+    /// Copies a version with its index as it is.
+    async fn take_over(&self, version: &Version) -> Result<Published, Error> {
+        let stored = StoredVersion::read(&self.from, version, &self.options.trust).await?;
+        self.announce(&stored.release);
+        let requires_proof = self.options.trust.require_pinned;
+        if let Some(problem) = stored.unproven().filter(|_| requires_proof) {
+            return Err(Error::in_source(problem));
         }
-        let mut there = self.there.clone();
-        for attempt in 0..ATTEMPTS {
-            let lock = self.lock().await?;
-            let tags = (&parcel.tag, &parcel.evidence_tag);
-            let standing = Standing::of(&self.to, &there, tags).await;
-            let standing = standing.map_err(Trouble::destination)?;
-            let is_other = |digest| digest != parcel.tree.root.expected.digest;
-            match request.existing {
-                Existing::Fail if standing.version.is_some() => {
-                    return Err(Trouble::destination(Problem::Exists));
-                }
-                Existing::Merge if standing.version.is_some_and(is_other) => {
-                    drop(lock);
-                    return self.publish(&parcel.release).await;
-                }
-                _ => {}
-            }
-            let plan = plan::make(&parcel, standing, &self.to, request).await;
-            let mut plan = plan.map_err(Trouble::destination)?;
-            if let Some(message) = plan.warning.take().filter(|_| attempt == 0) {
-                let subject = Subject::version(&self.from.provider, version);
-                self.reporter.report(Event::Warning { subject, message });
-            }
-            let carrier = Carrier {
-                from: &self.from,
-                to: &self.to,
-                parcel: &parcel,
-                request,
-                reporter: self.reporter,
-                _lock: lock,
-            };
-            if let Some(published) = carrier.carry_out(&plan).await? {
-                return Ok(published);
-            }
-            let tags = self.to.store.tags(&self.to.repository).await;
-            there = tags.map_err(Trouble::destination)?.unwrap_or_default();
-        }
-        Err(Trouble::destination(Problem::Contended {
-            attempts: ATTEMPTS,
-        }))
-    }
-
-    /// Publishes what was read, with an index of its own: more platforms for what is there, or fewer than there were.
-    async fn publish(&self, release: &Verified<Release<F::Blob>>) -> Result<Published, Trouble> {
-        let demands = self.request.belief.demands_on(&self.from.provider);
-        let options = publish::Options {
-            existing: self.request.existing,
-            annotations: Default::default(),
-            dry_run: self.request.dry_run,
-            jobs: self.request.jobs,
-            now: self.request.belief.now,
-            demands: demands.map_err(Trouble::source)?,
+        let StoredVersion {
+            release,
+            index,
+            evidence,
+            ..
+        } = &stored;
+        let content = |content: &Content<Expected>| {
+            stored_version::without_packages(content, release, &self.from)
         };
-        let published = publish(release, &self.to, None, &options, self.reporter).await;
-        let published = published.map_err(|problem| Trouble::on_the_way(problem, Part::Package))?;
-        if self.request.dry_run {
-            let packages = published.packages.iter();
-            let transfers: Vec<Transfer> = packages.map(|package| package.status).collect();
-            carrier::tell(release, &transfers, self.reporter);
-        }
-        Ok(published)
+        let index = content(index);
+        let edition = Edition::of(release).as_stored(Some(index), evidence.as_ref().map(content));
+        self.publish(edition).await
     }
 
-    async fn rebuild(
-        &self,
-        version: &Version,
-        platforms: &Platforms,
-    ) -> Result<Published, Trouble> {
-        let belief = &self.request.belief;
-        let examined = self.from.read(version, platforms, belief).await;
+    /// Copies a version with an index of its own, for all or some of its platforms.
+    async fn rebuild(&self, version: &Version, platforms: &Platforms) -> Result<Published, Error> {
+        let trust = &self.options.trust;
+        let examined = self.from.read(version, platforms, trust).await;
         let Examined {
             evidence, proof, ..
-        } = examined.map_err(Trouble::source)?;
-        let release = proof.map_err(Trouble::source)?;
+        } = examined.map_err(Error::in_source)?;
+        let release = proof.map_err(Error::in_source)?;
         self.announce(&release);
-        let mut beside = Beside::default();
+        let mut edition = Edition::of(&release);
         if let Some(raw) = evidence {
-            self.keep_evidence(&release, raw, &mut beside).await?;
+            let content = stored_version::evidence(&self.from, raw).await?;
+            let is_more = !stored_version::unproven(&content, &release).is_empty()
+                || !content.manifests.is_empty();
+            // Where nothing may come along that no signature is about, such evidence is written anew.
+            if !(trust.require_pinned && is_more) {
+                let content = stored_version::without_packages(&content, &release, &self.from);
+                edition = edition.as_stored(None, Some(content));
+            }
         }
-        let mut published = self.publish(&release).await?;
-        published.beside = beside.if_any();
-        published.bytes += beside.moved;
-        Ok(published)
+        self.publish(edition).await
     }
 
-    /// Copies the evidence of a version that is new to the destination, byte for byte: where it is there, a publication keeps it. Where
-    /// nothing may come along that no signature is about, and the evidence has such a thing, a publication writes it anew.
-    async fn keep_evidence(
-        &self,
-        release: &Verified<Release<F::Blob>>,
-        raw: RawManifest,
-        beside: &mut Beside,
-    ) -> Result<(), Trouble> {
-        let [version, tag] = parcel::tags(&release.version)?;
-        if self.request.dry_run || self.has(&version) || self.has(&tag) {
-            return Ok(());
-        }
-        let tree = parcel::evidence(&self.from, raw).await?;
-        let is_more = !parcel::unproven(&tree, release).is_empty() || !tree.documents.is_empty();
-        if self.request.belief.require_pinned && is_more {
-            return Ok(());
-        }
-        let _lock = self.lock().await?;
-        let ferry = Ferry {
-            from: &self.from,
-            to: &self.to,
-            dry_run: false,
-            reporter: self.reporter,
+    async fn publish(&self, edition: Edition<'_, F::Blob>) -> Result<Published, Error> {
+        let Options {
+            existing,
+            trust,
+            dry_run,
+            jobs,
+            ..
+        } = self.options;
+        let evidence_policy = trust.evidence_policy(&self.from.provider);
+        let options = publish::Options {
+            existing: *existing,
+            annotations: Default::default(),
+            dry_run: *dry_run,
+            jobs: *jobs,
+            now: trust.now,
+            evidence_policy: evidence_policy.map_err(Error::in_source)?,
         };
-        ferry.bring(&tree, release, Part::Evidence, beside).await?;
-        let moves = [Move {
-            tag: &tag,
-            to: &tree.root,
-            was: None,
-        }];
-        let Destination { store, repository } = &self.to;
-        // If somebody else was faster, the publication judges what is there.
-        let moved = store.tag(repository, &moves).await;
-        moved.map(|_| ()).map_err(Trouble::destination)
+        let edition = edition.into_known(Snapshot {
+            tags: &self.tags,
+            index: None,
+        });
+        let published = publish(&edition, &self.to, &options, self.reporter).await?;
+        if options.dry_run {
+            self.announce_plan(&published);
+        }
+        Ok(published)
     }
 
     /// The outcome for a version that the destination has already, as far as can be told without reading what is below the index; `None`
     /// where more has to be looked at.
-    async fn settled(&self, version: &Version) -> Result<Option<Published>, Trouble> {
-        let [tag, evidence] = parcel::tags(version)?;
-        let is_particular = self.request.belief.is_particular(&self.from.provider);
-        let is_plain = self.request.existing == Existing::Merge && self.request.rebuild.is_none();
+    async fn settled(&self, version: &Version) -> Result<Option<Published>, Error> {
+        let [tag, evidence] = stored_version::tags(version)?;
+        let is_particular = self.options.trust.is_particular(&self.from.provider);
+        let is_plain = self.options.existing == Existing::Merge && self.options.rebuild.is_none();
         let lacks_evidence = self.offers(&evidence) && !self.has(&evidence);
         if !is_plain || is_particular || lacks_evidence || !self.has(&tag) {
             return Ok(None);
         }
-        let Artifact { raw, index } = parcel::artifact(&self.from, version, &tag).await?;
+        let Artifact { raw, index } = stored_version::artifact(&self.from, version, &tag).await?;
         let digest = raw.expected.digest;
         let tags = [&tag, &evidence];
         let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.has(tag)).collect();
         let is_there = self.is_there(&tags, &digest).await;
-        if !is_there.map_err(Trouble::destination)? || index.platforms().is_err() {
+        if !is_there.map_err(Error::in_destination)? || index.platforms().is_err() {
             return Ok(None);
         }
         self.reporter.report(Event::Settled {
             subject: Subject::version(&self.from.provider, version),
         });
-        let Destination { store, repository } = &self.to;
         Ok(Some(Published {
             provider: self.from.provider.clone(),
             version: version.clone(),
-            reference: store.reference(repository, &tag, &digest),
+            reference: self.to.reference(&tag, &digest),
             digest,
             status: Change::Present,
             authentication: None,
@@ -314,15 +250,14 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
 
     /// Whether the first of these tags stands for an index, and nothing is missing below any of them.
     async fn is_there(&self, tags: &[&Tag], index: &Digest) -> Result<bool, store::Error> {
-        let Destination { store, repository } = &self.to;
         let Some(tag) = tags.first() else {
             return Ok(false);
         };
-        if store.digest(repository, tag).await?.as_ref() != Some(index) {
+        if self.to.digest(tag).await?.as_ref() != Some(index) {
             return Ok(false);
         }
         for tag in tags {
-            if !Tree::is_whole(store, repository, tag).await? {
+            if !is_whole(&self.to, tag).await? {
                 return Ok(false);
             }
         }
@@ -330,21 +265,12 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
     }
 
     fn offers(&self, tag: &Tag) -> bool {
-        let names = self.offered.ignored.iter();
+        let names = self.available.ignored.iter();
         names.into_iter().any(|(name, _)| name == tag.as_str())
     }
 
     fn has(&self, tag: &Tag) -> bool {
-        self.there.iter().any(|name| name == tag.as_str())
-    }
-
-    async fn lock(&self) -> Result<Option<disk::Lock>, Trouble> {
-        let Destination { store, repository } = &self.to;
-        if self.request.dry_run {
-            return Ok(None);
-        }
-        let lock = store.lock(repository, &**self.reporter).await;
-        lock.map_err(Trouble::destination)
+        self.tags.contains(tag.as_str())
     }
 
     fn announce(&self, release: &Verified<Release<F::Blob>>) {
@@ -354,18 +280,38 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         });
     }
 
+    /// Tells what a run that writes would do with each package.
+    fn announce_plan(&self, published: &Published) {
+        let version = Subject::version(&published.provider, &published.version);
+        for package in &published.packages {
+            if let (Some(size), Some(authentication)) = (package.size, &published.authentication) {
+                self.reporter.report(Event::Finished {
+                    subject: version.platform(&package.platform),
+                    size,
+                    transfer: package.status,
+                    authentication: authentication.clone(),
+                });
+            }
+        }
+    }
+
     /// A failure that names both stores, the one where it happened first.
-    fn failure(&self, version: &Version, trouble: Trouble) -> Failure {
+    fn failure(&self, version: &Version, error: Error) -> Failure {
+        let (from, to) = (&self.from.repo, &*self.to);
+        let (at, platform, problem) = match error {
+            Error::From { platform, problem } => {
+                let at = At::From(format!("{from}, on the way to {to}"));
+                (at, platform, problem)
+            }
+            Error::To(problem) => {
+                let at = At::To(format!("{to}, on the way from {from}"));
+                (at, None, problem)
+            }
+        };
         let subject = Subject {
-            platform: trouble.platform,
+            platform,
             ..Subject::version(&self.from.provider, version)
         };
-        let from = self.from.store.name(&self.from.repository);
-        let to = self.to.store.name(&self.to.repository);
-        let at = match trouble.side {
-            Side::Source => At::From(format!("{from}, on the way to {to}")),
-            Side::Destination => At::To(format!("{to}, on the way from {from}")),
-        };
-        trouble.problem.of(subject, at)
+        problem.of(subject, at)
     }
 }

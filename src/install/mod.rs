@@ -27,7 +27,7 @@ use crate::blob::{BlobSource, proven};
 use crate::disk::temp_file::TempFileWriter;
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
-use crate::examine::{Belief, Examined, Platforms, Shelf};
+use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs;
 use crate::oci::Part;
@@ -61,8 +61,8 @@ pub struct Request {
     pub platforms: Platforms,
     /// In which form.
     pub form: Form,
-    /// Whom to believe.
-    pub belief: Belief,
+    /// Which keys and packages are trusted.
+    pub trust: TrustOptions,
     /// Whether to stop before anything is written.
     pub dry_run: bool,
     /// How many packages are installed at once.
@@ -116,17 +116,17 @@ fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
 /// # Errors
 /// As [`install`], or there is no such version.
 pub async fn newest<S: ReadStore>(
-    shelf: &Shelf<S>,
+    from: &StoredProvider<S>,
     selection: &Selection,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Installed, Failure> {
-    let (version, matching) = shelf.choose(selection).await?;
+    let (version, matching) = from.choose(selection).await?;
     reporter.report(Event::Selected {
-        subject: Subject::version(&shelf.provider, &version),
+        subject: Subject::version(&from.provider, &version),
         matching,
     });
-    install(shelf, &version, request, reporter).await
+    install(from, &version, request, reporter).await
 }
 
 /// Installs one version.
@@ -135,21 +135,21 @@ pub async fn newest<S: ReadStore>(
 /// The store's, a proof that does not hold, a zip that cannot be used, or something else in its place. Packages
 /// that were installed before the error stay.
 pub async fn install<S: ReadStore>(
-    shelf: &Shelf<S>,
+    from: &StoredProvider<S>,
     version: &Version,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Installed, Failure> {
-    let about = |problem| shelf.failure(Some(version), problem);
+    let about = |problem| from.failure(Some(version), problem);
     if request.form == Form::Packed && version.to_string().bytes().any(|b| b.is_ascii_uppercase()) {
         return Err(about(Problem::CapitalLetters));
     }
-    let Examined { proof, .. } = shelf
-        .examine(version, &request.platforms, &request.belief)
+    let Examined { proof, .. } = from
+        .examine(version, &request.platforms, &request.trust)
         .await?;
     let release = proof.map_err(about)?;
     let authentication = release.authentication().clone();
-    let subject = Subject::version(&shelf.provider, version);
+    let subject = Subject::version(&from.provider, version);
     reporter.report(Event::Verified {
         subject: subject.clone(),
         authentication: authentication.clone(),
@@ -162,7 +162,7 @@ pub async fn install<S: ReadStore>(
     };
     let work = release.packages.iter().map(|package| Work {
         package: package.clone(),
-        place: Place::of(request, &shelf.provider, version, &package.platform),
+        place: Place::of(request, &from.provider, version, &package.platform),
         subject: subject.platform(&package.platform),
         authentication: authentication.clone(),
         dry_run: request.dry_run,
@@ -170,7 +170,7 @@ pub async fn install<S: ReadStore>(
         reporter: Arc::clone(reporter),
     });
     let packages = jobs::run(request.jobs, work, |work| {
-        let (subject, store) = (work.subject.clone(), shelf.place.clone());
+        let (subject, store) = (work.subject.clone(), from.place.clone());
         async move {
             work.install()
                 .await
@@ -179,7 +179,7 @@ pub async fn install<S: ReadStore>(
     });
     let authentication = release.authentication().clone();
     Ok(Installed::of(
-        shelf,
+        from,
         version,
         authentication,
         packages.await?,
@@ -195,7 +195,7 @@ async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock
 
 impl Installed {
     fn of<S>(
-        shelf: &Shelf<S>,
+        from: &StoredProvider<S>,
         version: &Version,
         mut authentication: Authentication,
         packages: Vec<InstalledPackage>,
@@ -211,7 +211,7 @@ impl Installed {
         hashes.sort();
         hashes.dedup();
         Self {
-            provider: shelf.provider.clone(),
+            provider: from.provider.clone(),
             version: version.clone(),
             authentication,
             packages,

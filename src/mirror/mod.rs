@@ -38,9 +38,9 @@ use crate::disk::temp_file::TempFileBudget;
 use crate::event::Reporter;
 use crate::hash::PackageHash;
 use crate::outcome::OnResult;
-use crate::publish::{self, Destination};
+use crate::publish;
 use crate::source::Source;
-use crate::store::WriteStore;
+use crate::store::{RepoMut, WriteStore};
 use crate::trust::Rule;
 use crate::version::Version;
 use journey::Journey;
@@ -54,7 +54,7 @@ const PROVIDERS: usize = 16;
 /// How to mirror.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How each version is published. Demands on evidence are those of each task's rule.
+    /// How each version is published. Its evidence policy follows from each task's rule.
     pub publish: publish::Options,
     /// Whether what is there is compared with what the source has now.
     pub recheck: bool,
@@ -74,14 +74,13 @@ pub struct Task<D> {
     /// The package hashes of each locked version: no other package of it is mirrored.
     pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The provider's repositories, at least one. The source is read once for all of them.
-    pub destinations: Vec<Destination<D>>,
+    pub destinations: Vec<RepoMut<D>>,
 }
 
 impl<D: WriteStore> Task<D> {
     /// What distinguishes a destination; `None` if there is only one.
-    fn label(&self, destination: &Destination<D>) -> Option<String> {
-        let Destination { store, repository } = destination;
-        (self.destinations.len() > 1).then(|| store.name(repository))
+    fn label(&self, destination: &RepoMut<D>) -> Option<String> {
+        (self.destinations.len() > 1).then(|| destination.to_string())
     }
 }
 

@@ -5,9 +5,10 @@ use super::target::Target;
 use crate::event::{Event, Subject};
 use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
+use crate::publish;
 use crate::release::Release;
 use crate::source;
-use crate::store::{self, WriteStore};
+use crate::store::WriteStore;
 use crate::version::Version;
 
 impl<D: WriteStore> Target<'_, D> {
@@ -47,25 +48,21 @@ impl<D: WriteStore> Journey<'_, D> {
     /// The failure to publish a release, on the side that it happened on.
     pub(super) fn unpublished<L>(
         &self,
-        problem: Problem,
+        error: publish::Error,
         release: &Release<L>,
         target: &Target<'_, D>,
     ) -> Failure {
-        let mut subject = Subject::version(&release.provider, &release.version);
-        let problem = of_package(problem, release);
-        if let Problem::Archive { file, .. } = &problem {
-            let mut packages = release.packages.iter();
-            if let Some(package) = packages.find(|package| package.file_name == *file) {
-                subject = subject.platform(&package.platform);
-            }
-        }
-        match problem {
-            problem @ (Problem::Package { .. } | Problem::Archive { .. }) => {
-                let failure = self.at_source(problem, subject);
-                failure.to(target.label.as_deref())
-            }
-            problem => target.failure(problem, subject),
-        }
+        let subject = Subject::version(&release.provider, &release.version);
+        let undelivered = match error {
+            publish::Error::Destination(problem) => return target.failure(problem, subject),
+            publish::Error::Source(undelivered) => undelivered,
+        };
+        let subject = match &undelivered.package {
+            Some(package) => subject.platform(&package.platform),
+            None => subject,
+        };
+        let failure = self.at_source(undelivered.into_problem(), subject);
+        failure.to(target.label.as_deref())
     }
 
     /// The failure that the source has nothing for any of these platforms, and what it has, as far as it says so.
@@ -95,32 +92,5 @@ impl<D: WriteStore> Journey<'_, D> {
     pub(super) fn of_each(&self, targets: &[Target<'_, D>], failure: Failure) -> Vec<Failure> {
         let labels = targets.iter().map(|target| target.label.as_deref());
         labels.map(|label| failure.to(label)).collect()
-    }
-}
-
-/// Bytes of a package that are not those that were promised are its source's fault: the store only notices.
-fn of_package<L>(problem: Problem, release: &Release<L>) -> Problem {
-    match problem {
-        Problem::Store(store::Error::Blob {
-            what,
-            digest,
-            source,
-        }) => {
-            let mut packages = release.packages.iter();
-            let package = packages.find(|package| package.expected.digest == digest);
-            match package.filter(|_| source.fault().is_some()) {
-                Some(package) => Problem::Package {
-                    platform: package.platform.clone(),
-                    category: source.category(),
-                    source: Box::new(source),
-                },
-                None => Problem::Store(store::Error::Blob {
-                    what,
-                    digest,
-                    source,
-                }),
-            }
-        }
-        problem => problem,
     }
 }

@@ -9,18 +9,17 @@ use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
-use crate::publish::{self, Demands, Destination, Existing, Known, publish};
+use crate::publish::{self, Edition, EvidencePolicy, Existing, Snapshot, publish};
 use crate::release::Release;
 use crate::source::SourcePackage;
-use crate::store::WriteStore;
-use crate::store::graph::{self, Artifact, StoredPackage};
+use crate::store::{Artifact, RepoMut, StoredPackage, WriteStore};
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
 /// A store and the provider's repository in it.
 pub(super) struct Target<'a, D> {
     pub(super) task: &'a Task<D>,
-    pub(super) destination: &'a Destination<D>,
+    pub(super) destination: &'a RepoMut<D>,
     pub(super) options: &'a Options,
     /// The names of the repository's tags.
     pub(super) tags: BTreeSet<String>,
@@ -56,7 +55,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
     /// Lists the tags of a destination.
     pub(super) async fn open(
         task: &'a Task<D>,
-        destination: &'a Destination<D>,
+        destination: &'a RepoMut<D>,
         options: &'a Options,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<Self, Failure> {
@@ -75,7 +74,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
             },
             label,
         };
-        let tags = destination.store.tags(&destination.repository).await;
+        let tags = destination.tags().await;
         let tags = tags.map_err(|error| {
             target.failure(Problem::from(error), Subject::provider(&task.provider))
         })?;
@@ -86,13 +85,12 @@ impl<'a, D: WriteStore> Target<'a, D> {
     /// Reads what the store has of a version; nothing where everything is to be compared, and where it cannot be read: then it is for
     /// [`publish`] to say what that means.
     pub(super) async fn look(&self, version: &Version) -> Result<Option<Stored>, Problem> {
-        let Destination { store, repository } = self.destination;
         let tag = Tag::of_version(version)?;
         let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
         if everything || !self.tags.contains(tag.as_str()) {
             return Ok(None);
         }
-        let artifact = match graph::artifact(store, repository, &tag).await {
+        let artifact = match self.destination.artifact(&tag).await {
             Ok(artifact) => artifact,
             Err(error) if error.is_damage() => None,
             Err(error) => return Err(error.into()),
@@ -144,9 +142,8 @@ impl<'a, D: WriteStore> Target<'a, D> {
 
     /// The platforms to request. If the evidence is missing, these are all: it is stored with the packages that it proves.
     fn missing(&self, stored: &Stored, wanted: &[Platform], can_prove: bool) -> Vec<Platform> {
-        let Destination { store, repository } = self.destination;
         let mut missing = wanted.to_vec();
-        if stored.has_evidence || !(can_prove && store.takes_evidence(repository)) {
+        if stored.has_evidence || !(can_prove && self.destination.takes_evidence()) {
             missing.retain(|platform| !stored.platforms.contains(platform));
         }
         missing
@@ -163,10 +160,9 @@ impl<'a, D: WriteStore> Target<'a, D> {
         let Some(hashes) = self.task.locked.get(version) else {
             return Ok(Vec::new());
         };
-        let Destination { store, repository } = self.destination;
         let is_wanted = |platform: &Platform| wanted.contains(platform);
         let index = &stored.artifact.index;
-        let packages = graph::packages(store, repository, index, is_wanted).await?;
+        let packages = self.destination.packages(index, is_wanted).await?;
         for package in &packages {
             trust::among(hashes, &package.platform, &package.layer.expected.digest)?;
         }
@@ -180,10 +176,9 @@ impl<'a, D: WriteStore> Target<'a, D> {
         stored: &Stored,
         read: &[StoredPackage],
     ) -> Published {
-        let Destination { store, repository } = self.destination;
         let digest = stored.artifact.raw.expected.digest;
         let reference = Tag::of_version(version)
-            .map(|tag| store.reference(repository, &tag, &digest))
+            .map(|tag| self.destination.reference(&tag, &digest))
             .unwrap_or_default();
         Published {
             provider: self.task.provider.clone(),
@@ -200,8 +195,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
 
     /// A failure on the store's side.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
-        let Destination { store, repository } = self.destination;
-        let failure = problem.of(subject, At::To(store.name(repository)));
+        let failure = problem.of(subject, At::To(self.destination.to_string()));
         failure.to(self.label.as_deref())
     }
 }
@@ -229,7 +223,7 @@ impl<D: WriteStore> Missing<'_, D> {
     pub(super) async fn publish(
         &self,
         release: Verified<Release<Shared<SourcePackage>>>,
-    ) -> Result<Published, Problem> {
+    ) -> Result<Published, publish::Error> {
         let release = release.only(|platform| self.wants(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
         let Target {
@@ -241,14 +235,14 @@ impl<D: WriteStore> Missing<'_, D> {
             ..
         } = self.target;
         let options = publish::Options {
-            demands: Demands {
+            evidence_policy: EvidencePolicy {
                 always: options.recheck,
-                ..Demands::of_writing(&task.rule)
+                ..EvidencePolicy::of_writing(&task.rule)
             },
             ..options.publish.clone()
         };
-        let known = Some(Known { tags, index });
-        let mut published = publish(&release, destination, known, &options, reporter).await?;
+        let edition = Edition::of(&release).into_known(Snapshot { tags, index });
+        let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),
             None => Vec::new(),

@@ -272,7 +272,7 @@ impl<D: WriteStore> Journey<'_, D> {
             if let Ok(published) = &published {
                 one.target.report_plan(published);
             }
-            on_result(published.map_err(|problem| self.unpublished(problem, &release, one.target)));
+            on_result(published.map_err(|error| self.unpublished(error, &release, one.target)));
         });
         future::join_all(copying).await;
     }

@@ -13,9 +13,8 @@ use crate::oci::Tag;
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
-use crate::publish::Destination;
 use crate::store::WriteStore;
-use crate::store::graph::{self, StoredPackage};
+use crate::store::{StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
 
@@ -123,15 +122,14 @@ impl<D: WriteStore> Target<'_, D> {
         version: &Version,
         packages: &[StoredPackage],
     ) -> Result<Vec<Digest>, Problem> {
-        let Destination { store, repository } = self.destination;
         let provider = &self.task.provider;
         let tag = Tag::of_evidence(version)?;
-        let found = graph::evidence(store, repository, &tag).await?;
+        let found = self.destination.evidence(&tag).await?;
         let packages = packages
             .iter()
             .map(|package| package.at(provider, version, ()));
         let evidence = found.map(|found| found.evidence);
-        let release = graph::release(provider, version, packages.collect(), evidence);
+        let release = artifact::release(provider, version, packages.collect(), evidence);
         let proof = prove(release, &self.task.rule, self.options.publish.now).await;
         let proof = proof.map_err(|source| Problem::Evidence { source })?;
         let Some(checksums) = proof.checksums() else {

@@ -14,7 +14,7 @@ use crate::event::Transfer;
 use crate::hash::PackageHash;
 use crate::oci::Index;
 use crate::platform::Platform;
-use crate::store::graph::StoredPackage;
+use crate::store::StoredPackage;
 use crate::version::Version;
 pub use failure::{At, Failure, Problem};
 

@@ -1,9 +1,13 @@
-//! Publishing: a verified release becomes an artifact in a store.
+//! Publishing: a verified release becomes an artifact in a repository.
 //!
-//! First a **plan** is made from what the store has: which packages are missing, what the index will be, which evidence proves
-//! it. A dry run ends here. Then the plan is **carried out**: packages side by side, manifests, evidence, index, and
-//! the tags last, so that nothing is visible before all of it is there. If somebody else moved a tag in the meantime, it
-//! starts again from what is there now.
+//! This is the only code that uploads, moves tags, sweeps, counts and reports, whatever the release comes from:
+//!
+//! 1. A **plan** is made from what the repository has. It gives a `Publication`: the packages to deliver, the documents
+//!    and manifests below the index and the evidence, and the tags to move. A release is merged into what is there; a version that
+//!    another store has is taken over byte for byte where its tag is free. A dry run ends here.
+//! 2. It is **carried out**: packages and other blobs come side by side, then manifests, children first.
+//! 3. The **tags** move last, so that nothing is visible before all of it is there. If another writer moved one in the meantime, a
+//!    new plan is made from what is there now. What earlier attempts brought is neither sent again nor forgotten in the report.
 //!
 //! # Why versions are immutable
 //! Lock files pin the digests of zips. A version whose zip changes breaks every one of them, so another zip for a
@@ -13,32 +17,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use futures_util::StreamExt as _;
-
-use crate::blob::{BlobSource, Body, Memory, hold_back};
+use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
-use crate::http;
-use crate::jobs;
-use crate::oci::{EMPTY_BYTES, Evidence, Index, RawManifest, Repository, Tag, manifest};
-use crate::outcome::{Change, Problem, Published, PublishedPackage};
+use crate::oci::{EMPTY_BYTES, RawManifest, Tag};
+use crate::outcome::{Beside, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
-use crate::store::graph::{self, Artifact};
-use crate::store::{At, Put, Tagged, WriteStore};
+use crate::store::{RepoMut, Tagged, WriteStore};
 use crate::trust::Verified;
+use crate::{http, store};
 
-mod delivery;
+mod content;
+mod error;
 mod evidence;
+mod existing;
 mod plan;
-mod standing;
+mod publication;
+mod transfer;
+mod watched;
 
-pub(crate) use delivery::{deliver, deliver_blob};
-use plan::Plan;
-pub use standing::Demands;
-pub(crate) use standing::{Offer, Standing, Verdict};
+pub(crate) use content::{Blob, Content, is_whole};
+pub use error::{Error, PackageName, Undelivered};
+pub use existing::EvidencePolicy;
+use publication::{Publication, Target};
+use transfer::Brought;
 
-/// How often a publication starts again because somebody else moved a tag.
+/// How often a publication is planned again because another writer moved a tag.
 const ATTEMPTS: u32 = 8;
 
 /// What to do about a version that is there.
@@ -67,229 +72,208 @@ pub struct Options {
     /// The time by which keys are judged, those of evidence in the store too.
     pub now: SystemTime,
     /// What evidence in the store must show.
-    pub demands: Demands,
+    pub evidence_policy: EvidencePolicy,
 }
 
-/// Where to publish to.
-#[derive(Clone, Debug)]
-pub struct Destination<S> {
-    /// The store.
-    pub store: S,
-    /// The provider's repository in it.
-    pub repository: Repository,
-}
-
-/// What is known of a repository to those who have looked already. If it is true no longer by the time that a tag is moved, that
-/// shows, and everything is looked at again.
+/// What was read of a repository before. If it is no longer true when a tag is moved, the tag does not move, and everything is
+/// read again.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct Snapshot<'a> {
     /// The names of its tags.
     pub tags: &'a BTreeSet<String>,
-    /// What the version's tag stands for, where that was read.
+    /// What the version's tag stands for, if that was read.
     pub index: Option<&'a RawManifest>,
 }
 
-/// Publishes a release. What is known of the repository is not asked for again.
+/// What is published.
+pub struct Edition<'a, B> {
+    release: &'a Verified<Release<B>>,
+    /// The index of another store, with everything below it but packages. Where the tag is free it is taken over as it is.
+    index: Option<Content<Blob<B>>>,
+    /// The evidence of another store. If any is written, it is this.
+    evidence: Option<Content<Blob<B>>>,
+    snapshot: Option<Snapshot<'a>>,
+}
+
+impl<'a, B> Edition<'a, B> {
+    /// A release whose index and evidence are written here.
+    pub fn of(release: &'a Verified<Release<B>>) -> Self {
+        Self {
+            release,
+            index: None,
+            evidence: None,
+            snapshot: None,
+        }
+    }
+
+    /// With what was read of the repository before.
+    #[must_use]
+    pub fn into_known(mut self, snapshot: Snapshot<'a>) -> Self {
+        self.snapshot = Some(snapshot);
+        self
+    }
+
+    /// With the documents by which another store has it.
+    #[must_use]
+    pub(crate) fn as_stored(
+        mut self,
+        index: Option<Content<Blob<B>>>,
+        evidence: Option<Content<Blob<B>>>,
+    ) -> Self {
+        (self.index, self.evidence) = (index, evidence);
+        self
+    }
+
+    fn subject(&self) -> Subject {
+        Subject::version(&self.release.provider, &self.release.version)
+    }
+}
+
+/// Publishes a release. What a snapshot of the repository tells is not asked for again.
 ///
 /// # Errors
 /// What is there forbids it, the store fails, or the bytes of a package are not those that were verified. Then no tag was moved.
 pub async fn publish<S: WriteStore, B: BlobSource>(
-    release: &Verified<Release<B>>,
-    destination: &Destination<S>,
-    known: Option<Known<'_>>,
+    edition: &Edition<'_, B>,
+    to: &RepoMut<S>,
     options: &Options,
-    told: &Arc<dyn Reporter>,
-) -> Result<Published, Problem> {
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Published, Error> {
     // A version that no tag can spell must not leave so much as a lock file.
-    Tag::of_evidence(&release.version)?;
+    Tag::of_evidence(&edition.release.version)?;
     let _lock = match options.dry_run {
         true => None,
-        false => {
-            destination
-                .store
-                .lock(&destination.repository, &**told)
-                .await?
-        }
+        false => to.lock(&**reporter).await?,
     };
-    let mut reporter = Arc::clone(told);
-    let mut transfers = Vec::new();
+    let warn = |message| {
+        let subject = edition.subject();
+        reporter.report(Event::Warning { subject, message });
+    };
+    let mut events = Arc::clone(reporter);
+    let mut brought = Brought::default();
+    let mut refused = None;
     for attempt in 0..ATTEMPTS {
-        let known = known.filter(|_| attempt == 0);
-        let mut plan = plan::make(release, destination, known, options).await?;
-        if let Some(message) = plan.evidence.verdict.warning() {
-            let subject = Subject::version(&release.provider, &release.version);
-            reporter.report(Event::Warning { subject, message });
+        let snapshot = edition.snapshot.filter(|_| attempt == 0);
+        let mut publication = plan::make(edition, snapshot, to, options).await?;
+        if attempt == 0
+            && let Some(message) = publication.warning.take()
+        {
+            warn(message);
         }
         if options.dry_run {
-            let transfers = planned(release, destination, &plan).await?;
-            return Ok(report(release, destination, &plan, transfers, true));
+            brought.foresee(edition, &publication, to, reporter).await?;
+            return Ok(report(edition, &publication, to, brought, options));
         }
-        probe(destination, &mut plan).await?;
-        let brought =
-            delivery::carry_out(release, destination, &plan, options.jobs, &reporter).await?;
-        transfers = joined(transfers, brought);
-        if move_tags(destination, &mut plan).await? == Tagged::Moved {
-            conclude(release, destination, &plan, told).await;
-            return Ok(report(release, destination, &plan, transfers, false));
+        refused = refused.or(probe(&mut publication, to).await?);
+        brought
+            .bring(edition, &publication, to, options.jobs, &events)
+            .await?;
+        let (tagged, refusal) = move_tags(&mut publication, to).await?;
+        refused = refused.or(refusal);
+        if tagged == Tagged::Moved {
+            if let Some(message) = refused.as_ref().and_then(evidence::refusal) {
+                warn(message);
+            }
+            if publication.sweeps
+                && let Err(error) = to.sweep().await
+            {
+                // The version is published by then.
+                warn(format!("what was replaced is not removed: {error}"));
+            }
+            return Ok(report(edition, &publication, to, brought, options));
         }
         // What was told once is not told again.
-        reporter = Arc::new(());
-        // Two get along at once; more of them only if they do not all come back at the same time.
+        events = Arc::new(());
+        // Two writers get along at once; more of them only if they do not all come back at the same time.
         if let Some(earlier) = attempt.checked_sub(1) {
             tokio::time::sleep(http::backoff(earlier)).await;
         }
     }
-    Err(Problem::Contended { attempts: ATTEMPTS })
-}
-
-/// What became of each package in all attempts together: what is present now may have been brought by an earlier one.
-fn joined(earlier: Vec<Transfer>, now: Vec<Transfer>) -> Vec<Transfer> {
-    let mut earlier = earlier.into_iter();
-    let join = |now| match earlier.next() {
-        Some(earlier) if now == Transfer::Present => earlier,
-        _ => now,
-    };
-    now.into_iter().map(join).collect()
+    Err(Problem::Contended { attempts: ATTEMPTS }.into())
 }
 
 /// Finds out whether a store takes the evidence that a version there lacks: it may have been refused before, and then its
-/// documents need not be sent again. By its digest alone nobody sees it.
-async fn probe<S: WriteStore>(
-    destination: &Destination<S>,
-    plan: &mut Plan,
-) -> Result<(), Problem> {
-    let Destination { store, repository } = destination;
-    let is_lacking = plan.was.is_some() && plan.evidence.was.is_none();
-    let Some((_, manifest)) = &plan.evidence.write else {
-        return Ok(());
+/// documents need not be sent again. Written by its digest alone it is not visible.
+async fn probe<S: WriteStore, B>(
+    publication: &mut Publication<B>,
+    to: &RepoMut<S>,
+) -> Result<Option<store::Error>, Error> {
+    let Some(evidence) = &publication.evidence else {
+        return Ok(None);
     };
-    if !is_lacking || !store.keeps_whole() {
-        return Ok(());
+    let is_lacking = publication.index.was.is_some() && evidence.was.is_none();
+    if !is_lacking || !to.keeps_whole() {
+        return Ok(None);
     }
-    match store.put_manifest(repository, manifest).await {
-        Err(error) if error.is_unwelcome() => Ok(plan.evidence.refuse(error)?),
+    match to.put_manifest(&evidence.content.root).await {
+        Err(error) if error.is_unwelcome() => Ok(Some(evidence::leave_out(publication, error)?)),
         // Its documents may be missing; whatever else is wrong comes up again.
-        _ => Ok(()),
+        _ => Ok(None),
     }
 }
 
-/// Moves the tags, the version's last.
-async fn move_tags<S: WriteStore>(
-    destination: &Destination<S>,
-    plan: &mut Plan,
-) -> Result<Tagged, Problem> {
+/// Moves the tags, the version's last. Evidence that the store does not take is left out and given back as its refusal.
+async fn move_tags<S: WriteStore, B>(
+    publication: &mut Publication<B>,
+    to: &RepoMut<S>,
+) -> Result<(Tagged, Option<store::Error>), Error> {
+    let mut refused = None;
     loop {
-        let moves = plan.moves();
+        let moves = publication.moves();
         if moves.is_empty() {
-            return Ok(Tagged::Moved);
+            return Ok((Tagged::Moved, refused));
         }
-        let moved = destination.store.tag(&destination.repository, &moves).await;
+        let moved = to.tag(&moves).await;
         match moved {
             // Nothing was moved yet: the evidence comes first.
-            Err(error) if error.is_unwelcome() => plan.evidence.refuse(error)?,
-            moved => return Ok(moved?),
+            Err(error) if error.is_unwelcome() => {
+                refused = Some(evidence::leave_out(publication, error)?);
+            }
+            moved => return Ok((moved?, refused)),
         }
     }
-}
-
-/// What remains to be done and said once the release is published: no failure can come of it any more.
-async fn conclude<S: WriteStore, B>(
-    release: &Verified<Release<B>>,
-    destination: &Destination<S>,
-    plan: &Plan,
-    reporter: &Arc<dyn Reporter>,
-) {
-    let warn = |message| {
-        let subject = Subject::version(&release.provider, &release.version);
-        reporter.report(Event::Warning { subject, message });
-    };
-    if let Some(message) = plan.evidence.refusal() {
-        warn(message);
-    }
-    if plan.replaces
-        && let Err(error) = destination.store.sweep(&destination.repository).await
-    {
-        warn(format!("what was replaced is not removed: {error}"));
-    }
-}
-
-/// What [`delivery`] would do with each package. A zip may have arrived before its index did.
-async fn planned<S: WriteStore, B>(
-    release: &Release<B>,
-    destination: &Destination<S>,
-    plan: &Plan,
-) -> Result<Vec<Transfer>, Problem> {
-    let mut transfers = Vec::new();
-    for (package, step) in release.packages.iter().zip(&plan.steps) {
-        let Destination { store, repository } = destination;
-        let is_there = match store.keeps_whole() {
-            _ if !step.missing => true,
-            true => store.has_blob(repository, &package.expected).await?,
-            false => is_sound(destination, package.expected).await,
-        };
-        transfers.push(if is_there {
-            Transfer::Present
-        } else {
-            Transfer::Planned
-        });
-    }
-    Ok(transfers)
-}
-
-/// Whether a blob can be read from a store and has the right bytes.
-async fn is_sound<S: WriteStore>(destination: &Destination<S>, expected: Expected) -> bool {
-    let blob = destination.store.blob(&destination.repository, expected);
-    let Ok(body) = blob.open(0).await else {
-        return false;
-    };
-    let mut body = hold_back(body, expected);
-    while let Some(chunk) = body.next().await {
-        if chunk.is_err() {
-            return false;
-        }
-        // A local store never waits; without this the task could not be stopped.
-        tokio::task::consume_budget().await;
-    }
-    true
 }
 
 fn report<S: WriteStore, B>(
-    release: &Verified<Release<B>>,
-    destination: &Destination<S>,
-    plan: &Plan,
-    transfers: Vec<Transfer>,
-    dry_run: bool,
+    edition: &Edition<'_, B>,
+    publication: &Publication<B>,
+    to: &RepoMut<S>,
+    brought: Brought,
+    options: &Options,
 ) -> Published {
-    let status = match plan.change() {
-        Change::Copied | Change::Updated if dry_run => Change::Planned,
+    let Target { tag, content, .. } = &publication.index;
+    let digest = content.root.expected.digest;
+    let status = match publication.change() {
+        // A package that seemed to be there was damaged.
+        Change::Present if brought.is_anything() => Change::Updated,
         change => change,
     };
-    let digest = plan.index.expected.digest;
-    let packages = release
-        .packages
-        .iter()
-        .zip(transfers)
-        .map(|(package, status)| PublishedPackage {
-            platform: package.platform.clone(),
-            status,
-            size: Some(package.expected.size),
-            zh: package.zh(),
-        });
-    let packages: Vec<_> = packages.collect();
-    let copied = packages
-        .iter()
-        .filter(|package| package.status == Transfer::Copied);
+    let status = match status {
+        Change::Copied | Change::Updated if options.dry_run => Change::Planned,
+        status => status,
+    };
+    let release = edition.release;
+    let bytes = match options.dry_run {
+        true => 0,
+        false => brought.bytes(release),
+    };
+    let beside = brought.beside();
+    let packages = release.packages.iter().zip(brought.packages);
+    let packages = packages.map(|(package, status)| PublishedPackage {
+        platform: package.platform.clone(),
+        status,
+        size: Some(package.expected.size),
+        zh: package.zh(),
+    });
     Published {
         provider: release.provider.clone(),
         version: release.version.clone(),
-        reference: destination
-            .store
-            .reference(&destination.repository, &plan.tag, &digest),
+        reference: to.reference(tag, &digest),
         digest,
         status,
         authentication: Some(release.authentication().clone()),
-        bytes: copied.filter_map(|package| package.size).sum(),
-        packages,
-        beside: None,
+        packages: packages.collect(),
+        bytes,
+        beside,
     }
 }

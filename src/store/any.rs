@@ -2,7 +2,9 @@
 
 use super::layout::LayoutBlob;
 use super::registry::RegistryBlob;
-use super::{At, Error, Layout, Listing, Move, Put, ReadStore, Registry, Tagged, WriteStore};
+use super::{
+    At, Error, Layout, Listing, Move, Put, PutError, ReadStore, Registry, Tagged, WriteStore,
+};
 use crate::blob::{self, BlobSource, Body, Kept};
 use crate::digest::Digest;
 use crate::disk;
@@ -98,7 +100,7 @@ impl WriteStore for Store {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, Error> {
+    ) -> Result<Put, PutError> {
         either!(self, store => store.put_blob(repository, blob).await)
     }
 
@@ -106,7 +108,7 @@ impl WriteStore for Store {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, Error> {
+    ) -> Result<Put, PutError> {
         either!(self, store => store.put_new_blob(repository, blob).await)
     }
 

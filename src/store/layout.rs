@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
-use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
+use super::{At, Error, Listing, Move, Put, PutError, ReadStore, Tagged, WriteStore};
 use crate::blob::{self, BlobSource, Body, Kept, proven};
 use crate::digest::Digest;
 use crate::disk::{self, Staged, if_exists, staged};
@@ -295,7 +295,7 @@ impl WriteStore for Layout {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, Error> {
+    ) -> Result<Put, PutError> {
         let expected = blob.expected();
         let path = self.make_room(repository, &expected.digest)?;
         // Its size alone would let a damaged blob become part of something new.
@@ -305,15 +305,10 @@ impl WriteStore for Layout {
         if self.link(repository, &expected, blob.kept())? {
             return Ok(Put::Mounted);
         }
-        let unusable = |source| Error::Blob {
-            what: Part::Blob,
-            digest: expected.digest,
-            source,
-        };
         let mut staged = Staged::new(&path)?;
-        let mut body = proven(blob).await.map_err(unusable)?;
+        let mut body = proven(blob).await.map_err(PutError::Source)?;
         while let Some(chunk) = body.next().await {
-            staged.write(&chunk.map_err(unusable)?)?;
+            staged.write(&chunk.map_err(PutError::Source)?)?;
             // A local file never waits; without this the task could not be stopped.
             tokio::task::consume_budget().await;
         }

@@ -9,17 +9,22 @@
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
 pub mod any;
+pub mod artifact;
 pub mod endpoint;
 mod error;
-pub mod graph;
 pub mod layout;
+mod put_error;
 pub mod registry;
+mod repo;
 
 pub use any::Store;
+pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use endpoint::Endpoint;
 pub use error::Error;
 pub use layout::Layout;
+pub use put_error::PutError;
 pub use registry::Registry;
+pub use repo::{Repo, RepoMut};
 
 use std::future::Future;
 
@@ -101,14 +106,14 @@ pub trait WriteStore: ReadStore {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> impl Future<Output = Result<Put, Error>> + Send;
+    ) -> impl Future<Output = Result<Put, PutError>> + Send;
 
     /// Stores a small blob that is hardly there: to send it costs no more than to look for it.
     fn put_new_blob<B: BlobSource>(
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> impl Future<Output = Result<Put, Error>> + Send {
+    ) -> impl Future<Output = Result<Put, PutError>> + Send {
         self.put_blob(repository, blob)
     }
 

@@ -233,11 +233,7 @@ async fn all_pages_of_tags_are_read() {
                 .for_each(|tag| repository.tag(tag, "sha256:00"));
         });
         let destination = user.destination();
-        let found = destination
-            .store
-            .tags(&destination.repository)
-            .await
-            .unwrap();
+        let found = destination.store.tags(&destination.name).await.unwrap();
         assert_eq!(found, Some(tags), "{personality:?}");
     }
 }
@@ -252,7 +248,7 @@ async fn a_repository_without_tags_is_told_from_none() {
             .start();
         let user = User::of(&registry, name_at(personality));
         let destination = user.destination();
-        let found = destination.store.tags(&destination.repository).await;
+        let found = destination.store.tags(&destination.name).await;
         // Some have a code of their own, on which clients stop (`tfoci::clients#repository-not-found`).
         match found {
             Ok(found) => assert_eq!(found, None, "{personality:?}"),
@@ -260,7 +256,7 @@ async fn a_repository_without_tags_is_told_from_none() {
         }
         user.push().await.unwrap();
         registry.repository(&user.name, |repository| repository.tags.clear());
-        let found = destination.store.tags(&destination.repository).await;
+        let found = destination.store.tags(&destination.name).await;
         assert_eq!(found.unwrap(), Some(Vec::new()), "{personality:?}");
     }
 }

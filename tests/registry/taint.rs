@@ -140,7 +140,7 @@ async fn what_a_stranger_answers_does_not_spoil_what_the_registry_taught() {
     use tfoci::store::ReadStore as _;
     let (registry, user) = filled().await;
     let destination = user.destination();
-    let (store, repository) = (&destination.store, &destination.repository);
+    let (store, repository) = (&destination.store, &destination.name);
     store.tags(repository).await.unwrap().unwrap();
     let tokens = registry.count(|seen| seen.path == "/token");
     let target = format!("{}/storage", registry.doors().elsewhere);
@@ -191,10 +191,7 @@ async fn the_host_of_an_upload_cannot_choose_what_is_written_to_the_registry() {
     let destination = user.destination();
     let blob = tfoci::blob::Memory::new(noise(200 << 10));
     use tfoci::store::WriteStore as _;
-    let _fails_or_not = destination
-        .store
-        .put_blob(&destination.repository, &blob)
-        .await;
+    let _fails_or_not = destination.store.put_blob(&destination.name, &blob).await;
     assert_ne!(
         registry.count(|seen| elsewhere(seen) && seen.method == "PATCH"),
         0

@@ -149,7 +149,7 @@ async fn a_server_that_wants_to_be_left_alone_for_long_is_left_alone_until_the_n
         registry.always(|_| true, Fault::too_many_requests(retry_after));
         let user = User::of(&registry, "acme/demo");
         let destination = user.destination();
-        let error = destination.store.tags(&destination.repository).await;
+        let error = destination.store.tags(&destination.name).await;
         let text = error.unwrap_err().to_string();
         assert!(text.starts_with("the registry answered 429"), "{text}");
         assert_eq!(registry.seen().len(), 1, "{retry_after}");
@@ -165,7 +165,7 @@ async fn an_explanation_that_never_ends_is_not_read_to_its_end() {
     registry.always(|_| true, Fault::Answer(refusal));
     let user = hasty(User::of(&registry, "acme/demo"));
     let destination = user.destination();
-    let error = destination.store.tags(&destination.repository).await;
+    let error = destination.store.tags(&destination.name).await;
     let text = error.unwrap_err().to_string();
     assert!(text.starts_with("the registry answered 400"), "{text}");
 }
@@ -190,7 +190,7 @@ async fn a_package_that_comes_in_crumbs_is_given_up() {
     let destination = user.destination();
     let source = destination
         .store
-        .blob(&destination.repository, Expected::of(&blob));
+        .blob(&destination.name, Expected::of(&blob));
     let read = tfoci::blob::proven(&source).await.unwrap();
     let error = read.collect(1 << 30).await.unwrap_err();
     let text = error.to_string();
@@ -325,7 +325,7 @@ async fn whoever_copies_within_a_host_waits_for_nobody_who_waits() {
         let name = format!("{}/copies/n{n}", registry.host());
         let (from, to) = (&from, &to);
         async move {
-            let blob = from.store.blob(&from.repository, expected);
+            let blob = from.blob(expected);
             let repository = Repository::in_registry(&name).unwrap();
             to.store.put_blob(&repository, &blob).await.unwrap()
         }

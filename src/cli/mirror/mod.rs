@@ -12,7 +12,7 @@ use clap::Args;
 use tfoci::mirror::{Options, Shard, mirror};
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
-use tfoci::publish::{self, Demands, Existing};
+use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
@@ -112,7 +112,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             jobs: session.jobs(),
             now: SystemTime::now(),
             // Those of each provider are its own.
-            demands: Demands::default(),
+            evidence_policy: EvidencePolicy::default(),
         },
         recheck: arguments.recheck,
         pins_keys: arguments.pin_new,

@@ -10,9 +10,8 @@ use tfoci::http::Http;
 use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, Task, VersionFilter};
 use tfoci::outcome::{Failure, Problem};
-use tfoci::publish::Destination;
 use tfoci::source::tree::Requirements;
-use tfoci::store::{Endpoint, Store};
+use tfoci::store::{Endpoint, RepoMut, Store};
 use tfoci::trust::Policy;
 
 use super::Arguments;
@@ -84,12 +83,10 @@ fn destination(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,
-) -> Result<Destination<Store>, CommandError> {
+) -> Result<RepoMut<Store>, CommandError> {
     let repository = endpoint.repository(provider);
-    Ok(Destination {
-        store: store.clone(),
-        repository: repository.map_err(|error| Failure::from(Problem::Mapping(error)))?,
-    })
+    let name = repository.map_err(|error| Failure::from(Problem::Mapping(error)))?;
+    Ok(RepoMut::new(store.clone(), name))
 }
 
 /// Reads lock files; a directory stands for the one in it.

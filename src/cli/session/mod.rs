@@ -14,12 +14,12 @@ use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::printable_path;
-use tfoci::examine::{Belief, Shelf};
+use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::Http;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::Selection;
 use tfoci::source;
-use tfoci::store::{Endpoint, Registry, Store};
+use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::trust::limits;
 
 use super::args::{Globals, ReadTrust};
@@ -28,7 +28,7 @@ use super::printer::{Printer, Tone};
 use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::report_considered;
-pub(super) use trust::{belief, policy, trust_text};
+pub(super) use trust::{policy, trust_options, trust_text};
 
 /// How many packages are transferred at once by default: more are no faster (measured).
 const JOBS: usize = 4;
@@ -141,25 +141,25 @@ impl Session {
     }
 
     /// Opens the store that one provider is read from.
-    pub(super) fn open_shelf(
+    pub(super) fn open_provider(
         &self,
         text: &str,
         provider: &ProviderAddr,
-    ) -> Result<Shelf<Store>, CommandError> {
+    ) -> Result<StoredProvider<Store>, CommandError> {
         let registry = self.registry(&self.http()?);
         let (endpoint, store) = self.open(text, registry, std::slice::from_ref(provider))?;
-        shelf(&endpoint, &store, provider)
+        stored_provider(&endpoint, &store, provider)
     }
 
     /// Warns of a trust file that matches some of these providers nowhere: a `match` may have a mistake.
     pub(super) fn warn_of_unmatched<'a>(
         &self,
         arguments: &ReadTrust,
-        belief: &Belief,
+        trust: &TrustOptions,
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
     ) {
         const SHOWN: usize = 4;
-        let is_unmatched = |provider: &&ProviderAddr| belief.policy.rule_for(provider).is_none();
+        let is_unmatched = |provider: &&ProviderAddr| trust.policy.rule_for(provider).is_none();
         let unmatched: BTreeSet<&ProviderAddr> =
             providers.into_iter().filter(is_unmatched).collect();
         let Some(file) = &arguments.trust.trust else {
@@ -209,19 +209,21 @@ pub(super) async fn everything(
 }
 
 /// A provider in a store.
-pub(super) fn shelf(
+pub(super) fn stored_provider(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,
-) -> Result<Shelf<Store>, CommandError> {
+) -> Result<StoredProvider<Store>, CommandError> {
     let repository = endpoint
         .repository(provider)
         .map_err(Problem::from)
         .map_err(Failure::from)?;
-    Ok(Shelf {
-        store: store.clone(),
+    Ok(StoredProvider {
         provider: provider.clone(),
-        repository,
+        repo: Repo {
+            store: store.clone(),
+            name: repository,
+        },
         place: endpoint.to_string(),
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use tfoci::examine::Belief;
+use tfoci::examine::TrustOptions;
 use tfoci::release::Document;
 use tfoci::trust::{self, Policy, TrustFile};
 
@@ -12,8 +12,8 @@ use crate::cli::args::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 
 /// The demands on what is read from a store.
-pub(in crate::cli) fn belief(arguments: &ReadTrust) -> Result<Belief, CommandError> {
-    Ok(Belief {
+pub(in crate::cli) fn trust_options(arguments: &ReadTrust) -> Result<TrustOptions, CommandError> {
+    Ok(TrustOptions {
         policy: policy(&arguments.trust, arguments.trust.trust.as_deref())?,
         require_pinned: arguments.require_pinned,
         now: SystemTime::now(),

@@ -15,7 +15,7 @@ use crate::blob::{BlobSource, Kept};
 use crate::event::Event;
 use crate::http::{Retry, Transient};
 use crate::release::Expected;
-use crate::store::Put;
+use crate::store::{Put, PutError};
 
 /// How often the upload of a blob may start again from its first byte.
 const RETRIES: u32 = 4;
@@ -45,7 +45,7 @@ impl Registry {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, Error> {
+    ) -> Result<Put, PutError> {
         let expected = blob.expected();
         let (session, name) = self.locate(repository).await?;
         if session.remembers(&expected.digest, name).is_none()
@@ -61,7 +61,7 @@ impl Registry {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, Error> {
+    ) -> Result<Put, PutError> {
         let digest = blob.expected().digest;
         let (session, name) = self.locate(repository).await?;
         let _turn = session.uploads.enter(digest).await;
@@ -101,7 +101,7 @@ impl Registry {
 
 impl<B: BlobSource> Upload<'_, B> {
     /// Uploads the blob, with retries and in another mode where the registry refuses one.
-    pub(super) async fn run(&self) -> Result<Put, Error> {
+    pub(super) async fn run(&self) -> Result<Put, PutError> {
         let learnt = self.session.cache().chunk;
         let size = self.blob.expected().size;
         let http = &self.registry.http;
@@ -116,7 +116,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 Err(UploadError::Fatal(error)) => return Err(error),
                 Err(UploadError::ModeRefused(error)) => {
                     if !strategy.exclude_mode() {
-                        return Err(error);
+                        return Err(error.into());
                     }
                 }
                 Err(UploadError::Retry {
@@ -129,7 +129,7 @@ impl<B: BlobSource> Upload<'_, B> {
                         reason: error.in_short(),
                     };
                     if !retry.wait(http, &url, failure).await {
-                        return Err(error);
+                        return Err(error.into());
                     }
                     strategy.retry(is_cut);
                 }

@@ -16,7 +16,7 @@ use super::upload_strategy::SMALLEST;
 use super::{Error, auth::Scope};
 use crate::blob::{BlobSource, Pieces};
 use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Transient, retry_after};
-use crate::store::Put;
+use crate::store::{Put, PutError};
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
 const LARGEST: usize = 64 << 20;
@@ -66,11 +66,12 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
 
     /// Sends all bytes and completes the upload.
     pub(super) async fn run(mut self) -> Result<Put, UploadError> {
-        let unread = |source| self.upload.unread(source);
-        let mut pieces = Pieces::of(self.upload.blob).await.map_err(unread)?;
+        let pieces = Pieces::of(self.upload.blob).await;
+        let mut pieces = pieces.map_err(PutError::Source)?;
         let mut unsent = Bytes::new();
         loop {
-            unsent = pieces.fill(unsent, self.length).await.map_err(unread)?;
+            let filled = pieces.fill(unsent, self.length).await;
+            unsent = filled.map_err(PutError::Source)?;
             if unsent.is_empty() {
                 return self.complete().await;
             }

@@ -31,7 +31,7 @@ mod wire;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{At, Error, Listing, Move, Put, ReadStore, Tagged, WriteStore};
+use super::{At, Error, Listing, Move, Put, PutError, ReadStore, Tagged, WriteStore};
 use crate::blob::BlobSource;
 use crate::credentials::Credentials;
 use crate::digest::Digest;
@@ -133,7 +133,7 @@ impl WriteStore for Registry {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, Error> {
+    ) -> Result<Put, PutError> {
         self.find_or_write_blob(repository, blob).await
     }
 
@@ -141,7 +141,7 @@ impl WriteStore for Registry {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, Error> {
+    ) -> Result<Put, PutError> {
         self.write_blob(repository, blob).await
     }
 

@@ -8,11 +8,11 @@ use url::Url;
 
 use super::auth::Scope;
 use super::{Error, Registry, Session};
-use crate::blob::{self, BlobSource};
+use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::http::{Answer, Payload};
-use crate::oci::{Part, Repository};
-use crate::store::{Put, WriteStore as _};
+use crate::oci::Repository;
+use crate::store::{Put, PutError, WriteStore as _};
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
@@ -44,7 +44,7 @@ pub(super) struct UploadSession {
 /// Why an attempt to upload a blob failed, and what may follow.
 pub(super) enum UploadError {
     /// Another attempt would fail, too.
-    Fatal(Error),
+    Fatal(PutError),
     /// Another attempt in the same mode may succeed.
     Retry {
         /// How long the registry asks to wait.
@@ -57,9 +57,9 @@ pub(super) enum UploadError {
     ModeRefused(Error),
 }
 
-impl From<Error> for UploadError {
-    fn from(error: Error) -> Self {
-        Self::Fatal(error)
+impl<E: Into<PutError>> From<E> for UploadError {
+    fn from(error: E) -> Self {
+        Self::Fatal(error.into())
     }
 }
 
@@ -146,11 +146,6 @@ impl<B: BlobSource> Upload<'_, B> {
             Ok(true) => Ok(Put::Stored),
             _ => Err(UploadError::cut(retry_after, error)),
         }
-    }
-
-    /// The error for bytes that cannot be read from the source of the blob.
-    pub(super) fn unread(&self, source: blob::Error) -> Error {
-        Error::reading(Part::Blob, self.blob.expected().digest, source)
     }
 
     pub(super) async fn refusal(&self, answer: Answer) -> Error {

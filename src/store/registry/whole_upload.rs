@@ -12,7 +12,7 @@ use super::auth::Scope;
 use super::upload::{BYTES, Upload, UploadError, UploadSession, with_digest};
 use crate::blob::{BlobSource, proven};
 use crate::http::{Answer, Authorization, Payload, retry_after};
-use crate::store::Put;
+use crate::store::{Put, PutError};
 
 impl<B: BlobSource> Upload<'_, B> {
     /// Sends all bytes in one request, which also completes the upload.
@@ -20,9 +20,7 @@ impl<B: BlobSource> Upload<'_, B> {
         let expected = self.blob.expected();
         // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
         let secret = self.session.auth.secret(&opened.scope).await?;
-        let body = proven(self.blob)
-            .await
-            .map_err(|source| self.unread(source))?;
+        let body = proven(self.blob).await.map_err(PutError::Source)?;
         let read_error = Arc::new(Mutex::new(None));
         let cell = Arc::clone(&read_error);
         // Kept aside, since the HTTP client would only report that the body failed.
@@ -46,7 +44,7 @@ impl<B: BlobSource> Upload<'_, B> {
             .unwrap_or_else(PoisonError::into_inner)
             .take()
         {
-            return Err(self.unread(source).into());
+            return Err(PutError::Source(source).into());
         }
         let answer = match sent {
             Ok(answer) => answer,

@@ -1,24 +1,24 @@
-//! Evidence that stands in a store already: what it proves, and whether other evidence may take its place.
+//! Evidence that a store has already: what it proves, and whether other evidence may take its place.
 //!
 //! Evidence never becomes weaker: `signed` is above `checksum`, and that is above none. What cannot be read, or does not verify, counts
-//! as what its parts were meant for, since whoever damages a signature must not gain by it.
+//! as what its parts were meant for, so that nobody gains by damaging a signature.
 
 use std::time::SystemTime;
 
-use super::{Destination, Digest, Existing, Platform, Problem, Tag, Verified, WriteStore, graph};
+use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified, WriteStore};
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::oci::Evidence;
 use crate::prove::prove;
 use crate::release::{Package, Release};
-use crate::store::At;
+use crate::store::{At, artifact};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule};
 use crate::version::Version;
 
-/// What evidence in the store that is written to must show.
+/// What evidence must show in the store that is written to.
 #[derive(Clone, Debug, Default)]
-pub struct Demands {
+pub struct EvidencePolicy {
     /// The rule for the provider.
     pub rule: Rule,
     /// Whether less than a pinned key is refused.
@@ -29,8 +29,8 @@ pub struct Demands {
     pub always: bool,
 }
 
-impl Demands {
-    /// The demands of commands that bring releases from their origins. A missing signature is no reason to replace evidence: how firm it
+impl EvidencePolicy {
+    /// The policy of commands that bring releases from their origins. A missing signature is no reason to replace evidence: how firm it
     /// is decides that.
     pub fn of_writing(rule: &Rule) -> Self {
         Self {
@@ -66,13 +66,13 @@ impl Demands {
     }
 }
 
-/// Evidence that stands in a store.
+/// Evidence that a store has.
 #[derive(Debug)]
-pub(crate) struct Standing {
-    /// Where its tag stands.
-    pub(crate) at: Digest,
+pub(super) struct ExistingEvidence {
+    /// What its tag stands for.
+    pub(super) at: Digest,
     /// Whether all of it can be read.
-    pub(crate) is_intact: bool,
+    pub(super) is_intact: bool,
     /// The most that it may prove: other evidence must prove as much.
     claim: Claim,
     /// What it proves.
@@ -87,20 +87,20 @@ enum Claim {
     Unknown,
 }
 
-/// What is to take the place of evidence that stands, if it may.
+/// Evidence that may take the place of what is there.
 #[derive(Debug)]
-pub(crate) struct Offer<'a> {
+pub(super) struct Candidate<'a> {
     /// What it proves.
-    pub(crate) authentication: &'a Authentication,
+    pub(super) authentication: &'a Authentication,
     /// Whether it proves every zip of the index to be.
-    pub(crate) covers: Result<(), trust::Error>,
+    pub(super) covers: Result<(), trust::Error>,
     /// Whether it is preferred to evidence of the same firmness.
-    pub(crate) is_preferred: bool,
+    pub(super) is_preferred: bool,
 }
 
-/// What becomes of evidence that stands.
+/// What becomes of the evidence that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(super) enum Decision {
     /// It stays.
     Keep,
     /// The other evidence takes its place.
@@ -114,24 +114,24 @@ pub(crate) enum Verdict {
     },
 }
 
-impl Standing {
+impl ExistingEvidence {
     /// Reads the evidence of a version, and checks what it proves about `packages`; `None` if there is none.
-    pub(crate) async fn read<S: WriteStore>(
-        Destination { store, repository }: &Destination<S>,
+    pub(super) async fn read<S: WriteStore>(
+        repo: &RepoMut<S>,
         (provider, version): (&ProviderAddr, &Version),
         packages: Vec<Package<()>>,
-        demands: &Demands,
+        evidence_policy: &EvidencePolicy,
         now: SystemTime,
     ) -> Result<Option<Self>, Problem> {
         let tag = Tag::of_evidence(version)?;
-        let stored = match graph::evidence(store, repository, &tag).await {
+        let stored = match repo.evidence(&tag).await {
             Ok(None) => return Ok(None),
             Ok(Some(stored)) => stored,
             Err(error) if error.is_damage() => {
-                let Some(at) = store.digest(repository, &tag).await? else {
+                let Some(at) = repo.digest(&tag).await? else {
                     return Ok(None);
                 };
-                let claim = match store.manifest(repository, At::Tag(&tag)).await {
+                let claim = match repo.manifest(At::Tag(&tag)).await {
                     Ok(Some(raw)) => Evidence::read(&raw).map_or(Claim::Unknown, Claim::of),
                     _ => Claim::Unknown,
                 };
@@ -146,8 +146,8 @@ impl Standing {
             Err(error) => return Err(error.into()),
         };
         let claim = Claim::of(stored.evidence.clone());
-        let release = graph::release(provider, version, packages, Some(stored.evidence));
-        let proof = demands.check(release, now).await;
+        let release = artifact::release(provider, version, packages, Some(stored.evidence));
+        let proof = evidence_policy.check(release, now).await;
         let claim = match &proof {
             Ok(verified) => Claim::Known(verified.authentication().status),
             Err(_) => claim,
@@ -164,33 +164,33 @@ impl Standing {
     ///
     /// # Errors
     /// It does not prove the packages, and nothing is offered that may take its place.
-    pub(crate) fn against(
+    pub(super) fn against(
         self,
-        offer: Option<Offer<'_>>,
+        candidate: Option<Candidate<'_>>,
         zips: &[(Platform, Digest)],
         existing: Existing,
-        demands: &Demands,
-    ) -> Result<Verdict, Problem> {
+        evidence_policy: &EvidencePolicy,
+    ) -> Result<Decision, Problem> {
         let proven = self.proof.and_then(|verified| {
             let covers = verified.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
             covers.map_err(|source| Problem::Uncovered { source })?;
             Ok(verified.authentication().clone())
         });
-        let Some(offer) = offer else {
-            return proven.map(|_| Verdict::Keep);
+        let Some(candidate) = candidate else {
+            return proven.map(|_| Decision::Keep);
         };
         let replaces = existing == Existing::Replace;
-        let may_weaken = replaces && demands.allows_less;
-        let offered = offer.authentication;
+        let may_weaken = replaces && evidence_policy.allows_less;
+        let offered = candidate.authentication;
         if let Ok(stored) = &proven {
             let is_as_firm = stored.status == offered.status;
             // Two good signatures by different keys: the one that was checked just now counts.
             let has_same_key = stored.fingerprint == offered.fingerprint;
             let stays = stored.status > offered.status && !may_weaken
-                || is_as_firm && has_same_key && !offer.is_preferred && !replaces
-                || offer.covers.is_err() && !replaces;
+                || is_as_firm && has_same_key && !candidate.is_preferred && !replaces
+                || candidate.covers.is_err() && !replaces;
             if stays {
-                return Ok(Verdict::Keep);
+                return Ok(Decision::Keep);
             }
         }
         let weakens = match self.claim {
@@ -209,11 +209,11 @@ impl Standing {
                 },
             });
         }
-        let covers = offer.covers;
+        let covers = candidate.covers;
         covers.map_err(|source| Problem::Uncovered { source })?;
         Ok(match weakens {
-            false => Verdict::Replace,
-            true => Verdict::Weaken {
+            false => Decision::Replace,
+            true => Decision::Weaken {
                 from,
                 to: offered.status,
             },
@@ -245,9 +245,9 @@ impl Claim {
     }
 }
 
-impl Verdict {
+impl Decision {
     /// What the user should know.
-    pub(crate) fn warning(self) -> Option<String> {
+    pub(super) fn warning(self) -> Option<String> {
         let Self::Weaken { from, to } = self else {
             return None;
         };

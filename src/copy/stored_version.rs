@@ -1,60 +1,53 @@
-//! Parcels: one version as it lies in the store that is copied from, read and judged.
+//! A version as it lies in the store that is copied from, read and judged.
 
-use crate::blob::{BlobSource, Body, Error, Kept, Memory};
+use crate::blob::{BlobSource as _, Memory};
 use crate::digest::Digest;
-use crate::examine::{Belief, Shelf};
+use crate::examine::{StoredProvider, TrustOptions};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
+use crate::publish::{Blob, Content};
 use crate::release::{Expected, Release};
-use crate::store::graph::{Artifact, StoredPackage};
-use crate::store::{self, At, ReadStore};
+use crate::store::{self, Artifact, At, ReadStore, StoredPackage};
 use crate::trust::Verified;
 use crate::version::Version;
 
-use super::side::Trouble;
-use super::tree::Tree;
+use super::error::Error;
 
-/// One version on its way.
+/// One version with everything that its tags lead to.
 #[derive(Debug)]
-pub(super) struct Parcel<B> {
-    pub(super) tag: Tag,
-    pub(super) evidence_tag: Tag,
-    /// Its index, and everything below that.
-    pub(super) tree: Tree,
-    /// Its evidence, and everything below that.
-    pub(super) evidence: Option<Tree>,
+pub(super) struct StoredVersion<B> {
+    pub(super) index: Content<Expected>,
+    pub(super) evidence: Option<Content<Expected>>,
     /// What all of it is to clients.
     pub(super) release: Verified<Release<B>>,
     /// The manifests that the index has for platforms, by their digests as they are written.
     manifests: Vec<String>,
 }
 
-impl<B: BlobSource> Parcel<B> {
+impl<B> StoredVersion<B> {
     /// Reads a version down to its last document, and judges it.
     pub(super) async fn read<S: ReadStore<Blob = B>>(
-        from: &Shelf<S>,
+        from: &StoredProvider<S>,
         version: &Version,
-        belief: &Belief,
-    ) -> Result<Self, Trouble> {
-        let [tag, evidence_tag] = tags(version)?;
+        trust: &TrustOptions,
+    ) -> Result<Self, Error> {
+        let [tag, _] = tags(version)?;
         let artifact = artifact(from, version, &tag).await?;
-        let tree = Tree::read(&from.store, &from.repository, artifact.raw.clone()).await;
-        let tree = tree.map_err(Trouble::unread)?;
-        let packages = packages(&tree, &artifact.index).map_err(Trouble::unread)?;
+        let index = Content::read(&from.repo, artifact.raw.clone()).await;
+        let index = index.map_err(Error::unread)?;
+        let packages = packages(&index, &artifact.index).map_err(Error::unread)?;
         let manifests = packages.iter().map(|package| package.entry.digest.clone());
         let manifests = manifests.collect();
-        let examined = from.judge(version, artifact, packages, belief).await;
-        let examined = examined.map_err(Trouble::source)?;
-        let release = examined.proof.map_err(Trouble::source)?;
+        let examined = from.judge(version, artifact, packages, trust).await;
+        let examined = examined.map_err(Error::in_source)?;
+        let release = examined.proof.map_err(Error::in_source)?;
         let evidence = match examined.evidence {
             None => None,
             Some(raw) => Some(evidence(from, raw).await?),
         };
         Ok(Self {
-            tag,
-            evidence_tag,
-            tree,
+            index,
             evidence,
             release,
             manifests,
@@ -63,9 +56,9 @@ impl<B: BlobSource> Parcel<B> {
 
     /// Why this is refused where nothing may come along that no signature is about.
     pub(super) fn unproven(&self) -> Option<Problem> {
-        let trees = std::iter::once(&self.tree).chain(&self.evidence);
-        let (documents, blobs): (Vec<_>, Vec<_>) = trees
-            .map(|tree| (&tree.documents, unproven(tree, &self.release)))
+        let contents = std::iter::once(&self.index).chain(&self.evidence);
+        let (documents, blobs): (Vec<_>, Vec<_>) = contents
+            .map(|content| (&content.manifests, unproven(content, &self.release)))
             .unzip();
         let documents = documents.into_iter().flatten();
         let documents: Vec<Digest> = documents
@@ -83,14 +76,14 @@ impl<B: BlobSource> Parcel<B> {
     }
 }
 
-/// The blobs of a tree that are neither packages, nor documents of the evidence, nor the empty config: nothing proves them.
-pub(super) fn unproven<B>(tree: &Tree, release: &Release<B>) -> Vec<Expected> {
+/// The blobs that are neither packages, nor documents of the evidence, nor the empty config: nothing proves them.
+pub(super) fn unproven<B>(content: &Content<Expected>, release: &Release<B>) -> Vec<Expected> {
     let proven: Vec<Expected> = at_hand(release)
         .iter()
         .map(Memory::expected)
         .chain(release.packages.iter().map(|package| package.expected))
         .collect();
-    let blobs = tree.blobs.iter();
+    let blobs = content.blobs.iter();
     blobs
         .filter(|blob| !proven.contains(blob))
         .copied()
@@ -115,30 +108,30 @@ fn at_hand<B>(release: &Release<B>) -> Vec<Memory> {
 }
 
 /// The tags of a version and of its evidence.
-pub(super) fn tags(version: &Version) -> Result<[Tag; 2], Trouble> {
+pub(super) fn tags(version: &Version) -> Result<[Tag; 2], Error> {
     let tags = (Tag::of_version(version), Tag::of_evidence(version));
     match tags {
         (Ok(version), Ok(evidence)) => Ok([version, evidence]),
-        (Err(error), _) | (_, Err(error)) => Err(Trouble::source(error)),
+        (Err(error), _) | (_, Err(error)) => Err(Error::in_source(error)),
     }
 }
 
 /// The index of a version, as the destination will have it.
 pub(super) async fn artifact<S: ReadStore>(
-    from: &Shelf<S>,
+    from: &StoredProvider<S>,
     version: &Version,
     tag: &Tag,
-) -> Result<Artifact, Trouble> {
-    let raw = from.store.manifest(&from.repository, At::Tag(tag)).await;
+) -> Result<Artifact, Error> {
+    let raw = from.repo.manifest(At::Tag(tag)).await;
     let absent = || Problem::NoVersion {
         constraints: Some(version.to_string()),
         available: Vec::new(),
     };
-    let raw = raw.map_err(Trouble::unread)?;
-    let raw = raw.ok_or_else(|| Trouble::source(absent()))?;
-    let index = Index::read(&raw).map_err(|refusal| Trouble::unread(refusal.into()))?;
+    let raw = raw.map_err(Error::unread)?;
+    let raw = raw.ok_or_else(|| Error::in_source(absent()))?;
+    let index = Index::read(&raw).map_err(|refusal| Error::unread(refusal.into()))?;
     match Problem::of_another(&index, &from.provider) {
-        Some(problem) => Err(Trouble::source(problem)),
+        Some(problem) => Err(Error::in_source(problem)),
         None => Ok(Artifact {
             raw: tagged(raw, PROVIDER),
             index,
@@ -148,11 +141,11 @@ pub(super) async fn artifact<S: ReadStore>(
 
 /// The evidence of a version, as the destination will have it.
 pub(super) async fn evidence<S: ReadStore>(
-    from: &Shelf<S>,
+    from: &StoredProvider<S>,
     raw: RawManifest,
-) -> Result<Tree, Trouble> {
-    let tree = Tree::read(&from.store, &from.repository, tagged(raw, EVIDENCE)).await;
-    tree.map_err(Trouble::unread)
+) -> Result<Content<Expected>, Error> {
+    let content = Content::read(&from.repo, tagged(raw, EVIDENCE)).await;
+    content.map_err(Error::unread)
 }
 
 /// What a tag will stand for: by the digest that registries compute, and with the type that layouts write beside it.
@@ -165,12 +158,15 @@ fn tagged(raw: RawManifest, artifact_type: &str) -> RawManifest {
 }
 
 /// The packages of an index, whose manifests are at hand.
-fn packages(tree: &Tree, index: &Index) -> Result<Vec<StoredPackage>, store::Error> {
+fn packages(
+    content: &Content<Expected>,
+    index: &Index,
+) -> Result<Vec<StoredPackage>, store::Error> {
     let platforms = index.platforms()?.into_iter();
     let packages = platforms.map(|(platform, entry)| {
         let what = Part::Manifest;
         let digest = entry.leads_to(what)?.digest;
-        let raw = tree.document(entry);
+        let raw = content.document(entry);
         let raw = raw.ok_or(store::Error::Missing { what, digest })?;
         Ok(StoredPackage {
             layer: manifest::read(raw, &platform)?,
@@ -181,58 +177,31 @@ fn packages(tree: &Tree, index: &Index) -> Result<Vec<StoredPackage>, store::Err
     packages.collect()
 }
 
-/// A blob of which the bytes are at hand, perhaps; the store has it in any case.
-#[derive(Clone)]
-pub(super) struct Piece<B> {
-    blob: B,
-    at_hand: Option<Memory>,
-}
-
-impl<B> Piece<B> {
-    /// Whether it is no part of what was verified.
-    pub(super) fn is_unproven(&self) -> bool {
-        self.at_hand.is_none()
-    }
-}
-
-impl<B: BlobSource> BlobSource for Piece<B> {
-    fn expected(&self) -> Expected {
-        self.blob.expected()
-    }
-
-    fn can_be_cut(&self) -> bool {
-        self.at_hand.is_none() && self.blob.can_be_cut()
-    }
-
-    fn kept(&self) -> Option<Kept<'_>> {
-        self.blob.kept()
-    }
-
-    async fn open(&self, from: u64) -> Result<Body, Error> {
-        match &self.at_hand {
-            Some(memory) => memory.open(from).await,
-            None => self.blob.open(from).await,
-        }
-    }
-}
-
-/// Everything of a tree that is no package: configs, documents of evidence, and what other tools put beside a zip. What was
-/// read already is not read again, and the empty config is not read at all: some tools name it and leave it out.
-pub(super) fn others<S: ReadStore>(
-    tree: &Tree,
+/// Content as it is published: without the packages, and with the bytes of what was read already. The empty config is not read at
+/// all: some tools name it and leave it out.
+pub(super) fn without_packages<S: ReadStore>(
+    content: &Content<Expected>,
     release: &Release<S::Blob>,
-    from: &Shelf<S>,
-) -> Vec<Piece<S::Blob>> {
+    from: &StoredProvider<S>,
+) -> Content<Blob<S::Blob>> {
     let (packages, at_hand) = (&release.packages, at_hand(release));
     let is_package = |blob: &&Expected| packages.iter().any(|one| one.expected == **blob);
-    let others = tree.blobs.iter().filter(|blob| !is_package(blob));
-    others
-        .map(|expected| Piece {
-            blob: from.store.blob(&from.repository, *expected),
-            at_hand: at_hand
-                .iter()
-                .find(|memory| memory.expected() == *expected)
-                .cloned(),
-        })
-        .collect()
+    let others = content.blobs.iter().filter(|blob| !is_package(blob));
+    let others = others.map(|expected| {
+        let stored = from.repo.blob(*expected);
+        let mut at_hand = at_hand.iter();
+        match at_hand.find(|memory| memory.expected() == *expected) {
+            None => Blob::Unproven(stored),
+            Some(bytes) => Blob::Read {
+                bytes: bytes.clone(),
+                stored: Some(stored),
+                is_likely_there: true,
+            },
+        }
+    });
+    Content {
+        root: content.root.clone(),
+        manifests: content.manifests.clone(),
+        blobs: others.collect(),
+    }
 }

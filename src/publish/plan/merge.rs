@@ -1,94 +1,39 @@
-//! The plan of a publication: what the store lacks, and what it will hold.
+//! The plan that merges a release into what is there.
 
-use std::borrow::Cow;
-
-use super::evidence::{self, EvidencePlan};
-use super::{
-    Artifact, At, BTreeSet, BlobSource, Change, Destination, Digest, EMPTY_BYTES, Existing,
-    Expected, Index, Known, Options, Package, Platform, Problem, RawManifest, Release, Tag,
-    Verified, WriteStore, graph, is_sound, manifest,
+use crate::oci::{self, EMPTY_BYTES, Index, RawManifest, Tag, manifest};
+use crate::outcome::Problem;
+use crate::publish::evidence::{self, Question};
+use crate::publish::transfer::is_sound;
+use crate::publish::{
+    BTreeSet, Blob, BlobSource, Content, Digest, Edition, Existing, Expected, Options, Package,
+    Platform, Publication, Release, RepoMut, Target, WriteStore,
 };
-use crate::oci;
-use crate::store::{self, Move};
-
-/// What a publication will do.
-#[derive(Debug)]
-pub(super) struct Plan {
-    /// The version's tag.
-    pub(super) tag: Tag,
-    /// Where it stands now.
-    pub(super) was: Option<Digest>,
-    /// What it will stand for.
-    pub(super) index: RawManifest,
-    /// Whether that differs from now.
-    pub(super) index_is_new: bool,
-    /// One for each package of the release, in its order.
-    pub(super) steps: Vec<Step>,
-    /// What becomes of the evidence.
-    pub(super) evidence: EvidencePlan,
-    /// Whether the config is missing that our manifests share.
-    lacks_config: bool,
-    /// Whether there are versions with evidence: then what those have in common is there too.
-    pub(super) is_familiar: bool,
-    /// Whether to remove what nothing leads to: after a replacement, and after one that was killed before it came to this.
-    pub(super) replaces: bool,
-}
-
-impl Plan {
-    /// The tags that move, the version's last.
-    pub(super) fn moves(&self) -> Vec<Move<'_>> {
-        let evidence = self.evidence.write.as_ref().map(|(_, manifest)| Move {
-            tag: &self.evidence.tag,
-            to: manifest,
-            was: self.evidence.was.as_ref(),
-        });
-        let index = self.index_is_new.then_some(Move {
-            tag: &self.tag,
-            to: &self.index,
-            was: self.was.as_ref(),
-        });
-        evidence.into_iter().chain(index).collect()
-    }
-
-    /// What carrying it out comes to.
-    pub(super) fn change(&self) -> Change {
-        let is_incomplete = self.index_is_new
-            || self.lacks_config
-            || self.evidence.write.is_some()
-            || self.steps.iter().any(|step| step.missing);
-        match self.was {
-            None => Change::Copied,
-            Some(_) if is_incomplete => Change::Updated,
-            Some(_) => Change::Present,
-        }
-    }
-}
+use crate::store::{self, Artifact, At};
 
 /// What becomes of one package.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
+struct Step {
     /// The manifest that the store shall have; `None` where it has another tool's for the same zip.
-    pub(super) manifest: Option<RawManifest>,
-    /// Whether the store lacks it, or a part of it.
-    pub(super) missing: bool,
+    manifest: Option<RawManifest>,
+    /// Whether the store lacks the package, or its manifest.
+    is_missing: bool,
 }
 
-/// Compares a release with what the store has.
-pub(super) async fn make<S: WriteStore, B: BlobSource>(
-    release: &Verified<Release<B>>,
-    destination: &Destination<S>,
-    known: Option<Known<'_>>,
+/// Compares a release with what is there; `stored` is what the version's tag stands for, if that was read.
+pub(super) async fn plan<S: WriteStore, B: BlobSource>(
+    edition: &Edition<'_, B>,
+    (tags, stored): (&BTreeSet<String>, Option<&RawManifest>),
+    to: &RepoMut<S>,
     options: &Options,
-) -> Result<Plan, Problem> {
+) -> Result<Publication<B>, Problem> {
+    let release = edition.release;
     let tag = Tag::of_version(&release.version)?;
-    let tags = tags(destination, known).await?;
     let Found {
         stored,
         was,
         damage,
-    } = match known.and_then(|known| known.index) {
+    } = match stored {
         Some(index) => Found::read(index.clone()),
-        None => find(destination, &tag, &tags).await?,
+        None => find(to, &tag, tags).await?,
     };
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
@@ -103,55 +48,56 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
     let mut steps = Vec::new();
     let mut changed = existing.is_none();
     for package in &release.packages {
-        let (step, added) = step(package, destination, existing, &mut index, options).await?;
+        let (step, added) = step(package, to, existing, &mut index, options).await?;
         changed |= added;
         steps.push(step);
     }
-    let index = finish(index, release, existing.filter(|_| !changed), options)?;
-    let is_other = was != Some(index.expected.digest);
-    let index_is_new = is_other || damage.is_some();
+    let root = finish(index, release, existing.filter(|_| !changed), options)?;
+    let is_other = was != Some(root.expected.digest);
+    let moves_index = is_other || damage.is_some();
     // What cannot be read cannot be merged into; but if this release would have made it, it is made again.
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
-    let has_evidence = tags.contains(Tag::of_evidence(&release.version)?.as_str());
-    let is_settled = destination.store.keeps_whole()
-        && !(changed || replaces || options.demands.always)
-        && has_evidence;
-    let evidence = match is_settled {
-        true => EvidencePlan::kept(Tag::of_evidence(&release.version)?, None),
+    let is_settled = to.keeps_whole()
+        && !(changed || replaces || options.evidence_policy.always)
+        && tags.contains(Tag::of_evidence(&release.version)?.as_str());
+    let (evidence, warning) = match is_settled {
+        true => (None, None),
         false => {
-            let zips = zips(release, destination, &index).await?;
-            evidence::plan(release, destination, &zips, has_evidence, options).await?
+            let question = Question {
+                tags,
+                packages: Vec::new(),
+                zips: zips(release, to, &root).await?,
+                is_preferred: false,
+            };
+            evidence::plan(edition, question, to, options).await?
         }
     };
-    Ok(Plan {
-        tag,
-        index,
-        index_is_new,
-        lacks_config: lacks_config(&steps, destination, options).await?,
-        is_familiar: was.is_some() || tags.iter().any(|name| is_evidence(name)),
-        steps,
-        was,
-        replaces,
+    let is_incomplete = moves_index
+        || steps.iter().any(|step| step.is_missing)
+        || lacks_config(&steps, to, options).await?;
+    let has_config = was.is_some() || evidence::has_evidence(tags);
+    let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
+    let delivers = steps.iter().map(|step| step.is_missing).collect();
+    let missing = steps.into_iter().filter(|step| step.is_missing);
+    Ok(Publication {
+        moves_index,
+        is_incomplete,
+        delivers,
+        index: Target {
+            tag,
+            was,
+            content: Content {
+                root,
+                manifests: missing.filter_map(|step| step.manifest).collect(),
+                blobs: config.into_iter().collect(),
+            },
+        },
         evidence,
+        sweeps: replaces,
+        warning,
     })
-}
-
-/// The names of a repository's tags.
-async fn tags<'a, S: WriteStore>(
-    Destination { store, repository }: &Destination<S>,
-    known: Option<Known<'a>>,
-) -> Result<Cow<'a, BTreeSet<String>>, Problem> {
-    if let Some(Known { tags, .. }) = known {
-        return Ok(Cow::Borrowed(tags));
-    }
-    let tags = store.tags(repository).await?.unwrap_or_default();
-    Ok(Cow::Owned(tags.into_iter().collect()))
-}
-
-fn is_evidence(name: &str) -> bool {
-    Tag::parse(name).is_ok_and(|tag| tag.is_evidence())
 }
 
 /// What a tag stands for.
@@ -173,11 +119,10 @@ impl Found {
 }
 
 async fn find<S: WriteStore>(
-    destination: &Destination<S>,
+    to: &RepoMut<S>,
     tag: &Tag,
     tags: &BTreeSet<String>,
 ) -> Result<Found, Problem> {
-    let Destination { store, repository } = destination;
     let nothing = Found {
         stored: None,
         was: None,
@@ -186,12 +131,12 @@ async fn find<S: WriteStore>(
     if !tags.contains(tag.as_str()) {
         return Ok(nothing);
     }
-    Ok(match store.manifest(repository, At::Tag(tag)).await {
+    Ok(match to.manifest(At::Tag(tag)).await {
         Ok(stored) => stored.map_or(nothing, Found::read),
         Err(error) if !error.is_damage() => return Err(error.into()),
         Err(error) => Found {
             stored: None,
-            was: store.digest(repository, tag).await?,
+            was: to.digest(tag).await?,
             damage: Some(error),
         },
     })
@@ -241,12 +186,11 @@ fn readable(raw: &RawManifest) -> Result<Index, Problem> {
 /// Decides about one package, and puts it into the index if it is not there. The second value says whether it was put.
 async fn step<S: WriteStore, L>(
     package: &Package<L>,
-    destination: &Destination<S>,
+    to: &RepoMut<S>,
     existing: Option<&Artifact>,
     index: &mut Index,
     options: &Options,
 ) -> Result<(Step, bool), Problem> {
-    let Destination { store, repository } = destination;
     let ours = manifest::build(package.expected, &package.file_name)?;
     let entry = existing.and_then(|artifact| artifact.entry(&package.platform).ok());
     let Some(entry) = entry else {
@@ -254,27 +198,26 @@ async fn step<S: WriteStore, L>(
         return Ok((
             Step {
                 manifest: Some(ours),
-                missing: true,
+                is_missing: true,
             },
             true,
         ));
     };
     if entry.digest == ours.expected.digest.to_string() {
-        let missing = !store.keeps_whole() && {
-            let manifest = store.manifest(repository, At::Entry(entry)).await;
-            !matches!(manifest, Ok(Some(_)))
-                || lacks(destination, &package.expected, options).await?
+        let is_missing = !to.keeps_whole() && {
+            let manifest = to.manifest(At::Entry(entry)).await;
+            !matches!(manifest, Ok(Some(_))) || lacks(to, &package.expected, options).await?
         };
         return Ok((
             Step {
                 manifest: Some(ours),
-                missing,
+                is_missing,
             },
             false,
         ));
     }
     // The same zip under another name, or another tool's manifest: it stays as it is.
-    let theirs = graph::package(store, repository, &package.platform, entry).await?;
+    let theirs = to.package(&package.platform, entry).await?;
     let (stored, offered) = (theirs.layer.expected.digest, package.expected.digest);
     if stored != offered {
         return Err(Problem::OtherPackage {
@@ -283,11 +226,11 @@ async fn step<S: WriteStore, L>(
             offered,
         });
     }
-    let missing = lacks(destination, &package.expected, options).await?;
+    let is_missing = lacks(to, &package.expected, options).await?;
     Ok((
         Step {
             manifest: None,
-            missing,
+            is_missing,
         },
         false,
     ))
@@ -295,26 +238,25 @@ async fn step<S: WriteStore, L>(
 
 /// Whether a blob must be written. Its size tells, unless the version is replaced: then every byte counts.
 async fn lacks<S: WriteStore>(
-    destination: &Destination<S>,
+    to: &RepoMut<S>,
     expected: &Expected,
     options: &Options,
 ) -> Result<bool, Problem> {
-    let Destination { store, repository } = destination;
-    if store.keeps_whole() && options.existing != Existing::Replace {
+    if to.keeps_whole() && options.existing != Existing::Replace {
         return Ok(false);
     }
-    let there = store.has_blob(repository, expected).await?;
-    Ok(!there || options.existing == Existing::Replace && !is_sound(destination, *expected).await)
+    let there = to.has_blob(expected).await?;
+    Ok(!there || options.existing == Existing::Replace && !is_sound(to, *expected).await)
 }
 
 /// Whether the config is missing that all of our manifests share. Clients never look at it; tools that copy the artifact do.
 async fn lacks_config<S: WriteStore>(
     steps: &[Step],
-    destination: &Destination<S>,
+    to: &RepoMut<S>,
     options: &Options,
 ) -> Result<bool, Problem> {
     let ours = steps.iter().any(|step| step.manifest.is_some());
-    Ok(ours && lacks(destination, &Expected::of(EMPTY_BYTES), options).await?)
+    Ok(ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?)
 }
 
 /// The index to be: the stored bytes where nothing is added, however they are written.
@@ -338,7 +280,7 @@ fn finish<L>(
 /// manifest is read.
 async fn zips<S: WriteStore, L>(
     release: &Release<L>,
-    Destination { store, repository }: &Destination<S>,
+    to: &RepoMut<S>,
     index: &RawManifest,
 ) -> Result<Vec<(Platform, Digest)>, Problem> {
     let index = Index::read(index).map_err(store::Error::from)?;
@@ -347,7 +289,7 @@ async fn zips<S: WriteStore, L>(
         .map(|package| (package.platform.clone(), package.expected.digest))
         .collect();
     let is_other = |platform: &Platform| !zips.iter().any(|(ours, _)| ours == platform);
-    let others = graph::packages(store, repository, &index, is_other).await?;
+    let others = to.packages(&index, is_other).await?;
     let others = others.into_iter();
     zips.extend(others.map(|other| (other.platform, other.layer.expected.digest)));
     zips.sort_by(|a, b| a.0.cmp(&b.0));

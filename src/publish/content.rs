@@ -1,0 +1,198 @@
+//! Content: everything that a tag leads to, except packages.
+
+use std::collections::HashSet;
+
+use crate::blob::{self, BlobSource, Body, Kept, Memory};
+use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
+use crate::release::Expected;
+use crate::store::{At, Error, ReadStore, Repo, RepoMut, WriteStore};
+
+/// The most bytes of documents that a tag may lead to, since all of them are held at once. Those of a provider for a dozen
+/// platforms have some ten thousand.
+const LARGEST: u64 = 16 << 20;
+/// The most documents and blobs that a tag may lead to, since each costs a request. An index of 200 platforms leads to 600.
+const MOST: usize = 4_000;
+
+/// A document that a tag stands for, and what it leads to.
+#[derive(Clone, Debug)]
+pub(crate) struct Content<L> {
+    /// The document that the tag stands for.
+    pub(crate) root: RawManifest,
+    /// The documents below it, each after all that it leads to.
+    pub(crate) manifests: Vec<RawManifest>,
+    /// The blobs below it, each once.
+    pub(crate) blobs: Vec<L>,
+}
+
+/// A blob that is no package.
+#[derive(Clone, Debug)]
+pub(crate) enum Blob<B> {
+    /// The empty config, or a document of the evidence: its bytes were read already.
+    Read {
+        /// The bytes.
+        bytes: Memory,
+        /// The same blob in the store that it comes from, which may be able to share it.
+        stored: Option<B>,
+        /// Whether the destination probably has it: then looking for it costs less than sending it.
+        is_likely_there: bool,
+    },
+    /// What another tool put beside the packages. Nothing proves it.
+    Unproven(B),
+}
+
+impl<L> Content<L> {
+    /// A document with nothing below it that is not there already.
+    pub(crate) fn of(root: RawManifest) -> Self {
+        Self {
+            root,
+            manifests: Vec::new(),
+            blobs: Vec::new(),
+        }
+    }
+}
+
+/// What to do next on the way through the documents.
+enum Step {
+    Enter(Descriptor),
+    Leave(RawManifest),
+}
+
+impl Content<Expected> {
+    /// Reads every document below this one. Whatever is missing or damaged is found here, except blobs.
+    ///
+    /// # Errors
+    /// The store's, a document that is missing or damaged, or more of them than are held at once.
+    pub(crate) async fn read<S: ReadStore>(
+        repo: &Repo<S>,
+        root: RawManifest,
+    ) -> Result<Self, Error> {
+        let mut open = below(&root)?;
+        let (mut seen, mut held) = (HashSet::new(), 0);
+        let mut content = Self::of(root);
+        while let Some(step) = open.pop() {
+            let entry = match step {
+                Step::Enter(entry) => entry,
+                Step::Leave(document) => {
+                    content.manifests.push(document);
+                    continue;
+                }
+            };
+            let what = match entry.leads_on() {
+                true => Part::Manifest,
+                false => Part::Blob,
+            };
+            let expected = entry.leads_to(what)?;
+            if !seen.insert(expected.digest) {
+                continue;
+            }
+            if seen.len() > MOST {
+                return Err(Error::TooManyParts { limit: MOST });
+            }
+            if what == Part::Blob {
+                content.blobs.push(expected);
+                continue;
+            }
+            held += expected.size;
+            if held > LARGEST {
+                return Err(Error::TooLarge {
+                    what: Part::Index,
+                    limit: LARGEST,
+                    size: held,
+                });
+            }
+            let document = repo.manifest(At::Entry(&entry)).await?;
+            let digest = expected.digest;
+            let document = RawManifest {
+                // Clients ask for the media type that the index names.
+                media_type: entry.media_type,
+                ..document.ok_or(Error::Missing { what, digest })?
+            };
+            let below = below(&document)?;
+            open.push(Step::Leave(document));
+            open.extend(below);
+        }
+        Ok(content)
+    }
+
+    /// The document that an entry of the index points at.
+    pub(crate) fn document(&self, entry: &Descriptor) -> Option<&RawManifest> {
+        let mut documents = self.manifests.iter();
+        documents.find(|document| document.expected.digest.to_string() == entry.digest)
+    }
+}
+
+/// Whether a repository has everything that a tag leads to; blobs are judged by their size.
+///
+/// # Errors
+/// The store cannot tell.
+pub(crate) async fn is_whole<S: WriteStore>(repo: &RepoMut<S>, tag: &Tag) -> Result<bool, Error> {
+    if repo.keeps_whole() {
+        return Ok(true);
+    }
+    let read = match repo.manifest(At::Tag(tag)).await {
+        Ok(Some(root)) => Content::read(repo, root).await,
+        Ok(None) => return Ok(false),
+        Err(error) => Err(error),
+    };
+    let content = match read {
+        Ok(content) => content,
+        Err(error) if error.is_damage() => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    for blob in &content.blobs {
+        if !repo.has_blob(blob).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The parts of a document, the first one last.
+fn below(document: &RawManifest) -> Result<Vec<Step>, Error> {
+    let what = Part::Manifest;
+    let parts = parts(&document.bytes).map_err(|source| Refusal::unread(what, source))?;
+    // A descriptor without a digest, as the absent config of some tools, leads nowhere.
+    let parts = parts.into_iter().filter(|part| !part.digest.is_empty());
+    Ok(parts.rev().map(Step::Enter).collect())
+}
+
+impl<B> Blob<B> {
+    /// Bytes that were made here.
+    pub(crate) fn new(bytes: impl Into<bytes::Bytes>, is_likely_there: bool) -> Self {
+        Self::Read {
+            bytes: Memory::new(bytes),
+            stored: None,
+            is_likely_there,
+        }
+    }
+}
+
+impl<B: BlobSource> BlobSource for Blob<B> {
+    fn expected(&self) -> Expected {
+        match self {
+            Self::Read { bytes, .. } => bytes.expected(),
+            Self::Unproven(blob) => blob.expected(),
+        }
+    }
+
+    fn can_be_cut(&self) -> bool {
+        match self {
+            Self::Read { .. } => false,
+            Self::Unproven(blob) => blob.can_be_cut(),
+        }
+    }
+
+    fn kept(&self) -> Option<Kept<'_>> {
+        match self {
+            Self::Read { stored, .. } => stored.as_ref()?.kept(),
+            Self::Unproven(blob) => blob.kept(),
+        }
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+        match self {
+            Self::Read { bytes, .. } => bytes.open(from).await,
+            Self::Unproven(blob) => blob.open(from).await,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Plans: what a repository lacks of a version.
+//!
+//! | plan | index |
+//! | --- | --- |
+//! | [`verbatim`] | the index of another store, byte for byte, where the tag is free, stands for it already, or is replaced |
+//! | [`merge`] | the release's packages, and whatever else is there |
+
+use std::borrow::Cow;
+
+use super::{
+    BTreeSet, BlobSource, Edition, Error, Options, Publication, RepoMut, Snapshot, WriteStore,
+};
+use crate::store;
+
+mod merge;
+mod verbatim;
+
+/// Compares what is published with what the repository has.
+pub(super) async fn make<S: WriteStore, B: BlobSource>(
+    edition: &Edition<'_, B>,
+    snapshot: Option<Snapshot<'_>>,
+    to: &RepoMut<S>,
+    options: &Options,
+) -> Result<Publication<B>, Error> {
+    let tags = tags(snapshot, to).await?;
+    if let Some(index) = &edition.index
+        && let Some(publication) = verbatim::plan(edition, index, &tags, to, options).await?
+    {
+        return Ok(publication);
+    }
+    let index = snapshot.and_then(|snapshot| snapshot.index);
+    Ok(merge::plan(edition, (&*tags, index), to, options).await?)
+}
+
+/// The names of a repository's tags.
+async fn tags<'a, S: WriteStore>(
+    snapshot: Option<Snapshot<'a>>,
+    to: &RepoMut<S>,
+) -> Result<Cow<'a, BTreeSet<String>>, store::Error> {
+    if let Some(Snapshot { tags, .. }) = snapshot {
+        return Ok(Cow::Borrowed(tags));
+    }
+    let tags = to.tags().await?.unwrap_or_default();
+    Ok(Cow::Owned(tags.into_iter().collect()))
+}

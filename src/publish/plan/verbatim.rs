@@ -1,0 +1,99 @@
+//! The plan that takes over an index of another store byte for byte.
+
+use crate::digest::Digest;
+use crate::oci::Tag;
+use crate::outcome::Problem;
+use crate::publish::evidence::{self, Question};
+use crate::publish::{
+    BTreeSet, Blob, BlobSource, Content, Edition, Existing, Options, Package, Publication, RepoMut,
+    Target, WriteStore, is_whole,
+};
+use crate::store;
+
+/// Compares an index with what is there; `None` if other platforms are there, so that it has to be merged.
+pub(super) async fn plan<S: WriteStore, B: BlobSource>(
+    edition: &Edition<'_, B>,
+    index: &Content<Blob<B>>,
+    tags: &BTreeSet<String>,
+    to: &RepoMut<S>,
+    options: &Options,
+) -> Result<Option<Publication<B>>, Problem> {
+    let tag = Tag::of_version(&edition.release.version)?;
+    let was = digest(&tag, tags, to).await?;
+    let is_same = was == Some(index.root.expected.digest);
+    match options.existing {
+        Existing::Fail if was.is_some() => return Err(Problem::Exists),
+        Existing::Merge if was.is_some() && !is_same => return Ok(None),
+        _ => {}
+    }
+    let is_there = is_same && is_whole(to, &tag).await?;
+    let replaces = options.existing == Existing::Replace;
+    // A replacement looks at every byte.
+    let delivers = !is_there || replaces;
+    let (evidence, warning) = evidence(edition, is_same, tags, to, options).await?;
+    Ok(Some(Publication {
+        // A tag whose document is damaged is written again with it.
+        moves_index: !is_there,
+        is_incomplete: !is_there,
+        delivers: vec![delivers; edition.release.packages.len()],
+        index: Target {
+            tag,
+            was,
+            content: match delivers {
+                true => index.clone(),
+                false => Content::of(index.root.clone()),
+            },
+        },
+        evidence,
+        sweeps: was.is_some() && replaces,
+        warning,
+    }))
+}
+
+/// What becomes of the evidence: what the other store has is taken over, unless what is there proves as much.
+async fn evidence<S: WriteStore, B: BlobSource>(
+    edition: &Edition<'_, B>,
+    is_same: bool,
+    tags: &BTreeSet<String>,
+    to: &RepoMut<S>,
+    options: &Options,
+) -> Result<(Option<Target<B>>, Option<String>), Problem> {
+    let release = edition.release;
+    let tag = Tag::of_evidence(&release.version)?;
+    let was = digest(&tag, tags, to).await?;
+    let is_needed = match (&edition.evidence, was) {
+        (ours, None) => ours.is_some() && to.takes_evidence(),
+        (Some(ours), Some(was)) if ours.root.expected.digest == was => !is_whole(to, &tag).await?,
+        _ => {
+            let packages = release.packages.iter().map(|package| Package {
+                platform: package.platform.clone(),
+                file_name: package.file_name.clone(),
+                expected: package.expected,
+                location: (),
+            });
+            let question = Question {
+                tags,
+                packages: packages.collect(),
+                // That it covers the packages is part of its proof.
+                zips: Vec::new(),
+                is_preferred: !is_same,
+            };
+            return evidence::plan(edition, question, to, options).await;
+        }
+    };
+    let content = edition.evidence.clone().filter(|_| is_needed);
+    let target = content.map(|content| Target { tag, was, content });
+    Ok((target, None))
+}
+
+/// What a tag stands for, if it is among those that were listed.
+async fn digest<S: WriteStore>(
+    tag: &Tag,
+    tags: &BTreeSet<String>,
+    to: &RepoMut<S>,
+) -> Result<Option<Digest>, store::Error> {
+    match tags.contains(tag.as_str()) {
+        true => to.digest(tag).await,
+        false => Ok(None),
+    }
+}

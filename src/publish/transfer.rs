@@ -1,0 +1,341 @@
+//! Transfer: everything below the tags comes into the repository.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
+
+use super::watched::Watched;
+use super::{
+    Beside, Blob, BlobSource, Edition, Error, Event, Expected, Package, PackageName, Publication,
+    RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Undelivered, WriteStore,
+};
+use crate::blob::{self, proven};
+use crate::jobs;
+use crate::oci::{self, Descriptor, Part};
+use crate::store::{Put, PutError};
+
+/// How many manifests or documents are written at once: an index may name hundreds.
+const CONCURRENT_WRITES: usize = 8;
+
+/// What became of the packages of a release, and of blobs beside them, in all attempts together.
+#[derive(Debug, Default)]
+pub(super) struct Brought {
+    /// For each package, in the order of the release.
+    pub(super) packages: Vec<Transfer>,
+    /// Blobs that nothing proves.
+    beside: Vec<(Expected, Transfer)>,
+}
+
+impl Brought {
+    /// Brings everything below the tags of a publication.
+    pub(super) async fn bring<S: WriteStore, B: BlobSource>(
+        &mut self,
+        edition: &Edition<'_, B>,
+        publication: &Publication<B>,
+        to: &RepoMut<S>,
+        limit: usize,
+        reporter: &Arc<dyn Reporter>,
+    ) -> Result<(), Error> {
+        let packages = packages(edition, publication, to, limit, reporter);
+        let (transfers, ()) = future::try_join(packages, documents(publication, to)).await?;
+        self.add_packages(transfers);
+        let transfers = unproven(edition, publication, to, limit, reporter).await?;
+        self.add_beside(transfers);
+        for target in std::iter::once(&publication.index).chain(&publication.evidence) {
+            manifests(&target.content.manifests, to).await?;
+        }
+        Ok(())
+    }
+
+    /// Finds out what [`Brought::bring`] would do. A package may have arrived before its index did.
+    pub(super) async fn foresee<S: WriteStore, B: BlobSource>(
+        &mut self,
+        edition: &Edition<'_, B>,
+        publication: &Publication<B>,
+        to: &RepoMut<S>,
+        reporter: &Arc<dyn Reporter>,
+    ) -> Result<(), Error> {
+        let packages = edition.release.packages.iter();
+        for (package, delivers) in packages.zip(&publication.delivers) {
+            check_package(package).await?;
+            let is_there = match to.keeps_whole() {
+                _ if !delivers => true,
+                true => to.has_blob(&package.expected).await?,
+                false => is_sound(to, package.expected).await,
+            };
+            self.packages.push(planned(is_there));
+        }
+        for (blob, _) in unproven_blobs(publication) {
+            let expected = blob.expected();
+            let transfer = planned(to.has_blob(&expected).await?);
+            reporter.report(carried(edition.subject(), expected, transfer));
+            self.beside.push((expected, transfer));
+        }
+        Ok(())
+    }
+
+    /// Whether any package was brought.
+    pub(super) fn is_anything(&self) -> bool {
+        let mut packages = self.packages.iter();
+        packages.any(|transfer| *transfer != Transfer::Present)
+    }
+
+    /// How many bytes were written of packages and of blobs beside them.
+    pub(super) fn bytes<B>(&self, release: &Release<B>) -> u64 {
+        let packages = release.packages.iter().zip(&self.packages);
+        let copied = packages.filter(|(_, transfer)| **transfer == Transfer::Copied);
+        let copied: u64 = copied.map(|(package, _)| package.expected.size).sum();
+        copied + self.beside().map_or(0, |beside| beside.moved)
+    }
+
+    /// The blobs that nothing proves, if there are any.
+    pub(super) fn beside(&self) -> Option<Beside> {
+        let mut beside = Beside::default();
+        for (expected, transfer) in &self.beside {
+            beside.add(expected.size, *transfer);
+        }
+        beside.if_any()
+    }
+
+    /// What is present now may have been brought by an earlier attempt.
+    fn add_packages(&mut self, now: Vec<Transfer>) {
+        let mut earlier = std::mem::take(&mut self.packages).into_iter();
+        let join = |now| match earlier.next() {
+            Some(earlier) if now == Transfer::Present => earlier,
+            _ => now,
+        };
+        self.packages = now.into_iter().map(join).collect();
+    }
+
+    /// The same of blobs, of which another plan may bring others.
+    fn add_beside(&mut self, now: Vec<(Expected, Transfer)>) {
+        for (blob, transfer) in now {
+            let mut earlier = self.beside.iter_mut();
+            match earlier.find(|(earlier, _)| *earlier == blob) {
+                Some((_, earlier)) if transfer != Transfer::Present => *earlier = transfer,
+                Some(_) => {}
+                None => self.beside.push((blob, transfer)),
+            }
+        }
+    }
+}
+
+fn planned(is_there: bool) -> Transfer {
+    match is_there {
+        true => Transfer::Present,
+        false => Transfer::Planned,
+    }
+}
+
+/// Delivers the packages that are missing, and tells what became of all of them.
+async fn packages<S: WriteStore, B: BlobSource>(
+    edition: &Edition<'_, B>,
+    publication: &Publication<B>,
+    to: &RepoMut<S>,
+    limit: usize,
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Vec<Transfer>, Error> {
+    let authentication = edition.release.authentication();
+    let packages = edition.release.packages.iter().cloned();
+    let work = packages.zip(publication.delivers.iter().copied());
+    jobs::run(limit, work, |(package, delivers)| {
+        let (to, reporter) = (to.clone(), Arc::clone(reporter));
+        let subject = edition.subject().platform(&package.platform);
+        let authentication = authentication.clone();
+        async move {
+            let transfer = match delivers {
+                true => deliver_package(&package, &to, &subject, &reporter).await?,
+                false => check_package(&package).await?,
+            };
+            reporter.report(Event::Finished {
+                subject,
+                size: package.expected.size,
+                transfer,
+                authentication,
+            });
+            Ok(transfer)
+        }
+    })
+    .await
+}
+
+async fn deliver_package<S: WriteStore, B: BlobSource>(
+    package: &Package<B>,
+    to: &RepoMut<S>,
+    subject: &Subject,
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Transfer, Error> {
+    let watched = Watched::new(package.location.clone(), subject, reporter);
+    let undelivered = |source| undelivered_package(package, source);
+    let transfer = deliver(&watched, to).await;
+    let transfer = transfer.map_err(|error| Error::of_blob(error, undelivered))?;
+    match watched.was_read() {
+        true => Ok(transfer),
+        false => check_package(package).await.map(|_| transfer),
+    }
+}
+
+/// Checks the bytes of a package that is there, if nobody has yet.
+async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, Error> {
+    let blob = &package.location;
+    if blob.is_unverified() {
+        let read = read(blob).await;
+        read.map_err(|source| Error::Source(undelivered_package(package, source)))?;
+    }
+    Ok(Transfer::Present)
+}
+
+/// Reads a blob to its end, which proves it.
+async fn read<B: BlobSource>(blob: &B) -> Result<(), blob::Error> {
+    let mut body = proven(blob).await?;
+    while let Some(chunk) = body.next().await {
+        chunk?;
+        // A local file never waits; without this the task could not be stopped.
+        tokio::task::consume_budget().await;
+    }
+    Ok(())
+}
+
+fn undelivered_package<B>(package: &Package<B>, source: blob::Error) -> Undelivered {
+    Undelivered {
+        what: Part::Package,
+        package: Some(PackageName {
+            platform: package.platform.clone(),
+            file_name: package.file_name.clone(),
+        }),
+        digest: package.expected.digest,
+        source,
+    }
+}
+
+/// Brings a blob into a repository, and tells how it goes.
+async fn deliver<S: WriteStore, B: BlobSource>(
+    watched: &Watched<B>,
+    to: &RepoMut<S>,
+) -> Result<Transfer, PutError> {
+    watched.start();
+    Ok(match to.put_blob(watched).await? {
+        Put::Stored => Transfer::Copied,
+        Put::Mounted => Transfer::Mounted,
+        Put::Present => Transfer::Present,
+    })
+}
+
+/// Brings the small blobs: the config, and the documents of the evidence. Each is brought once.
+async fn documents<S: WriteStore, B: BlobSource>(
+    publication: &Publication<B>,
+    to: &RepoMut<S>,
+) -> Result<(), Error> {
+    let mut work: Vec<(Blob<B>, Part)> = Vec::new();
+    for (blob, what) in all_blobs(publication) {
+        let is_new = work
+            .iter()
+            .all(|(one, _)| one.expected() != blob.expected());
+        if is_new && matches!(blob, Blob::Read { .. }) {
+            work.push((blob.clone(), what));
+        }
+    }
+    jobs::run(CONCURRENT_WRITES, work, |(blob, what)| {
+        let to = to.clone();
+        async move {
+            let is_likely_there = match &blob {
+                Blob::Read {
+                    is_likely_there, ..
+                } => *is_likely_there,
+                Blob::Unproven(_) => true,
+            };
+            // What is looked for costs one request more if it is not there, and one less if it is.
+            let put = match is_likely_there {
+                true => to.put_blob(&blob).await,
+                false => to.put_new_blob(&blob).await,
+            };
+            put.map_err(|error| {
+                Error::of_blob(error, |source| Undelivered {
+                    what,
+                    package: None,
+                    digest: blob.expected().digest,
+                    source,
+                })
+            })
+        }
+    })
+    .await?;
+    Ok(())
+}
+
+/// Brings the blobs that nothing proves, and tells of each.
+async fn unproven<S: WriteStore, B: BlobSource>(
+    edition: &Edition<'_, B>,
+    publication: &Publication<B>,
+    to: &RepoMut<S>,
+    limit: usize,
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Vec<(Expected, Transfer)>, Error> {
+    let blobs = unproven_blobs(publication).into_iter();
+    let blobs = blobs.map(|(blob, what)| (blob.clone(), what));
+    jobs::run(limit, blobs, |(blob, what)| {
+        let (to, reporter) = (to.clone(), Arc::clone(reporter));
+        let subject = edition.subject();
+        async move {
+            let expected = blob.expected();
+            let transfer = deliver(&Watched::new(blob, &subject, &reporter), &to).await;
+            let transfer = transfer.map_err(|error| {
+                Error::of_blob(error, |source| Undelivered {
+                    what,
+                    package: None,
+                    digest: expected.digest,
+                    source,
+                })
+            })?;
+            reporter.report(carried(subject, expected, transfer));
+            Ok((expected, transfer))
+        }
+    })
+    .await
+}
+
+/// Writes manifests, each after those that it leads to: those that lead to blobs alone, several at once.
+async fn manifests<S: WriteStore>(all: &[RawManifest], to: &RepoMut<S>) -> Result<(), Error> {
+    for group in all.chunk_by(|_, next| leads_to_blobs_alone(next)) {
+        let writes = group.iter().map(|manifest| to.put_manifest(manifest));
+        let writes: Vec<_> = writes.collect();
+        let writes = stream::iter(writes).buffer_unordered(CONCURRENT_WRITES);
+        writes.try_collect::<()>().await?;
+    }
+    Ok(())
+}
+
+fn leads_to_blobs_alone(manifest: &RawManifest) -> bool {
+    oci::parts(&manifest.bytes).is_ok_and(|parts| !parts.iter().any(Descriptor::leads_on))
+}
+
+fn all_blobs<B>(publication: &Publication<B>) -> impl Iterator<Item = (&Blob<B>, Part)> {
+    let index = publication.index.content.blobs.iter();
+    let evidence = publication.evidence.iter();
+    let evidence = evidence.flat_map(|target| &target.content.blobs);
+    let index = index.map(|blob| (blob, Part::Blob));
+    index.chain(evidence.map(|blob| (blob, Part::Evidence)))
+}
+
+fn unproven_blobs<B>(publication: &Publication<B>) -> Vec<(&B, Part)> {
+    let blobs = all_blobs(publication);
+    let blobs = blobs.filter_map(|(blob, what)| match blob {
+        Blob::Unproven(blob) => Some((blob, what)),
+        Blob::Read { .. } => None,
+    });
+    blobs.collect()
+}
+
+fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Transfer) -> Event {
+    Event::Carried {
+        subject,
+        digest,
+        size,
+        transfer,
+    }
+}
+
+/// Whether a blob can be read from a repository and has the right bytes.
+pub(super) async fn is_sound<S: WriteStore>(repo: &RepoMut<S>, expected: Expected) -> bool {
+    read(&repo.blob(expected)).await.is_ok()
+}

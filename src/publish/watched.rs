@@ -1,0 +1,84 @@
+//! A blob that tells how it is read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Poll, ready};
+
+use futures_util::{StreamExt as _, stream};
+
+use super::{BlobSource, Event, Expected, Reporter, Subject};
+use crate::blob::{self, Body, Kept};
+
+/// A blob whose progress is reported.
+#[derive(Clone)]
+pub(super) struct Watched<B> {
+    blob: B,
+    subject: Subject,
+    reporter: Arc<dyn Reporter>,
+    was_read: Arc<AtomicBool>,
+}
+
+impl<B> Watched<B> {
+    pub(super) fn new(blob: B, subject: &Subject, reporter: &Arc<dyn Reporter>) -> Self {
+        Self {
+            blob,
+            subject: subject.clone(),
+            reporter: Arc::clone(reporter),
+            was_read: Arc::default(),
+        }
+    }
+
+    /// Whether it was read to its end. If a store has taken it then, its bytes were right.
+    pub(super) fn was_read(&self) -> bool {
+        self.was_read.load(Ordering::Acquire)
+    }
+}
+
+impl<B: BlobSource> Watched<B> {
+    /// Tells that its bytes begin to move.
+    pub(super) fn start(&self) {
+        self.reporter.report(Event::Started {
+            subject: self.subject.clone(),
+            size: self.blob.expected().size,
+        });
+    }
+}
+
+impl<B: BlobSource> BlobSource for Watched<B> {
+    fn expected(&self) -> Expected {
+        self.blob.expected()
+    }
+
+    fn can_be_cut(&self) -> bool {
+        self.blob.can_be_cut()
+    }
+
+    fn is_unopened(&self) -> bool {
+        self.blob.is_unopened()
+    }
+
+    fn is_unverified(&self) -> bool {
+        self.blob.is_unverified()
+    }
+
+    fn kept(&self) -> Option<Kept<'_>> {
+        self.blob.kept()
+    }
+
+    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+        let mut body = self.blob.open(from).await?;
+        let watched = self.clone();
+        Ok(Body::new(stream::poll_fn(move |context| {
+            let chunk = ready!(body.poll_next_unpin(context));
+            match &chunk {
+                Some(Ok(bytes)) => watched.reporter.report(Event::Advanced {
+                    subject: watched.subject.clone(),
+                    bytes: bytes.len() as u64,
+                }),
+                Some(Err(_)) => {}
+                None => watched.was_read.store(true, Ordering::Release),
+            }
+            Poll::Ready(chunk)
+        })))
+    }
+}

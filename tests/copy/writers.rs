@@ -1,0 +1,198 @@
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::Barrier;
+
+use super::{NAME, at, between, copy, copy_demo, filled};
+use crate::support::author::{Author, two_platforms};
+use crate::support::judge;
+use crate::support::layout_of_registry::{export, import};
+use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
+use crate::support::scene::Run;
+
+/// What `dist` has for both platforms, by the name of a store.
+const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
+const ROUNDS: usize = 5;
+
+/// `store` has both platforms, and each platform has a store of its own, all with the same evidence.
+fn pushed() -> Author {
+    let author = Author::new();
+    two_platforms().write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    let push = [
+        "push",
+        "dist",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+    ];
+    for platform in PLATFORMS {
+        let to = format!("oci-layout:{platform}");
+        let one = ["--platform", platform, "--to", &to];
+        author.tfoci(&[&push[..], &one].concat()).succeeds();
+    }
+    author
+}
+
+/// A registry without evidence among the types that it knows.
+fn without_evidence() -> Registry {
+    Setup::of(Personality::Gitlab).access(Access::Open).start()
+}
+
+fn document(run: Run) -> Value {
+    serde_json::from_str(&run.succeeds().stdout).unwrap()
+}
+
+/// The platforms of the version, sorted.
+fn platforms(registry: &Registry) -> Vec<String> {
+    registry.repository(NAME, |repository| {
+        let digest = repository.resolve("1.0.0").unwrap();
+        let index: Value = serde_json::from_slice(&repository.manifests[&digest].bytes).unwrap();
+        let entries = index["manifests"].as_array().unwrap().iter();
+        let platforms = entries.map(|entry| {
+            let part = |name: &str| entry["platform"][name].as_str().unwrap();
+            format!("{}_{}", part("os"), part("architecture"))
+        });
+        platforms.collect()
+    })
+}
+
+#[test]
+fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
+    let author = pushed();
+    let (from, to) = (filled(&author), without_evidence());
+    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let run = between(run, from.host(), to.host());
+    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0: [TO] does not take the evidence, and answered 400 \
+        (MANIFEST_INVALID: unknown media type: application/vnd.tfoci.evidence.v1): readers will see `unverified`, unless they \
+        have the hashes of the zips pinned\n";
+    assert_eq!(run.stderr.matches(warning).count(), 1, "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("Copied 1 version, 2 packages (813 B copied)"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(to.tags(NAME).len(), 1);
+    assert_eq!(platforms(&to), PLATFORMS);
+    // The evidence is offered again, without its documents; the version is as it should be.
+    to.forget();
+    let json = ["--format", "json"];
+    let again = document(copy_demo(&author, &at(&from), &at(&to), &json));
+    assert_eq!(again["providers"][0]["status"], "present");
+    assert_eq!(to.count(matching("POST", "/uploads/")), 0);
+}
+
+/// One refusal is enough for all versions of a run, and is said once.
+#[test]
+fn evidence_is_refused_once_a_run() {
+    let author = pushed();
+    let release = crate::support::release::ReleaseFolder::new("demo", "2.0.0");
+    std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    release
+        .platform("linux_amd64")
+        .write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    let to = without_evidence();
+    let run = copy_demo(&author, "oci-layout:store", &at(&to), &[]).succeeds();
+    let warnings = run.stderr.matches("does not take the evidence").count();
+    assert_eq!(warnings, 1, "{}", run.stderr);
+    let offered = |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/evidence");
+    assert_eq!(to.count(offered), 1);
+    assert_eq!(to.tags(NAME).len(), 2);
+}
+
+/// `to` has one platform, although its list of tags says so only after some requests.
+fn appearing(author: &Author, after: usize) -> Registry {
+    let to = Registry::plain();
+    for nth in 1..=after {
+        let empty = Fault::body(r#"{"name":"acme/demo","tags":[]}"#);
+        to.fault(nth, matching("GET", "/tags/list"), empty);
+    }
+    let layout = author
+        .scene
+        .path("darwin_arm64/registry.opentofu.org/acme/demo");
+    import(&layout, &to, NAME);
+    to
+}
+
+/// What an attempt brought before somebody else moved the tag is counted, although the next one finds it there.
+#[test]
+fn what_came_before_a_conflict_is_counted() {
+    let author = pushed();
+    let (from, to) = (filled(&author), appearing(&author, 1));
+    let json = ["--format", "json"];
+    let run = document(copy_demo(&author, &at(&from), &at(&to), &json));
+    let provider = &run["providers"][0];
+    assert_eq!(provider["status"], "updated");
+    assert_eq!(provider["packages"][1]["platform"], "linux_amd64");
+    assert_eq!(provider["packages"][1]["status"], "copied");
+    assert_eq!(run["bytes"], 406);
+    assert_eq!(to.count(matching("GET", "/tags/list")), 2);
+    assert_eq!(platforms(&to), PLATFORMS);
+}
+
+/// The first conflict is answered at once, each further one after a pause.
+#[test]
+fn further_conflicts_are_waited_out() {
+    let author = pushed();
+    let (from, to) = (filled(&author), appearing(&author, 2));
+    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let seen = to.seen().into_iter();
+    let lists = seen.filter(matching("GET", "/tags/list"));
+    let lists: Vec<_> = lists.map(|seen| seen.began).collect();
+    assert_eq!(lists.len(), 3);
+    let pause = lists[2] - lists[1];
+    assert!(pause >= Duration::from_millis(250), "{pause:?}");
+    assert_eq!(platforms(&to), PLATFORMS);
+}
+
+/// Copies one platform from each of two stores at the same time.
+fn at_once(author: &Author, to: &str) {
+    thread::scope(|scope| {
+        let copies = PLATFORMS.map(|platform| {
+            let from = format!("oci-layout:{platform}");
+            scope.spawn(move || match to.starts_with("oci-layout:") {
+                true => copy(author, &from, to, &[]),
+                false => copy_demo(author, &from, to, &[]),
+            })
+        });
+        for copy in copies {
+            copy.join().unwrap().succeeds();
+        }
+    });
+}
+
+#[test]
+fn concurrent_copies_into_one_repository_of_a_registry() {
+    let author = pushed();
+    let moves_the_tag =
+        |seen: &Seen| seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0");
+    for round in 0..ROUNDS {
+        let to = Registry::plain();
+        // Neither moves the tag before both have seen that it is free.
+        let both = Arc::new(Barrier::new(2));
+        for nth in [1, 2] {
+            to.fault(nth, moves_the_tag, Fault::Together(Arc::clone(&both)));
+        }
+        at_once(&author, &at(&to));
+        assert_eq!(platforms(&to), PLATFORMS, "round {round}");
+        assert!(to.count(moves_the_tag) >= 3, "round {round}");
+        let directory = author.scene.path(format!("exported-{round}"));
+        export(&to, NAME, &directory);
+        assert_eq!(judge::installs(&directory).len(), 2);
+    }
+}
+
+#[test]
+fn concurrent_copies_into_one_layout() {
+    let author = pushed();
+    for round in 0..ROUNDS {
+        at_once(&author, &format!("oci-layout:other-{round}"));
+        let other = author.scene.path(format!("other-{round}"));
+        assert_eq!(judge::installs(&other).len(), 2, "round {round}");
+    }
+}
