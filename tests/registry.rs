@@ -54,6 +54,8 @@ mod pusher;
 /// What goes wrong while a release is read.
 mod reading;
 
+/// How often a push reads the zips of its folder.
+mod reads;
 
 /// No secret is ever printed.
 #[cfg(unix)]

@@ -374,7 +374,7 @@ error: `terraform-provider-demo_1.0.0_darwin_arm64.zip` does not match its check
   expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a (checksum document)
   received sha256:e6eb85f0507c38e4f4f90bb3837fe58e99eae24afdad9d14b3d80831aca9ea65 (package)
 
-hint: nothing of this version was written. Build the release again, and sign after the last change
+hint: nothing of this version was tagged. Build the release again, and sign after the last change
 ",
         },
         Case {

@@ -25,7 +25,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         trust::Error::Costly => format!("nothing of this version was written. {COSTLY}"),
         trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
         trust::Error::Refused(refusal) => format!("nothing of this version was written. {}", refused(&refusal.reason)?),
-        trust::Error::Mismatch { .. } => "nothing of this version was written. Build the release again, and sign after the last change".to_owned(),
+        trust::Error::Mismatch { .. } => "nothing of this version was tagged. Build the release again, and sign after the last change".to_owned(),
         trust::Error::NotLocked { .. } => {
             "nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
         }

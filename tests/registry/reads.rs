@@ -1,0 +1,142 @@
+use std::fs;
+
+use super::noise;
+use super::pusher::{NAME, Pusher};
+use crate::support::programs;
+use crate::support::registry::{Fault, Registry, matching};
+use crate::support::release::ReleaseFolder;
+
+const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
+/// What reading the directory of such a zip takes at most, in bytes.
+const DIRECTORY: u64 = 128 << 10;
+
+/// A release with zips of a megabyte.
+fn pusher() -> Pusher {
+    let pusher = Pusher::new(&[]);
+    let binary = noise(1 << 20);
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", &binary)];
+    let release = ReleaseFolder::new("demo", "1.0.0");
+    let release = PLATFORMS.iter().fold(release, |release, platform| {
+        release.package(platform, files)
+    });
+    release.write(&pusher.scene.path("dist"));
+    pusher
+}
+
+fn zip(platform: &str) -> String {
+    format!("dist/terraform-provider-demo_1.0.0_{platform}.zip")
+}
+
+/// Changes a byte in the middle of a zip, where no directory is.
+fn alter(pusher: &Pusher, platform: &str) {
+    let path = pusher.scene.path(zip(platform));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[500 << 10] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+/// Pushes, and says how many bytes of each zip were read.
+fn read(pusher: &Pusher, registry: &Registry, more: &[&str]) -> [u64; 2] {
+    pusher.scene.write("auth.json", registry.authfile());
+    // One log for each thread: in one for all, calls of others come between.
+    let logs = pusher.scene.path("calls");
+    let _none = fs::remove_dir_all(&logs);
+    fs::create_dir(&logs).unwrap();
+    let log = logs.join("thread");
+    let to = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let trace = ["-ff", "-y", "-qq", "-e", "trace=read,pread64,readv", "-o"];
+    let push = [
+        env!("CARGO_BIN_EXE_tfoci"),
+        "push",
+        "dist",
+        "--key",
+        "acme.asc",
+        "--provider",
+        NAME,
+        "--to",
+        &to,
+        "--plain-http",
+        "127.0.0.1",
+    ];
+    let log_path = log.to_str().unwrap();
+    let arguments = trace.iter().chain([&log_path]).chain(&push).chain(more);
+    pusher.scene.run("strace", arguments).succeeds();
+    let logs = fs::read_dir(logs).unwrap();
+    let log: String = logs
+        .map(|log| fs::read_to_string(log.unwrap().path()).unwrap())
+        .collect();
+    PLATFORMS.map(|platform| {
+        let zip = zip(platform);
+        let of_zip = log.lines().filter(|line| line.contains(&zip));
+        let lengths = of_zip.filter_map(|line| line.rsplit_once(" = ")?.1.parse::<u64>().ok());
+        lengths.sum()
+    })
+}
+
+#[test]
+fn each_zip_is_read_once_whether_it_is_sent_or_there_already() {
+    if !programs::can_trace() {
+        return;
+    }
+    let (registry, pusher) = (Registry::plain(), pusher());
+    let sizes = PLATFORMS.map(|platform| {
+        let zip = fs::metadata(pusher.scene.path(zip(platform)));
+        zip.unwrap().len()
+    });
+    // Sent, there already, and only looked at.
+    for more in [&[][..], &[], &["--dry-run"]] {
+        let read = read(&pusher, &registry, more);
+        for (read, size) in read.into_iter().zip(sizes) {
+            assert!(
+                (size..size + DIRECTORY).contains(&read),
+                "{read} of {size} bytes, {more:?}"
+            );
+        }
+    }
+}
+
+/// The directory of the zip is in order, so that only its hash tells.
+#[test]
+fn a_zip_that_turns_out_bad_while_it_is_sent_leaves_no_tag() {
+    let (registry, pusher) = (Registry::plain(), pusher());
+    alter(&pusher, "linux_amd64");
+    let run = pusher.push(&registry, &[]).exits(3);
+    let says = "error: `terraform-provider-demo_1.0.0_linux_amd64.zip` does not match its checksum for registry.opentofu.org/acme/demo \
+        1.0.0 in dist\n  expected sha256:";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
+    let hint = "hint: nothing of this version was tagged. Build the release again, and sign after the last change\n";
+    assert!(run.stderr.ends_with(hint), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+    assert_eq!(registry.tags(NAME), []);
+    assert_eq!(registry.count(matching("PUT", "/manifests/1.0.0")), 0);
+}
+
+/// What the store has is right, and the folder is not: that is a bad release too.
+#[test]
+fn a_bad_zip_is_found_where_the_store_has_the_right_one() {
+    let (registry, pusher) = (Registry::plain(), pusher());
+    pusher.push(&registry, &[]).succeeds();
+    let tags = registry.tags(NAME);
+    alter(&pusher, "linux_amd64");
+    for more in [&[][..], &["--dry-run"], &["--existing", "replace"]] {
+        let run = pusher.push(&registry, more).exits(3);
+        assert!(
+            run.stderr.contains("does not match its checksum"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(registry.tags(NAME), tags, "{more:?}");
+    }
+}
+
+/// An upload whose answer is lost counts as done when the registry has the blob, and the zip still has to be right.
+#[test]
+fn a_zip_is_checked_although_somebody_else_brought_it() {
+    let (registry, pusher) = (Registry::plain(), pusher());
+    pusher.push(&registry, &[]).succeeds();
+    registry.repository(NAME, |repository| repository.tags.clear());
+    alter(&pusher, "linux_amd64");
+    registry.fault(1, matching("PUT", "/uploads/"), Fault::CutRequest(1000));
+    pusher.push(&registry, &[]).exits(3);
+    assert_eq!(registry.tags(NAME), []);
+}
