@@ -159,7 +159,8 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             stored_version::without_packages(content, release, &self.from)
         };
         let index = content(index);
-        let edition = Edition::of(release).as_stored(Some(index), evidence.as_ref().map(content));
+        let edition =
+            Edition::of(release).with_originals(Some(index), evidence.as_ref().map(content));
         self.publish(edition).await
     }
 
@@ -180,7 +181,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             // Where nothing may come along that no signature is about, such evidence is written anew.
             if !(trust.require_pinned && is_more) {
                 let content = stored_version::without_packages(&content, &release, &self.from);
-                edition = edition.as_stored(None, Some(content));
+                edition = edition.with_originals(None, Some(content));
             }
         }
         self.publish(edition).await
@@ -203,7 +204,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             now: trust.now,
             evidence_policy: evidence_policy.map_err(Error::in_source)?,
         };
-        let edition = edition.into_known(Snapshot {
+        let edition = edition.with_snapshot(Snapshot {
             tags: &self.tags,
             index: None,
         });

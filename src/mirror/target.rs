@@ -241,7 +241,7 @@ impl<D: WriteStore> Missing<'_, D> {
             },
             ..options.publish.clone()
         };
-        let edition = Edition::of(&release).into_known(Snapshot { tags, index });
+        let edition = Edition::of(&release).with_snapshot(Snapshot { tags, index });
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),

@@ -108,14 +108,14 @@ impl<'a, B> Edition<'a, B> {
 
     /// With what was read of the repository before.
     #[must_use]
-    pub fn into_known(mut self, snapshot: Snapshot<'a>) -> Self {
+    pub fn with_snapshot(mut self, snapshot: Snapshot<'a>) -> Self {
         self.snapshot = Some(snapshot);
         self
     }
 
     /// With the documents by which another store has it.
     #[must_use]
-    pub(crate) fn as_stored(
+    pub(crate) fn with_originals(
         mut self,
         index: Option<Content<Blob<B>>>,
         evidence: Option<Content<Blob<B>>>,
