@@ -41,7 +41,9 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 
 /// Reads to the end, or to the limit. `size` is for the message; it is 0 for pipes.
 fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
+    // One byte more than the file has: the buffer does not grow, and leaves no copies of a password behind.
+    let expected = usize::try_from(size.min(limit)).unwrap_or_default();
+    let mut bytes = Vec::with_capacity(expected + 1);
     file.take(limit + 1)
         .read_to_end(&mut bytes)
         .map_err(|source| Error::at("read", path, source))?;

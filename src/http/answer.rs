@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::journal::JournalEntry;
-use super::limits::Permit;
+use super::limits::{Permit, SMALL};
 use super::window::Window;
 use super::{Error, Silence};
 
@@ -165,15 +165,23 @@ impl Answer {
 }
 
 async fn whole(body: Content, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
+    let too_large = || Error::Large {
+        url: url.clone().into(),
+        limit,
+    };
+    let size = match body {
+        Content::Read(bytes) if bytes.len() as u64 > limit => return Err(too_large()),
+        Content::Read(bytes) => return Ok(bytes),
+        Content::Coming(ref coming) => coming.response.content_length().unwrap_or_default(),
+    };
+    // A buffer that grows leaves copies of a token behind. Beyond this size, no server decides how much memory is taken.
+    let size = usize::try_from(size.min(limit).min(SMALL)).unwrap_or_default();
+    let mut all = Vec::with_capacity(size);
     let mut chunks = Box::pin(flow(body, url.clone()));
-    let mut all = Vec::new();
     while let Some(chunk) = chunks.next().await {
         all.extend_from_slice(&chunk?);
         if all.len() as u64 > limit {
-            return Err(Error::Large {
-                url: url.clone().into(),
-                limit,
-            });
+            return Err(too_large());
         }
     }
     Ok(all)
