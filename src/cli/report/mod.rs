@@ -63,6 +63,18 @@ enum Outcome {
 }
 
 impl Outcome {
+    /// The entry of the document; a failure names what was not published or not installed.
+    fn provider(&self, into_a_store: bool) -> json::Provider<'_> {
+        match self {
+            Self::Published(published) => json::Provider::Published(published),
+            Self::Installed(installed) => json::Provider::Installed(installed),
+            Self::Failed(subject, error) if into_a_store => {
+                json::Provider::not_published(subject, error)
+            }
+            Self::Failed(subject, error) => json::Provider::not_installed(subject, error),
+        }
+    }
+
     fn error(&self) -> Option<&CommandError> {
         match self {
             Self::Failed(_, error) => Some(error),
@@ -80,7 +92,7 @@ pub(super) struct Report {
 enum State {
     /// No journey has begun.
     Idle,
-    Running(Run),
+    Running(Box<Run>),
     /// Everything is printed.
     Finished,
 }
@@ -116,14 +128,14 @@ impl Report {
 
     fn begin(&self, verb: Verb, dry_run: bool, destination: Destination) -> Arc<dyn Reporter> {
         let progress = Arc::new(Progress::new(&self.printer));
-        *self.state() = State::Running(Run {
+        *self.state() = State::Running(Box::new(Run {
             verb,
             progress: progress.clone(),
             destination,
             tally: Tally::new(dry_run),
             outcomes: Vec::new(),
             error: None,
-        });
+        }));
         progress
     }
 
@@ -221,7 +233,7 @@ impl Report {
 
     fn end(&self) -> Option<Run> {
         match std::mem::replace(&mut *self.state(), State::Finished) {
-            State::Running(run) => Some(run),
+            State::Running(run) => Some(*run),
             State::Idle | State::Finished => None,
         }
     }
@@ -266,17 +278,13 @@ impl Run {
             Destination::Store(http) => Some(http),
             Destination::Directory(_) => None,
         };
-        let provider = |outcome| match outcome {
-            &Outcome::Published(ref published) => json::Provider::Published(published),
-            &Outcome::Installed(ref installed) => json::Provider::Installed(installed),
-            &Outcome::Failed(ref subject, ref error) => match http {
-                Some(_) => json::Provider::not_published(subject, error),
-                None => json::Provider::not_installed(subject, error),
-            },
-        };
         json::Report {
             schema: json::SCHEMA,
-            providers: self.outcomes.iter().map(provider).collect(),
+            providers: self
+                .outcomes
+                .iter()
+                .map(|outcome| outcome.provider(http.is_some()))
+                .collect(),
             bytes: http.map(|_| self.tally.written_bytes),
             requests: http.map(Http::requests),
             error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),

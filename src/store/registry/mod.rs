@@ -44,15 +44,17 @@ pub use download::RegistryBlob;
 
 use session::{Host, Session, Sessions};
 
-/// All registries. Clones share connections, credentials and what was learnt.
+/// A host with the place that its credential came from, if it has one. Each is reported once.
+type HostCredential = (String, Option<String>);
+
+/// All registries. Clones share connections, credentials and what each registry supports.
 #[derive(Clone)]
 pub struct Registry {
     http: Http,
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<Sessions>>,
-    /// The hosts, each with the source of its credential, that were reported already.
-    reported: Arc<Mutex<BTreeSet<(String, Option<String>)>>>,
+    reported: Arc<Mutex<BTreeSet<HostCredential>>>,
 }
 
 impl Registry {
