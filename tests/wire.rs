@@ -148,7 +148,8 @@ fn requests_are_counted_whether_it_works_or_not() {
     let second = run(&registry, &author, &push).succeeds();
     assert_eq!((count(&second), sent()), (3, 3));
     let to = push.replace("HOST/acme/demo", "HOST/other/demo");
-    registry.always(matching("PUT", "/manifests/"), Fault::denied());
+    // The tag of the version is the last request: nothing else is on its way when it fails.
+    registry.always(matching("PUT", "/manifests/1.0.0"), Fault::denied());
     let failed = run(&registry, &author, &to).exits(1);
     assert_eq!(count(&failed), sent());
 }
