@@ -64,7 +64,6 @@ Exit codes:
   1    could not be done
   2    usage
   3    refused: something did not verify
-  4    differs
   130  interrupted";
 
 /// How long the program waits at its exit for work that cannot be stopped at once, such as inflating.
