@@ -96,7 +96,7 @@ pub fn remove(path: &Path) -> Result<(), Error> {
 }
 
 /// The directory that a file is in. For a name without a directory it is the working directory.
-pub(crate) fn directory_of(target: &Path) -> &Path {
+pub fn directory_of(target: &Path) -> &Path {
     let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
     directory.unwrap_or(Path::new("."))
 }

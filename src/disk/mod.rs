@@ -17,9 +17,9 @@ pub mod unpack;
 
 pub use contents::directory_h1;
 pub use directory::Directory;
-pub(crate) use entries::directory_of;
 pub use entries::{
-    create_dir, create_durable_dir, create_private_dir, names, remove, sweep, sync_dir,
+    create_dir, create_durable_dir, create_private_dir, directory_of, names, remove, sweep,
+    sync_dir,
 };
 pub use error::{Error, if_exists};
 pub use files::{Blocks, CHUNK, open, read, read_regular};

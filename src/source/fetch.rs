@@ -64,17 +64,6 @@ pub(super) enum Kind {
 }
 
 impl Access {
-    /// Access without tokens or logins, with room for so many packages.
-    pub fn anonymous(http: Http, packages: usize) -> Self {
-        Self {
-            http,
-            credentials: Credentials::none(),
-            patience: Patience::default(),
-            temp_files: TempFileBudget::new(packages),
-            open_answers: OpenAnswers::new(packages),
-        }
-    }
-
     /// The token for documents of a host. If a source of tokens failed, this matters only once the host requires a token.
     pub(super) async fn auth(&self, host: &Hostname) -> RequestAuth {
         let auth = RequestAuth::of_token(host, self.credentials.for_origin(host).await);

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
-use tfoci::disk;
 use tfoci::disk::lock::Lock;
+use tfoci::disk::{self, directory_of};
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::mirror::Task;
@@ -162,13 +162,6 @@ impl<'a> Pins<'a> {
         keys.settled.clone_from(&keys.seen);
         Ok(())
     }
-}
-
-/// The directory that a file is in: one that is locked leaves no file behind.
-fn directory_of(path: &Path) -> &Path {
-    let directory = path.parent();
-    let directory = directory.filter(|directory| !directory.as_os_str().is_empty());
-    directory.unwrap_or(Path::new("."))
 }
 
 fn current(path: &Path) -> Result<String, CommandError> {
