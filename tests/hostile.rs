@@ -15,7 +15,7 @@ fn hides_in_compressed_data(case: &Case) -> bool {
         "unpacks to more than",
         "unpacks to less than",
         "compressed data",
-        "does not match its checksum",
+        "does not match its CRC-32",
     ];
     facts.iter().any(|fact| case.message.contains(fact))
 }

@@ -187,7 +187,12 @@ fn a_dry_run_compares_before_it_says_present() {
     fs::write(author.scene.path(UNPACKED).join("LICENSE"), "another").unwrap();
     let before = author.tree();
     let told = run(&author).exits(3).stderr;
-    assert!(told.contains("error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64\n"), "{told}");
+    assert!(
+        told.contains(
+            "error: the path is occupied for registry.opentofu.org/acme/demo 1.0.0 linux_amd64\n"
+        ),
+        "{told}"
+    );
     assert_eq!(author.tree(), before);
 }
 

@@ -158,7 +158,7 @@ pub enum Error {
         received: u64,
     },
     /// The content has another checksum.
-    #[error("the content of the entry `{}` does not match its checksum\n  expected {expected:08x}\n  received {received:08x}", printable(.name))]
+    #[error("the content of the entry `{}` does not match its CRC-32\n  expected {expected:08x}\n  received {received:08x}", printable(.name))]
     Checksum {
         name: String,
         expected: u32,
@@ -230,7 +230,7 @@ impl fmt::Display for Field {
         f.write_str(match self {
             Self::Flags => "flags",
             Self::Method => "compression method",
-            Self::Checksum => "checksum",
+            Self::Checksum => "CRC-32",
             Self::CompressedSize => "compressed size",
             Self::Size => "size",
         })

@@ -188,7 +188,7 @@ pub enum Problem {
         first: Digest,
     },
     /// The directory has something else at the package's path.
-    #[error("something else is in the way\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
+    #[error("the path is occupied\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,
         expected: PackageHash,

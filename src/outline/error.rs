@@ -39,7 +39,7 @@ pub enum SyntaxError {
     #[error("an attribute has no value")]
     NoValue,
     /// Two attributes of one name.
-    #[error("the attribute `{}` stands here again", printable(.name))]
+    #[error("the attribute `{}` is defined twice", printable(.name))]
     Redefined { name: String },
     /// Two attributes or blocks in one line.
     #[error("an attribute or block is followed by something in the same line")]

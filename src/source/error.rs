@@ -138,7 +138,7 @@ pub enum Error {
         counted: json::Error,
     },
     /// A list of versions with something else in it. Clients refuse the whole list.
-    #[error("the list of versions has one that is none\n  from {url}")]
+    #[error("the list of versions has an invalid version\n  from {url}")]
     Version {
         /// Where.
         url: Shown,
@@ -146,7 +146,7 @@ pub enum Error {
         source: version::Error,
     },
     /// A platform that is none.
-    #[error("the {what} names a platform that is none\n  from {url}")]
+    #[error("the {what} has an invalid platform\n  from {url}")]
     Platform {
         /// Where it stands.
         what: Document,

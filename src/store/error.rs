@@ -169,7 +169,7 @@ pub enum Error {
         host: String,
     },
     /// The list of tags goes on somewhere else.
-    #[error("the list of tags goes on at another host\n  received {url}")]
+    #[error("the list of tags continues at another host\n  received {url}")]
     ForeignPage {
         /// Where.
         url: http::Shown,
@@ -227,7 +227,7 @@ pub enum Error {
         answer: String,
     },
     /// A registry says that it has other bytes of an upload than can be.
-    #[error("the registry lost count of an upload\n  expected {least} to {most} bytes\n  received {}\n  from {url}", told(.received))]
+    #[error("the registry reports an impossible upload offset\n  expected {least} to {most} bytes\n  received {}\n  from {url}", told(.received))]
     Offset {
         /// What was asked.
         url: http::Shown,

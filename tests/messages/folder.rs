@@ -106,7 +106,7 @@ hint: to push only some platforms, name them with `--platform`
             arguments: "push dist --provider acme/demo --platform plan9_mips --to oci-layout:store",
             exit: 1,
             says: r"
-error: no zip is there of this platform for registry.opentofu.org/acme/demo in dist
+error: there is no zip for this platform for registry.opentofu.org/acme/demo in dist
   expected plan9_mips
   has darwin_arm64, linux_amd64
 ",

@@ -305,7 +305,7 @@ fn what_is_in_the_way() {
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
+error: the path is occupied for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
   out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881
@@ -325,7 +325,7 @@ hint: nothing was replaced. Remove it, or install into another directory
             arguments: "install acme/demo --platform linux_amd64 --unpacked --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: something else is in the way for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
+error: the path is occupied for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
   expected h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
   received h1:L20qKtIWZt83wfJC5IPSr98syPr6yQ0ZQf4DeI9xnr0=

@@ -232,7 +232,7 @@ fn lock_files() {
             1,
         ),
         ("a \"${b}\" {\n}\n", "a label is not plain text", 1),
-        ("a = 1\na = 2\n", "the attribute `a` stands here again", 2),
+        ("a = 1\na = 2\n", "the attribute `a` is defined twice", 2),
         (
             "a {} b {}\n",
             "an attribute or block is followed by something in the same line",

@@ -186,7 +186,7 @@ error: the package metadata has another list of packages than expected for [ORIG
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
 ");
     refused("download", lie::renames_in("packages", "linux_amd64", "linux"), 1, "
-error: the package metadata names a platform that is none for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: the package metadata has an invalid platform for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
   `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
 ");

@@ -122,7 +122,7 @@ fn a_list_of_versions_is_taken_as_a_whole() {
     stage.demo("").says(
         1,
         "
-error: the list of versions has one that is none for [ORIGIN]/acme/demo in [ORIGIN]
+error: the list of versions has an invalid version for [ORIGIN]/acme/demo in [ORIGIN]
   from https://[ORIGIN]/v1/providers/acme/demo/versions
   `one` is not a version: its form is unknown
     expected MAJOR.MINOR.PATCH, optionally with -PRE and +META

@@ -7,7 +7,7 @@ use crate::support::author::REPOSITORY;
 use crate::support::origin::Fault;
 use crate::support::rewrite::rewrite;
 
-const HINT: &str = "hint: nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to mend it\n";
+const HINT: &str = "hint: nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it\n";
 
 /// A text of the answer becomes another one.
 fn instead(from: &'static str, to: &'static str) -> Fault {

@@ -195,7 +195,7 @@ hint: the source knows the provider, and lists no version of it
         );
     }
     refused("mirror-version", lie::renames_in("archives", "linux_amd64", "x"), 1, "
-error: the list of packages names a platform that is none for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: the list of packages has an invalid platform for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
   `x` is not a platform: expected OS_ARCH, such as `linux_amd64`
 ");

@@ -176,7 +176,7 @@ fn package_metadata() {
     );
 }
 
-const NOT_THERE: &str = "nothing of this version was written. The registry names a file that is not there, so clients cannot install this version either";
+const NOT_THERE: &str = "nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either";
 
 #[test]
 fn checksum_documents() {

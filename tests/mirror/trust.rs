@@ -56,7 +56,7 @@ error: the request for the signature failed for [ORIGIN]/acme/demo 1.0.0 in [ORI
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS.sig
   answered 404: {"errors":["Not Found"]}
 
-hint: nothing of this version was written. The registry names a file that is not there, so clients cannot install this version either
+hint: nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either
 "#,
     );
     refused(
@@ -68,7 +68,7 @@ error: the request for the checksum document failed for [ORIGIN]/acme/demo 1.0.0
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
   answered 404: {"errors":["Not Found"]}
 
-hint: nothing of this version was written. The registry names a file that is not there, so clients cannot install this version either
+hint: nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either
 "#,
     );
 }

@@ -215,7 +215,7 @@ async fn a_registry_that_loses_count_is_not_believed() {
     let registry = behind_a_proxy(|_| {});
     registry.always(PATCHES, Fault::with("range", "0-999999"));
     let error = put(&registry, &bytes).await.unwrap_err().to_string();
-    let says = "the registry lost count of an upload\n  expected 0 to 153600 bytes\n  received 1000000 bytes";
+    let says = "the registry reports an impossible upload offset\n  expected 0 to 153600 bytes\n  received 1000000 bytes";
     assert!(error.starts_with(says), "{error}");
     // It comes no further.
     let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(0));

@@ -173,7 +173,7 @@ async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
     for (link, says) in [
         (
             "<https://elsewhere.example/v2/x/tags/list>; rel=\"next\"",
-            "the list of tags goes on at another host\n  received https://elsewhere.example/",
+            "the list of tags continues at another host\n  received https://elsewhere.example/",
         ),
         (
             "</v2/acme/demo/tags/list>; rel=\"next\"",

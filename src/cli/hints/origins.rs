@@ -64,7 +64,7 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
             "put a directory in the place of the link: only the mirror itself and its zips may be links".to_owned()
         }
         source::Error::Repeated { .. } => {
-            "nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to mend it".to_owned()
+            "nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it".to_owned()
         }
         source::Error::ContentType { .. } => page(),
         source::Error::Json { received: Some(received), .. } if received.starts_with("text/html") => page(),
@@ -82,7 +82,7 @@ fn page() -> String {
 fn absent(what: &source::Document) -> Option<&'static str> {
     match what {
         source::Document::Checksums | source::Document::Signature => Some(
-            "nothing of this version was written. The registry names a file that is not there, so clients cannot install this version either",
+            "nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either",
         ),
         source::Document::Package(_) | source::Document::Archives => {
             Some("the source lists a package that is not there: its owner has to publish it again")

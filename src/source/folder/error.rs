@@ -60,7 +60,7 @@ pub enum Error {
         name: String,
     },
     /// The chosen platform is not there.
-    #[error("no zip is there of this platform\n  expected {asked}\n  has {}", list(.found))]
+    #[error("there is no zip for this platform\n  expected {asked}\n  has {}", list(.found))]
     NoPlatform {
         /// The platform.
         asked: Platform,
