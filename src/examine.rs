@@ -1,8 +1,8 @@
-//! Examining: what a store holds of one version, and whether it is authentic.
+//! Examines one version in a store: lists its packages and verifies its evidence.
 //!
-//! The way out of a store begins like the way in: what lies there becomes a release again, and
-//! [`crate::trust`] verifies it. Evidence brings its own key; that key proves that the parts belong together, and
-//! no more, since whoever can write to the store can replace all of them. Only a pinned key tells more.
+//! What the store holds becomes a release again, and [`crate::trust`] verifies it with the same checks as a release from an origin.
+//! Stored evidence includes its own key. That key only proves that the parts belong together: anyone with write access to the
+//! store can replace the zips, the evidence and the key at once. Only a pinned key proves who made the release.
 
 use std::time::SystemTime;
 
@@ -28,29 +28,29 @@ use crate::version::Version;
 pub struct TrustOptions {
     /// The trust file and what the command line adds.
     pub policy: Policy,
-    /// Whether less than a pinned key is refused.
+    /// Whether a release is refused unless a pinned key vouches for it.
     pub require_pinned: bool,
-    /// The time by which keys are judged.
+    /// The time used to decide whether a key has expired.
     pub now: SystemTime,
 }
 
 /// A provider in a store.
 #[derive(Clone, Debug)]
 pub struct StoredProvider<S> {
-    /// Its address.
+    /// The provider's address.
     pub provider: ProviderAddr,
-    /// Its repository.
+    /// The provider's repository in the store.
     pub repo: Repo<S>,
-    /// The store as the user wrote it.
+    /// The store address as the user wrote it.
     pub place: String,
 }
 
 /// The versions of a provider in a store.
 #[derive(Clone, Debug, Default)]
 pub struct Versions {
-    /// Those that clients see and can fetch, ascending.
+    /// The versions that clients see and can fetch, in ascending order.
     pub versions: Vec<Version>,
-    /// The other names that are tagged, as they are safe to show, and why they are none.
+    /// The tags that clients ignore, made safe to print, each with the reason.
     pub ignored: Vec<(String, Ignored)>,
 }
 
@@ -59,39 +59,39 @@ pub struct Versions {
 pub struct Examined<B> {
     /// The version.
     pub version: Version,
-    /// Its tag.
+    /// The tag of the version.
     pub tag: Tag,
-    /// Its index.
+    /// The index that the tag refers to.
     pub artifact: Artifact,
-    /// Its packages, or those that were asked for, sorted by platform.
+    /// The packages for the requested platforms, sorted by platform.
     pub packages: Vec<StoredPackage>,
-    /// The manifest of its evidence, where there is some that can be read.
+    /// The manifest of the evidence; `None` if there is no evidence or it cannot be read.
     pub evidence: Option<RawManifest>,
-    /// The plugin protocol versions that the evidence names.
+    /// The plugin protocol versions that the evidence lists.
     pub protocols: Option<Protocols>,
-    /// The proof, or why there is none.
+    /// The verified release, or the reason why verification failed.
     pub proof: Result<Verified<Release<B>>, Problem>,
 }
 
-/// For which platforms.
+/// The platforms to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Platforms {
-    /// Every platform that the version has.
+    /// Every platform of the version.
     All,
-    /// These, all of which must be there.
+    /// Only these platforms. It is an error if one of them is missing.
     Only(Vec<Platform>),
 }
 
 impl TrustOptions {
-    /// Whether anything was said about a provider, so that what does not live up to it is refused.
+    /// Whether the user set a rule for this provider, or requires a pinned key. tfoci then checks evidence that it otherwise skips.
     pub fn is_particular(&self, provider: &ProviderAddr) -> bool {
         self.require_pinned || self.policy.rule_for(provider).is_some()
     }
 
-    /// The rule for a provider.
+    /// The rule for a provider: the user's, or [`Rule::reading`].
     ///
     /// # Errors
-    /// A pinned key is required, and there is none.
+    /// The user requires a pinned key, and the rule has none.
     pub fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
         let rule = self.policy.rule_for(provider).unwrap_or_else(Rule::reading);
         if self.require_pinned && !rule.pinned() {
@@ -101,7 +101,7 @@ impl TrustOptions {
         }
     }
 
-    /// What the evidence of a provider must show, in every store.
+    /// What the stored evidence of a provider must prove.
     ///
     /// # Errors
     /// As [`TrustOptions::rule_for`].
@@ -117,10 +117,10 @@ impl TrustOptions {
 }
 
 impl<S: ReadStore> StoredProvider<S> {
-    /// Lists the versions.
+    /// Lists the versions in the repository.
     ///
     /// # Errors
-    /// The store's, or the provider is not in it.
+    /// The store fails, or it does not have the provider.
     pub async fn versions(&self) -> Result<Versions, Failure> {
         let tags = self.repo.tags().await;
         let tags = tags.map_err(|error| self.failure(None, error.into()))?;
@@ -136,7 +136,7 @@ impl<S: ReadStore> StoredProvider<S> {
         Ok(all)
     }
 
-    /// Chooses the newest version that is admitted; also says how many are.
+    /// Selects the newest version that matches; also returns how many versions match.
     ///
     /// # Errors
     /// As [`StoredProvider::versions`], or no version matches.
@@ -156,10 +156,10 @@ impl<S: ReadStore> StoredProvider<S> {
         }
     }
 
-    /// Every version that is admitted, ascending. Without constraints these are all of them, pre-releases too.
+    /// Every version that matches the constraints, in ascending order. Without constraints, every version matches, pre-releases included.
     ///
     /// # Errors
-    /// No version is.
+    /// No version matches.
     pub fn admitted(
         &self,
         offered: &Versions,
@@ -177,10 +177,10 @@ impl<S: ReadStore> StoredProvider<S> {
         Ok(admitted)
     }
 
-    /// Reads one version and judges its proof.
+    /// Reads one version and verifies it.
     ///
     /// # Errors
-    /// The store's, or what clients refuse. A proof that does not hold is part of the result.
+    /// The store fails, or clients would refuse the version. A failed verification is not an error here: it is [`Examined::proof`].
     pub async fn examine(
         &self,
         version: &Version,
@@ -192,14 +192,14 @@ impl<S: ReadStore> StoredProvider<S> {
             .map_err(|problem| self.failure(Some(version), problem))
     }
 
-    /// As [`StoredProvider::examine`], for whoever says where it was.
+    /// As [`StoredProvider::examine`], for callers that add the location to the error themselves.
     pub(crate) async fn read(
         &self,
         version: &Version,
         platforms: &Platforms,
         trust: &TrustOptions,
     ) -> Result<Examined<S::Blob>, Problem> {
-        // What nobody could pass is said before anything is read.
+        // Without the required pin no version can pass, so fail before reading anything.
         trust.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
         let artifact = self.repo.artifact(&tag).await?;
@@ -211,10 +211,11 @@ impl<S: ReadStore> StoredProvider<S> {
         self.judge(version, artifact, packages, trust).await
     }
 
-    /// Reads the evidence of a version, and judges what it proves about these packages.
+    /// Reads the evidence of a version and verifies the given packages with it.
     ///
     /// # Errors
-    /// The version has no tag, or a pinned key is required, and there is none. A proof that does not hold is part of the result.
+    /// A pinned key is required and there is none, or the version cannot be written as a tag. A failed verification is not an error
+    /// here: it is [`Examined::proof`].
     pub async fn judge(
         &self,
         version: &Version,
@@ -253,7 +254,7 @@ impl<S: ReadStore> StoredProvider<S> {
                 });
                 (protocols, proof)
             }
-            // What cannot be had just now says nothing about the artifact.
+            // A network failure says nothing about the evidence itself.
             Err(error) if error.is_on_the_way() => (None, Err(Problem::Store(error))),
             Err(error) => (None, Err(Problem::Unreadable(error))),
         };
@@ -286,7 +287,7 @@ impl<S: ReadStore> StoredProvider<S> {
         }
     }
 
-    /// A failure of this provider's repository.
+    /// Builds the failure of a version, or of the provider, in this store.
     pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
         let subject = Subject {
             version: version.cloned(),
@@ -296,7 +297,7 @@ impl<S: ReadStore> StoredProvider<S> {
     }
 }
 
-/// Why no version is chosen: a tag that only looks like the one that was asked for explains more than a list.
+/// Why no version matches. If the user asked for an exact version and a tag is a non-canonical spelling of it, the error names that tag.
 fn absent(
     constraints: &VersionConstraints,
     available: Vec<Version>,

@@ -1,11 +1,11 @@
-//! Doing several things at once, and no more than that.
+//! Runs tasks concurrently, up to a limit.
 
 use std::future::Future;
 
 use tokio::task::JoinSet;
 
-/// Runs a task for each item, at most `limit` at a time, and gives the results in the order of the items. The first error
-/// stops the rest; so does dropping the future.
+/// Runs a task for each item, at most `limit` at a time, and returns the results in the order of the items. The first error
+/// cancels the remaining tasks; so does dropping the future.
 ///
 /// # Errors
 /// The first error of any task.

@@ -1,8 +1,9 @@
-//! Proving: [`crate::trust`] at work, beside everything else.
+//! Runs [`crate::trust`] so that a costly verification does not block other work.
 //!
-//! Keys and signatures come from strangers, and checking them is arithmetic that no signal interrupts. An honest proof takes about a
-//! millisecond, and is done at once. One that costs more goes to a thread of its own, within a time that a release has in all: a hostile
-//! provider delays no other one, and a run that is stopped does not wait.
+//! Keys and signatures are untrusted input, and checking them is computation that cannot be interrupted. Verifying an honest
+//! release takes about a millisecond and is done on the current thread. A verification that costs more moves to a thread of its
+//! own and has a time limit for each release. So a hostile provider does not delay other providers, and an aborted run does not
+//! wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, SystemTime};
@@ -12,20 +13,20 @@ use tokio::sync::Semaphore;
 use crate::release::{Package, Release};
 use crate::trust::{self, Budget, Error, Rule, Verified};
 
-/// The time that a release's proof may take. An honest one takes milliseconds.
+/// The time limit for verifying one release. An honest release takes milliseconds.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The most bytes of keys for a proof that is done at once. Real rings have 20 KiB.
+/// The most bytes of keys that are verified on the current thread. Real key rings have about 20 KiB.
 const LARGEST_AT_ONCE: usize = 256 << 10;
 
-/// How many costly proofs are under way at once: more than one provider has, so that a hostile one does not hold up the others, and
-/// few, because each thread keeps memory.
+/// How many costly verifications run at once. More than one, so that a hostile provider does not hold up the others; few, because
+/// each thread uses memory.
 static PROOFS: Semaphore = Semaphore::const_new(4);
 
-/// Checks a release against a rule, as [`trust::verify`] does.
+/// Verifies a release against a rule, as [`trust::verify`] does.
 ///
 /// # Errors
-/// As [`trust::verify`], and [`Error::Costly`] when it takes too long.
+/// As [`trust::verify`], and [`Error::Costly`] if verification takes too long.
 pub async fn prove<L>(
     release: Release<L>,
     rule: &Rule,
@@ -34,14 +35,14 @@ pub async fn prove<L>(
     if release.signatures.is_empty() {
         return trust::verify(release, rule, now);
     }
-    // Where the packages lie is nothing that the proof needs to know.
+    // Verification does not need the locations of the packages.
     let (release, locations) = apart(release);
     if size_of_keys(&release, rule) > LARGEST_AT_ONCE {
         return Ok(on_a_thread(release, rule, now).await?.located(locations));
     }
     let copy = release.clone();
     let at_once = || trust::verify_within(copy, rule, now, &Budget::honest());
-    // The library must not take the run along where it stumbles over a key.
+    // A panic of the OpenPGP library on a malformed key must not abort the run.
     let verified = match catch_unwind(AssertUnwindSafe(at_once)) {
         Ok(Err(Error::Costly)) => on_a_thread(release, rule, now).await?,
         Ok(done) => done?,
@@ -55,13 +56,13 @@ fn size_of_keys(release: &Release<()>, rule: &Rule) -> usize {
     rings.map(|ring| ring.bytes.len()).sum()
 }
 
-/// Checks a release whose proof costs more than honest ones do.
+/// Verifies a release on a blocking thread, within the time limit.
 async fn on_a_thread(
     release: Release<()>,
     rule: &Rule,
     now: SystemTime,
 ) -> Result<Verified<Release<()>>, Error> {
-    // The semaphore is never closed. Waiting for a permit does not count.
+    // The semaphore is never closed. The time limit does not include waiting for a permit.
     let _permit = PROOFS.acquire().await;
     let budget = Budget::default();
     let work = {
@@ -71,12 +72,12 @@ async fn on_a_thread(
     let _ended = EndOnDrop(budget);
     match tokio::time::timeout(LONGEST, work).await {
         Ok(Ok(verified)) => verified,
-        // Too late, or keys that the library stumbles over.
+        // Timed out, or the OpenPGP library panicked.
         Err(_) | Ok(Err(_)) => Err(Error::Costly),
     }
 }
 
-/// Ends the work when its result is not needed any more.
+/// Ends the verification when its result is no longer needed.
 struct EndOnDrop(Budget);
 
 impl Drop for EndOnDrop {
@@ -85,7 +86,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// A release without the places of its packages, and those with their sizes.
+/// Splits a release into one without package locations, and the locations with the sizes of the packages.
 fn apart<L>(mut release: Release<L>) -> (Release<()>, Vec<(L, u64)>) {
     let packages = std::mem::take(&mut release.packages).into_iter();
     let (packages, locations) = packages

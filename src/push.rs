@@ -1,15 +1,15 @@
-//! Push: from the folder of a release process into a store.
+//! Push: publishes the output folder of a release process to a store.
 //!
-//! 1. The **folder** gives a release: documents, and zips by their names. Each zip has the size of its file, and the digest that the
-//!    checksum document says.
-//! 2. [`crate::trust`] **verifies** signature and document; from here on there is a verified release. Only now is the document
-//!    believed when it lists a zip that is not there.
-//! 3. The directory of every zip is **read**, without inflating anything: one that clients could not use, or should not, stops here.
-//! 4. [`crate::publish`] puts it into the store. Each zip is **hashed** while it is sent, and its last chunk held back until the hash
-//!    is right; where the store has the zip already, it is hashed without being sent.
+//! 1. tfoci reads the **folder**: the release documents, and the zips by their file names. Each zip gets the size of its file and
+//!    the digest from the checksum document.
+//! 2. [`crate::trust`] **verifies** the signature and the checksum document. Only then is it an error that the document lists a
+//!    zip that is missing from the folder.
+//! 3. tfoci **reads** the central directory of every zip, without decompressing anything, and refuses a zip that clients cannot use.
+//! 4. [`crate::publish`] writes to the store. Each zip is **hashed** while it is sent, and its last chunk is held back until the
+//!    hash matches. A zip that the store already has is hashed without being sent.
 //!
-//! So each zip is read once. A zip with the wrong bytes is found while others are sent: then no tag moves, and what was sent of the
-//! release is left for the registry's own collector.
+//! Each zip is therefore read once. A zip with the wrong bytes is found while others are being sent: then no tag moves, and the
+//! uploaded blobs are left to the registry's garbage collection.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,22 +35,22 @@ use crate::version::Version;
 /// What to push.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The folder.
+    /// The folder to read.
     pub directory: PathBuf,
-    /// Whose release it is.
+    /// The provider that the release belongs to.
     pub provider: ProviderAddr,
-    /// Which version, where the folder has several.
+    /// The version to push; required if the folder has several.
     pub version: Option<Version>,
-    /// Which platforms; empty for all that the checksum document lists.
+    /// The platforms to push; empty for all that the checksum document lists.
     pub platforms: Vec<Platform>,
-    /// Whom to believe.
+    /// What the release must prove.
     pub rule: Rule,
 }
 
 /// Pushes a release.
 ///
 /// # Errors
-/// Whatever stands against it, before anything is visible in the store.
+/// The release is invalid, or the store refuses it. The version's tag has then not moved.
 pub async fn push<S: WriteStore>(
     request: &Request,
     to: &RepoMut<S>,
@@ -101,8 +101,8 @@ fn read_folder(request: &Request) -> Result<Files, Problem> {
     )?)
 }
 
-/// The release with the digests that its checksum document says. A zip without a line in it is hashed, so that the refusal tells
-/// what it is.
+/// Builds the release, with the digests from the checksum document. A zip that the document does not list is hashed, so that the
+/// error can show its digest.
 async fn locate(files: Files, request: &Request) -> Result<Release<ReleaseZip>, Problem> {
     let checksums = Checksums::parse(&files.checksums.bytes).map_err(folder::Error::Checksums)?;
     let mut packages = Vec::new();
@@ -141,8 +141,8 @@ async fn locate(files: Files, request: &Request) -> Result<Release<ReleaseZip>, 
     })
 }
 
-/// Reads the directory of each zip as clients will, and notes what they stumble on. Of a zip with the wrong bytes, that is said, and
-/// not what follows from it.
+/// Reads the central directory of each zip as clients do, and notes entries that clients handle badly. If a zip is invalid and its
+/// digest is wrong too, the error is about the digest.
 async fn inspect(
     packages: &[Package<ReleaseZip>],
     provider: &ProviderAddr,
@@ -177,7 +177,7 @@ fn has_directory_entries(
     Ok(archive.has_directory_entries())
 }
 
-/// What is wrong with a zip that was read while it was sent.
+/// Turns the failure of a package that was being sent into a problem; a wrong digest becomes a checksum mismatch.
 fn of_zip(undelivered: Undelivered) -> Problem {
     match undelivered {
         Undelivered {
@@ -198,7 +198,7 @@ fn mismatch(file_name: String, expected: Digest, received: Digest) -> Problem {
     trust::Error::Mismatch(Box::new(mismatch)).into()
 }
 
-/// A zip of the folder: what its digest is, only the checksum document says so far.
+/// A zip of the folder. Its digest comes from the checksum document and has not been checked yet.
 #[derive(Clone, Debug)]
 struct ReleaseZip(File);
 

@@ -1,7 +1,7 @@
-//! A release: one version of one provider, with its packages and what proves them.
+//! A release: one version of one provider, with its packages, checksum document, signatures and keys.
 //!
-//! Sources make releases; [`crate::trust`] turns a release into a verified one; journeys publish only those. `L` says where
-//! a package's bytes lie (a path, a URL, a blob of a store). Nothing here looks inside it.
+//! Sources build releases; [`crate::trust`] verifies them; commands publish only verified ones. `L` is the type of a package's
+//! location: a path, a URL or a blob of a store. This module does not look inside it.
 
 use serde::Serialize;
 
@@ -15,26 +15,26 @@ use crate::version::Version;
 /// One provider version as a source offers it. Nothing in it has been checked yet.
 #[derive(Clone, Debug)]
 pub struct Release<L> {
-    /// Whose it is.
+    /// The provider.
     pub provider: ProviderAddr,
-    /// Which one.
+    /// The version.
     pub version: Version,
     /// The plugin protocol versions that its manifest names.
     pub protocols: Protocols,
     /// The checksum document (`SHA256SUMS`), byte for byte: its signature covers exactly these bytes.
     pub checksums: Option<Document>,
-    /// Detached signatures over the checksum document, in the order in which they are to be tried.
+    /// Detached signatures of the checksum document, in the order in which to try them.
     pub signatures: Vec<Document>,
-    /// Public keys offered along with the release.
+    /// Public keys that the source provides with the release.
     pub keys: Vec<KeyRing>,
-    /// Its packages, at most one a platform.
+    /// The packages, at most one for each platform.
     pub packages: Vec<Package<L>>,
-    /// What the source noticed and let pass.
+    /// Irregularities that the source noticed and accepted.
     pub notes: Vec<Note>,
 }
 
 impl<L> Release<L> {
-    /// One of which there is nothing but the packages.
+    /// A release without checksum document, signatures and keys.
     pub fn unproven(provider: &ProviderAddr, version: &Version, packages: Vec<Package<L>>) -> Self {
         Self {
             provider: provider.clone(),
@@ -48,7 +48,7 @@ impl<L> Release<L> {
         }
     }
 
-    /// The same release with other packages, or with the same ones in other places.
+    /// Replaces the packages, for example to change their locations.
     pub fn with_packages<M>(self, packages: Vec<Package<M>>) -> Release<M> {
         Release {
             packages,
@@ -63,50 +63,50 @@ impl<L> Release<L> {
     }
 }
 
-/// A file that came along with a release.
+/// A named file: a checksum document, a signature or keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its file name, or another name that tells a person where it came from.
+    /// Its file name, or another name that tells the user where it came from.
     pub name: String,
-    /// Its content, unchanged.
+    /// The unmodified content.
     pub bytes: Vec<u8>,
 }
 
-/// Public keys from one place: armoured or binary, one or many.
+/// Public keys from one source: armoured or binary, one or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRing {
     /// Where the keys came from, for messages.
     pub name: String,
-    /// The keys as they were found.
+    /// The unmodified key data.
     pub bytes: Vec<u8>,
-    /// The reason to believe them.
+    /// Why the keys are trusted.
     pub anchor: Anchor,
 }
 
 /// One provider zip for one platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package<L> {
-    /// What it is built for.
+    /// The platform that it is built for.
     pub platform: Platform,
-    /// The file name that the origin gives it: its line in the checksum document is found by this name.
+    /// The file name at the origin; its line in the checksum document is found by this name.
     pub file_name: String,
     /// The digest and size that the zip must have.
     pub expected: Expected,
-    /// Where its bytes lie.
+    /// Where to read the zip.
     pub location: L,
 }
 
-/// What some bytes must turn out to be.
+/// The digest and size that a blob must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Expected {
-    /// Their digest.
+    /// The digest.
     pub digest: Digest,
-    /// Their length in bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
 impl Expected {
-    /// Describes bytes that are at hand.
+    /// The digest and size of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self {
             digest: Digest::of(bytes),
@@ -116,13 +116,13 @@ impl Expected {
 }
 
 impl<L> Package<L> {
-    /// The `zh:` hash of the zip; `None` only if its digest is no SHA-256, which every reader refuses.
+    /// The `zh:` hash of the zip; `None` only if its digest is not SHA-256, which every reader refuses.
     pub fn zh(&self) -> Option<PackageHash> {
         PackageHash::of_zip(&self.expected.digest)
     }
 }
 
-/// The file name that a package has by convention: `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
+/// The conventional file name of a package: `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
 pub fn canonical_file_name(
     provider: &ProviderAddr,
     version: &Version,
@@ -134,15 +134,15 @@ pub fn canonical_file_name(
     )
 }
 
-/// The plugin protocol versions of a release, such as `5.0` and `6.0`, ascending and without repeats; never empty.
+/// The plugin protocol versions of a release, such as `5.0` and `6.0`, in ascending order and without duplicates; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protocols(Vec<(u64, u64)>);
 
 impl Protocols {
-    /// Reads protocol versions as registries and manifests write them (`6.0`, `6`, `5.0.0`).
+    /// Parses protocol versions as registries and manifests write them (`6.0`, `6`, `5.0.0`). An empty list gives the default.
     ///
     /// # Errors
-    /// The first text that is no protocol version. An empty list is the default.
+    /// The first text that is not a protocol version.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ProtocolError> {
         let mut all = Vec::new();
         for text in texts {
@@ -171,7 +171,7 @@ impl Protocols {
         })
     }
 
-    /// Each as `MAJOR.MINOR`, ascending.
+    /// The versions as `MAJOR.MINOR`, in ascending order.
     pub fn texts(&self) -> Vec<String> {
         self.0
             .iter()
@@ -180,7 +180,7 @@ impl Protocols {
     }
 }
 
-/// `5.0`: what a release without a manifest speaks.
+/// `5.0`, the version of a release without a manifest.
 impl Default for Protocols {
     fn default() -> Self {
         Self(vec![(5, 0)])
@@ -191,7 +191,7 @@ impl Default for Protocols {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a plugin protocol version, such as `6.0`", crate::error::printable(.text))]
 pub struct ProtocolError {
-    /// What was given.
+    /// The invalid text.
     pub text: String,
 }
 

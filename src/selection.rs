@@ -1,4 +1,4 @@
-//! Selections: which versions of which provider a person asks for.
+//! Selections: a provider and version constraints, as the user types them.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use crate::constraint::{self, VersionConstraints};
 use crate::error::{Category, printable};
 use crate::shown::{Shown, userinfo};
 
-/// A provider and the versions of it that are meant, written `ADDR[@CONSTRAINTS]`.
+/// A provider and the acceptable versions of it, written `ADDR[@CONSTRAINTS]`.
 ///
 /// Commands that work on a single version ask for [`VersionConstraints::as_exact`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selection {
     /// The provider.
     pub provider: ProviderAddr,
-    /// Its acceptable versions; any, when none were written.
+    /// The acceptable versions; without constraints, any.
     pub constraints: VersionConstraints,
 }
 
 impl Selection {
-    /// Reads a selection as a person types it; an address of two parts is on `default_host`.
+    /// Parses a selection as the user types it. An address of two parts is on `default_host`.
     ///
     /// # Errors
-    /// Text whose part before or after the first `@` is not what it should be.
+    /// The part before the first `@` is not an address, or the part after it is not a constraint.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
         if userinfo(text).is_some() {
             return Err(Error::User { text: text.into() });
@@ -61,10 +61,10 @@ impl fmt::Display for Selection {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
-    /// An `@` at the end, as an empty shell variable leaves it: that must not select the newest release.
+    /// An `@` at the end, as an empty shell variable leaves it. It must not select the newest release.
     #[error("`{}` has nothing after the `@`\n  expected a version or constraint, or no `@`", printable(.text))]
     NoConstraints { text: String },
-    /// A name and password, as some URLs have them.
+    /// A user name and password, as in a URL.
     #[error("`{text}` has the name and password of a user\n  expected ADDR or ADDR@CONSTRAINTS")]
     User { text: Shown },
     /// The part before the `@`.
@@ -76,7 +76,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::NoConstraints { .. } | Self::User { .. } => Category::Malformed,
