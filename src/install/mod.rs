@@ -1,4 +1,4 @@
-//! Install: from a store into a filesystem mirror, from which unmodified clients install without a network.
+//! Install: downloads providers from a store into a filesystem mirror, from which unmodified clients install offline.
 //!
 //! | form | place below the directory |
 //! | --- | --- |
@@ -6,13 +6,13 @@
 //! | unpacked | `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/` with the zip's contents |
 //!
 //! The host is spelled in Unicode, with its port, as clients look for it
-//! ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). A package streams into a hidden file, where its
-//! digest is checked while it passes; only then is it opened, unpacked into a hidden directory, and renamed into its
-//! place. What is there already stays if it is the same and nobody else may change it, and is never replaced by
-//! something else.
+//! ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). tfoci streams a package into a hidden file and checks its
+//! digest on the way. Only then does it open the zip, extract it into a hidden directory if the form is unpacked, and rename the
+//! result to its final path. A package that is already there is kept if it is identical and no other user can change it. tfoci
+//! never overwrites anything else.
 //!
 //! # Why never both forms
-//! Clients that find one package packed and unpacked choose by an accident of sorting.
+//! If a package is there both packed and unpacked, the order of the directory listing decides which one clients use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,13 +42,13 @@ mod place;
 
 use place::Place;
 
-/// In which of the two forms a mirror keeps packages.
+/// The form in which a mirror keeps packages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// As zips.
+    /// As zip files.
     #[default]
     Packed,
-    /// As directories.
+    /// As directories with the contents of the zips.
     Unpacked,
 }
 
@@ -57,9 +57,9 @@ pub enum Form {
 pub struct Request {
     /// The directory of the mirror.
     pub into: PathBuf,
-    /// For which platforms.
+    /// The platforms to install.
     pub platforms: Platforms,
-    /// In which form.
+    /// The form to install packages in.
     pub form: Form,
     /// Which keys and packages are trusted.
     pub trust: TrustOptions,
@@ -76,11 +76,11 @@ pub struct Installed {
     pub provider: ProviderAddr,
     /// The version.
     pub version: Version,
-    /// How it was authenticated.
+    /// How the version was authenticated.
     pub authentication: Authentication,
-    /// Its packages, by platform.
+    /// The packages, sorted by platform.
     pub packages: Vec<InstalledPackage>,
-    /// The hashes of these packages, sorted: `zh` of each zip, `h1` of each unpacked directory, and `h1` of a zip where it differs.
+    /// The hashes of these packages, sorted: `zh` of each zip, `h1` of each unpacked directory, and `h1` of the zip where it differs.
     pub hashes: Vec<PackageHash>,
 }
 
@@ -89,32 +89,32 @@ pub struct Installed {
 pub struct InstalledPackage {
     /// The platform.
     pub platform: Platform,
-    /// Where it is.
+    /// The path of the zip or directory.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// What became of it.
+    /// Whether it was copied, was present, or is planned.
     #[serde(skip)]
     pub transfer: Transfer,
-    /// Its size in bytes, zipped.
+    /// The size of the zip in bytes.
     #[serde(skip)]
     pub size: u64,
-    /// Its `zh`, and unless it is only planned its `h1`: of the directory and of the zip.
+    /// The `zh` hash, and unless the installation is only planned the `h1` hashes of the directory and of the zip.
     #[serde(skip)]
     pub hashes: Vec<PackageHash>,
-    /// Whether these two differ, because the zip has directory entries.
+    /// Whether the two `h1` hashes differ, because the zip has directory entries.
     #[serde(skip)]
     pub has_two_h1: bool,
 }
 
-/// A document has text only, and there must be one whatever the name.
+/// Serializes a path lossily: JSON cannot hold a path that is not UTF-8, and the report must be valid for every path.
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// Installs the newest version that a selection admits.
+/// Installs the newest version that matches a selection.
 ///
 /// # Errors
-/// As [`install`], or there is no such version.
+/// As [`install`], or no version matches.
 pub async fn newest<S: ReadStore>(
     from: &StoredProvider<S>,
     selection: &Selection,
@@ -132,8 +132,8 @@ pub async fn newest<S: ReadStore>(
 /// Installs one version.
 ///
 /// # Errors
-/// The store's, a proof that does not hold, a zip that cannot be used, or something else in its place. Packages
-/// that were installed before the error stay.
+/// The store fails, verification fails, a zip is unusable, or something else is at the path of a package. Packages that were
+/// installed before the error stay.
 pub async fn install<S: ReadStore>(
     from: &StoredProvider<S>,
     version: &Version,
@@ -220,15 +220,15 @@ impl Installed {
     }
 }
 
-/// One package on its way to its place.
+/// One package to install.
 struct Work<B> {
     package: Package<B>,
     place: Place,
     subject: Subject,
     authentication: Authentication,
     dry_run: bool,
-    /// Held until the last package is in its place, even if nobody waits for that any longer: whoever holds it next
-    /// sweeps away what is unfinished.
+    /// Held until the last package is at its path, even if the caller no longer waits for it: the next process to take the lock
+    /// deletes unfinished files.
     lock: Option<Arc<disk::Lock>>,
     reporter: Arc<dyn Reporter>,
 }
@@ -290,7 +290,7 @@ impl<B: BlobSource> Work<B> {
         Ok((transfer, Some(hashes)))
     }
 
-    /// What would become of it. What is there is compared with the package, which is read for that and kept nowhere.
+    /// What a real run would do. If something is at the path, the package is downloaded to a temporary file and compared with it.
     async fn plan(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
         if !self.place.is_occupied()? {
             return Ok((Transfer::Planned, None));
@@ -306,7 +306,7 @@ impl<B: BlobSource> Work<B> {
         Ok((Transfer::Present, Some(hashes)))
     }
 
-    /// Streams the zip to where it is written; its digest is right when this returns.
+    /// Streams the zip to `write`. When this returns, the digest has been checked.
     async fn fetch(
         &self,
         mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
@@ -327,7 +327,7 @@ impl<B: BlobSource> Work<B> {
                 subject: self.subject.clone(),
                 bytes: chunk.len() as u64,
             });
-            // A local store never waits; without this the task could not be stopped.
+            // Reading a local file never yields; without this the task could not be cancelled.
             tokio::task::consume_budget().await;
         }
         Ok(())

@@ -1,7 +1,7 @@
-//! The place of a package in a filesystem mirror.
+//! The path of a package in a filesystem mirror.
 //!
-//! No link is followed on the way down from the mirror's directory, which is shared with others at times: neither to write, nor to
-//! find that a package is there already.
+//! tfoci follows no symbolic link below the mirror's directory, which other users may share: neither to write a package, nor to
+//! check whether one is already there.
 
 use std::fs::Metadata;
 
@@ -25,7 +25,7 @@ pub(super) struct Place {
     type_name: String,
 }
 
-/// A file or directory in a mirror, by the directories that lead to it and its name.
+/// A file or directory in a mirror: its parent directories and its name.
 #[derive(Clone, Debug)]
 struct Spot {
     way: Vec<String>,
@@ -41,7 +41,7 @@ impl Spot {
         Self { way, name, path }
     }
 
-    /// What is there, with the directory that it is in; `None` where nothing is.
+    /// Looks up the entry and returns its directory and metadata; `None` if it does not exist.
     fn find(&self, into: &Path) -> Result<Option<(Directory, Metadata)>, disk::Error> {
         let Some(mut at) = disk::if_exists(Directory::open(into).map_err(|e| unusable(into, e)))?
         else {
@@ -60,7 +60,7 @@ impl Spot {
         Ok(found.map(|found| (at, found)))
     }
 
-    /// The directory that it is in, which is created if it is missing.
+    /// Opens the parent directory, and creates missing directories.
     fn make_way(&self, into: &Path) -> Result<Directory, disk::Error> {
         let mut at = Directory::open(into).map_err(|error| unusable(into, error))?;
         for name in &self.way {
@@ -110,7 +110,7 @@ impl Place {
         }
     }
 
-    /// Starts a zip, hidden at the top of the mirror: on the right file system, where no directory is created too early.
+    /// Creates a hidden file for the zip at the top of the mirror: on the same file system, and before the package's directories exist.
     pub(super) fn stage(&self) -> Result<Staged, disk::Error> {
         Staged::hidden_in(&self.into, self.path())
     }
@@ -129,7 +129,7 @@ impl Place {
         }
     }
 
-    /// The hashes of a packed package that is there; `None` where nothing is, or where the form is another.
+    /// The hashes of a packed package that is already installed; `None` if it is missing or the form is unpacked.
     pub(super) async fn packed_already<L>(
         &self,
         package: &Package<L>,
@@ -170,7 +170,7 @@ impl Place {
         compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
-    /// Opens a proved zip and puts it, or its contents, where it belongs.
+    /// Opens a verified zip and moves it, or its extracted contents, to the package's path.
     pub(super) fn settle(&self, staged: Staged, file: &str) -> Result<(Transfer, Hashes), Problem> {
         match self.form {
             Form::Packed => {
@@ -207,7 +207,7 @@ impl Place {
         Ok((Transfer::Copied, hashes))
     }
 
-    /// Whether something is there; an empty directory is nothing, to clients too
+    /// Whether something is at the path. An empty directory counts as nothing, as it does for clients
     /// ([clients: plugin folders](crate::clients#plugin-folders)).
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
         match self.spot().find(&self.into)? {
@@ -217,12 +217,12 @@ impl Place {
         }
     }
 
-    /// The hashes of a proved zip, whose contents must be what is there unpacked already.
+    /// The hashes of a verified zip. The package that is already there must have the same ones.
     pub(super) fn compare_with(&self, zip: &TempFile, file: &str) -> Result<Hashes, Problem> {
         self.compare(hashes(zip.reader(0), &self.type_name, file)?)
     }
 
-    /// What clients make of a zip whose [two `h1` differ](crate::clients#package-hashes).
+    /// The warning for a zip whose [two `h1` hashes differ](crate::clients#package-hashes).
     pub(super) fn about_two_h1(&self) -> &'static str {
         match self.form {
             Form::Packed => {
