@@ -1,25 +1,25 @@
-//! Why a version is not copied, and in which of the two stores.
+//! Why a version was not copied, and which of the two stores caused the failure.
 
 use crate::outcome::Problem;
 use crate::platform::Platform;
 use crate::publish::{self, Undelivered};
 use crate::store;
 
-/// Why a version is not copied.
+/// Why a version was not copied.
 #[derive(Debug)]
 pub(super) enum Error {
-    /// What the store that is copied from does not give, or gives otherwise than it should.
+    /// The source store fails, or what it holds is invalid.
     From {
-        /// The platform, if it is about one package.
+        /// The platform, if the problem is about one package.
         platform: Option<Platform>,
         problem: Problem,
     },
-    /// What the store that is copied to refuses, or cannot do.
+    /// The destination store refuses the version, or fails.
     To(Problem),
 }
 
 impl Error {
-    /// A problem with what was read.
+    /// A problem with what the source store holds.
     pub(super) fn in_source(problem: impl Into<Problem>) -> Self {
         Self::From {
             platform: None,
@@ -27,12 +27,12 @@ impl Error {
         }
     }
 
-    /// What the store that is copied from does not give.
+    /// A read from the source store that failed.
     pub(super) fn unread(error: store::Error) -> Self {
         Self::in_source(Problem::Unread(error))
     }
 
-    /// A problem of the store that is copied to.
+    /// A problem of the destination store.
     pub(super) fn in_destination(problem: impl Into<Problem>) -> Self {
         Self::To(problem.into())
     }

@@ -1,16 +1,16 @@
-//! Copy: from one store into another, byte for byte, evidence included.
+//! Copy: copies providers from one store to another, byte for byte, evidence included.
 //!
-//! 1. The versions that are asked for are looked up in both stores. One that has the same index in both, and its evidence, needs
+//! 1. tfoci looks up the requested versions in both stores. A version that has the same index in both, and its evidence, needs
 //!    nothing more.
-//! 2. Of any other, every document is **read**, down to the last; what is missing or damaged stops here, before anything is written.
-//! 3. The packages and the evidence become a release, which is **verified** as whenever something is read from a store.
-//! 4. [`crate::publish`] brings what the destination lacks. It takes over index and evidence as they are where the version's tag is
-//!    free, and merges where another index is there.
+//! 2. Of every other version tfoci **reads** every document. If one is missing or damaged, the version fails before any of it is written.
+//! 3. The packages and the evidence become a release, which is **verified** as in every command that reads from a store.
+//! 4. [`crate::publish`] writes what the destination lacks. If the version's tag is free there, it writes the index and the evidence
+//!    unchanged; if the tag refers to another index, it merges the two.
 //!
 //! # Why a version that differs is merged
-//! An index whose bytes stay as they are can only take a free tag, or the place of what is there. To add platforms to a version, its
-//! index has to be written anew; so does one for fewer platforms. That follows the same rules as for `push`: the zips and what proves
-//! them stay the same, the digest of the index does not.
+//! An unchanged index can only be written to a free tag, or replace the existing one. To add platforms to a version, or to copy only
+//! some, tfoci has to write a new index. It then follows the rules of `push`: the zips and their evidence stay the same, the
+//! digest of the index does not.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,9 +41,9 @@ const CONCURRENT_LOOKUPS: usize = 4;
 /// How to copy.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to do about a version that is there.
+    /// What to do with a version that the destination already has.
     pub existing: Existing,
-    /// Write an index of these platforms anew, instead of copying the one that is there.
+    /// Write a new index with these platforms, instead of copying the index unchanged.
     pub rebuild: Option<Platforms>,
     /// Which keys and packages are trusted.
     pub trust: TrustOptions,
@@ -53,19 +53,19 @@ pub struct Options {
     pub jobs: usize,
 }
 
-/// A provider in one store, to be copied into another.
+/// A provider to copy from one store to another.
 #[derive(Clone, Debug)]
 pub struct Task<F, T> {
-    /// The provider in the store that is copied from.
+    /// The provider in the source store.
     pub from: StoredProvider<F>,
-    /// Which versions of it. Without constraints these are all of them, pre-releases too.
+    /// The versions to copy. Without constraints, every version is copied, pre-releases included.
     pub constraints: VersionConstraints,
-    /// Its repository in the store that is copied to.
+    /// The provider's repository in the destination store.
     pub to: RepoMut<T>,
 }
 
-/// Copies providers, several at once, of each the oldest version first, and gives `on_result` what became of each version as soon as
-/// it is done. What fails for one version fails for that version only: then its tag was not moved.
+/// Copies providers, several at once, the oldest version of each first. It calls `on_result` for each version as soon as that
+/// version is done. A failure affects only its own version, whose tag in the destination has then not moved.
 pub async fn copy<F: ReadStore, T: WriteStore>(
     tasks: Vec<Task<F, T>>,
     options: &Options,
@@ -81,20 +81,20 @@ pub async fn copy<F: ReadStore, T: WriteStore>(
     copying.await;
 }
 
-/// One provider on its way.
+/// The copy of one provider.
 struct Journey<'a, F, T> {
     from: StoredProvider<F>,
     to: RepoMut<T>,
-    /// The versions of the store that is copied from.
+    /// The versions in the source store.
     available: Versions,
-    /// The names of the tags in the store that is copied to.
+    /// The names of the tags in the destination store.
     tags: BTreeSet<String>,
     options: &'a Options,
     reporter: &'a Arc<dyn Reporter>,
 }
 
 impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
-    /// Asks both stores what they have, and chooses.
+    /// Lists the versions and tags in both stores, and selects the versions to copy.
     async fn begin(
         task: Task<F, T>,
         options: &'a Options,
@@ -105,7 +105,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             constraints,
             to,
         } = task;
-        // What no version could pass is said once.
+        // A missing pin fails every version, so report it once.
         let rule = options.trust.rule_for(&from.provider);
         rule.map_err(|problem| from.failure(None, problem))?;
         let tags = async {
@@ -141,7 +141,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         }
     }
 
-    /// Copies a version with its index as it is.
+    /// Copies a version with its index unchanged.
     async fn take_over(&self, version: &Version) -> Result<Published, Error> {
         let stored = StoredVersion::read(&self.from, version, &self.options.trust).await?;
         self.announce(&stored.release);
@@ -164,7 +164,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         self.publish(edition).await
     }
 
-    /// Copies a version with an index of its own, for all or some of its platforms.
+    /// Copies all or some platforms of a version with a new index.
     async fn rebuild(&self, version: &Version, platforms: &Platforms) -> Result<Published, Error> {
         let trust = &self.options.trust;
         let examined = self.from.read(version, platforms, trust).await;
@@ -178,7 +178,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
             let content = stored_version::evidence(&self.from, raw).await?;
             let is_more = !stored_version::unproven(&content, &release).is_empty()
                 || !content.manifests.is_empty();
-            // Where nothing may come along that no signature is about, such evidence is written anew.
+            // With a required pin, evidence that contains anything unsigned is not copied but written anew.
             if !(trust.require_pinned && is_more) {
                 let content = stored_version::without_packages(&content, &release, &self.from);
                 edition = edition.with_originals(None, Some(content));
@@ -215,8 +215,8 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         Ok(published)
     }
 
-    /// The outcome for a version that the destination has already, as far as can be told without reading what is below the index; `None`
-    /// where more has to be looked at.
+    /// The outcome for a version that the destination already has, as far as this can be decided without verifying it; `None` if the
+    /// version has to be read and verified.
     async fn settled(&self, version: &Version) -> Result<Option<Published>, Error> {
         let [tag, evidence] = stored_version::tags(version)?;
         let is_particular = self.options.trust.is_particular(&self.from.provider);
@@ -249,7 +249,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         }))
     }
 
-    /// Whether the first of these tags stands for an index, and nothing is missing below any of them.
+    /// Whether the first of these tags refers to the given index, and nothing is missing below any of them.
     async fn is_there(&self, tags: &[&Tag], index: &Digest) -> Result<bool, store::Error> {
         let Some(tag) = tags.first() else {
             return Ok(false);
@@ -281,7 +281,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         });
     }
 
-    /// Tells what a run that writes would do with each package.
+    /// Reports what a real run would do with each package.
     fn announce_plan(&self, published: &Published) {
         let version = Subject::version(&published.provider, &published.version);
         for package in &published.packages {
@@ -296,7 +296,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         }
     }
 
-    /// A failure that names both stores, the one where it happened first.
+    /// Builds a failure that names both stores, first the one where it happened.
     fn failure(&self, version: &Version, error: Error) -> Failure {
         let (from, to) = (&self.from.repo, &*self.to);
         let (at, platform, problem) = match error {

@@ -1,4 +1,4 @@
-//! A version as it lies in the store that is copied from, read and judged.
+//! A version in the source store, read and verified.
 
 use crate::blob::{BlobSource as _, Memory};
 use crate::digest::Digest;
@@ -14,19 +14,19 @@ use crate::version::Version;
 
 use super::error::Error;
 
-/// One version with everything that its tags lead to.
+/// One version, with every document that its tags refer to.
 #[derive(Debug)]
 pub(super) struct StoredVersion<B> {
     pub(super) index: Content<Expected>,
     pub(super) evidence: Option<Content<Expected>>,
-    /// What all of it is to clients.
+    /// The version as a verified release.
     pub(super) release: Verified<Release<B>>,
-    /// The manifests that the index has for platforms, by their digests as they are written.
+    /// The digests of the platform manifests, as the index spells them.
     manifests: Vec<String>,
 }
 
 impl<B> StoredVersion<B> {
-    /// Reads a version down to its last document, and judges it.
+    /// Reads a version with all of its documents, and verifies it.
     pub(super) async fn read<S: ReadStore<Blob = B>>(
         from: &StoredProvider<S>,
         version: &Version,
@@ -54,7 +54,7 @@ impl<B> StoredVersion<B> {
         })
     }
 
-    /// Why this is refused where nothing may come along that no signature is about.
+    /// The problem if the version contains documents or blobs that no signature covers; the caller decides whether to refuse it.
     pub(super) fn unproven(&self) -> Option<Problem> {
         let contents = std::iter::once(&self.index).chain(&self.evidence);
         let (documents, blobs): (Vec<_>, Vec<_>) = contents
@@ -76,7 +76,7 @@ impl<B> StoredVersion<B> {
     }
 }
 
-/// The blobs that are neither packages, nor documents of the evidence, nor the empty config: nothing proves them.
+/// The blobs that are neither packages, documents of the evidence, nor the empty config: no signature covers them.
 pub(super) fn unproven<B>(content: &Content<Expected>, release: &Release<B>) -> Vec<Expected> {
     let proven: Vec<Expected> = at_hand(release)
         .iter()
@@ -90,7 +90,7 @@ pub(super) fn unproven<B>(content: &Content<Expected>, release: &Release<B>) -> 
         .collect()
 }
 
-/// What was read already of the evidence, and the empty config.
+/// The blobs whose bytes are already in memory: the documents of the evidence, and the empty config.
 fn at_hand<B>(release: &Release<B>) -> Vec<Memory> {
     let Release {
         checksums,
@@ -116,7 +116,7 @@ pub(super) fn tags(version: &Version) -> Result<[Tag; 2], Error> {
     }
 }
 
-/// The index of a version, as the destination will have it.
+/// The index of a version, as it will be written to the destination.
 pub(super) async fn artifact<S: ReadStore>(
     from: &StoredProvider<S>,
     version: &Version,
@@ -139,7 +139,7 @@ pub(super) async fn artifact<S: ReadStore>(
     }
 }
 
-/// The evidence of a version, as the destination will have it.
+/// The evidence of a version, as it will be written to the destination.
 pub(super) async fn evidence<S: ReadStore>(
     from: &StoredProvider<S>,
     raw: RawManifest,
@@ -148,7 +148,7 @@ pub(super) async fn evidence<S: ReadStore>(
     content.map_err(Error::unread)
 }
 
-/// What a tag will stand for: by the digest that registries compute, and with the type that layouts write beside it.
+/// A manifest as a tag will refer to it: with the digest that registries compute, and the artifact type that layouts record.
 fn tagged(raw: RawManifest, artifact_type: &str) -> RawManifest {
     RawManifest {
         artifact_type: Some(artifact_type.to_owned()),
@@ -157,7 +157,7 @@ fn tagged(raw: RawManifest, artifact_type: &str) -> RawManifest {
     }
 }
 
-/// The packages of an index, whose manifests are at hand.
+/// The packages of an index, from manifests that were already read.
 fn packages(
     content: &Content<Expected>,
     index: &Index,
@@ -177,8 +177,8 @@ fn packages(
     packages.collect()
 }
 
-/// Content as it is published: without the packages, and with the bytes of what was read already. The empty config is not read at
-/// all: some tools name it and leave it out.
+/// The content to publish: without the packages, and with the bytes that were already read. The empty config is not read, since
+/// some tools refer to it without storing it.
 pub(super) fn without_packages<S: ReadStore>(
     content: &Content<Expected>,
     release: &Release<S::Blob>,
