@@ -1,4 +1,4 @@
-//! Content: everything that a tag leads to, except packages.
+//! Content: every manifest and blob that a tag refers to, directly or indirectly, except packages.
 
 use std::collections::HashSet;
 
@@ -7,41 +7,41 @@ use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
 use crate::release::Expected;
 use crate::store::{At, Error, ReadStore, Repo, RepoMut, WriteStore};
 
-/// The most bytes of documents that a tag may lead to, since all of them are held at once. Those of a provider for a dozen
-/// platforms have some ten thousand.
+/// The most bytes of documents that a tag may refer to, since all of them are held in memory at once. Those of a provider for a
+/// dozen platforms have some ten thousand.
 const LARGEST: u64 = 16 << 20;
-/// The most documents and blobs that a tag may lead to, since each costs a request. An index of 200 platforms leads to 600.
+/// The most documents and blobs that a tag may refer to, since each costs a request. An index of 200 platforms refers to 600.
 const MOST: usize = 4_000;
 
-/// A document that a tag stands for, and what it leads to.
+/// A document that a tag refers to, with everything below it except packages.
 #[derive(Clone, Debug)]
 pub(crate) struct Content<L> {
-    /// The document that the tag stands for.
+    /// The document that the tag refers to.
     pub(crate) root: RawManifest,
-    /// The documents below it, each after all that it leads to.
+    /// The documents below it; each comes after the documents that it refers to.
     pub(crate) manifests: Vec<RawManifest>,
-    /// The blobs below it, each once.
+    /// The blobs below it, without duplicates.
     pub(crate) blobs: Vec<L>,
 }
 
-/// A blob that is no package.
+/// A blob that is not a package.
 #[derive(Clone, Debug)]
 pub(crate) enum Blob<B> {
-    /// The empty config, or a document of the evidence: its bytes were read already.
+    /// The empty config, or a document of the evidence. Its bytes are already in memory.
     Read {
         /// The bytes.
         bytes: Memory,
-        /// The same blob in the store that it comes from, which may be able to share it.
+        /// The same blob in the source store, which the destination may be able to mount or link.
         stored: Option<B>,
-        /// Whether the destination probably has it: then looking for it costs less than sending it.
+        /// Whether the destination probably has it. Checking for it first is then cheaper than sending it.
         is_likely_there: bool,
     },
-    /// What another tool put beside the packages. Nothing proves it.
+    /// A blob that another tool added beside the packages. No signature covers it.
     Unproven(B),
 }
 
 impl<L> Content<L> {
-    /// A document with nothing below it that is not there already.
+    /// A document alone, for an index whose packages and manifests the destination already has.
     pub(crate) fn of(root: RawManifest) -> Self {
         Self {
             root,
@@ -51,17 +51,17 @@ impl<L> Content<L> {
     }
 }
 
-/// What to do next on the way through the documents.
+/// The next step of the depth-first traversal.
 enum Step {
     Enter(Descriptor),
     Leave(RawManifest),
 }
 
 impl Content<Expected> {
-    /// Reads every document below this one. Whatever is missing or damaged is found here, except blobs.
+    /// Reads every document below this one. Missing or damaged documents are errors; blobs are listed and not read.
     ///
     /// # Errors
-    /// The store's, a document that is missing or damaged, or more of them than are held at once.
+    /// The store fails, a document is missing or damaged, or there are more documents or bytes than the limits allow.
     pub(crate) async fn read<S: ReadStore>(
         repo: &Repo<S>,
         root: RawManifest,
@@ -103,7 +103,7 @@ impl Content<Expected> {
             let document = repo.manifest(At::Entry(&entry)).await?;
             let digest = expected.digest;
             let document = RawManifest {
-                // Clients ask for the media type that the index names.
+                // The index names the media type that clients request.
                 media_type: entry.media_type,
                 ..document.ok_or(Error::Missing { what, digest })?
             };
@@ -114,17 +114,17 @@ impl Content<Expected> {
         Ok(content)
     }
 
-    /// The document that an entry of the index points at.
+    /// The document that an index entry refers to.
     pub(crate) fn document(&self, entry: &Descriptor) -> Option<&RawManifest> {
         let mut documents = self.manifests.iter();
         documents.find(|document| document.expected.digest.to_string() == entry.digest)
     }
 }
 
-/// Whether a repository has everything that a tag leads to; blobs are judged by their size.
+/// Whether a repository has everything that a tag refers to. Blobs are checked by their size only.
 ///
 /// # Errors
-/// The store cannot tell.
+/// The store cannot be read.
 pub(crate) async fn is_whole<S: WriteStore>(repo: &RepoMut<S>, tag: &Tag) -> Result<bool, Error> {
     if repo.keeps_whole() {
         return Ok(true);
@@ -147,17 +147,17 @@ pub(crate) async fn is_whole<S: WriteStore>(repo: &RepoMut<S>, tag: &Tag) -> Res
     Ok(true)
 }
 
-/// The parts of a document, the first one last.
+/// The parts of a document, in reverse order.
 fn below(document: &RawManifest) -> Result<Vec<Step>, Error> {
     let what = Part::Manifest;
     let parts = parts(&document.bytes).map_err(|source| Refusal::unread(what, source))?;
-    // A descriptor without a digest, as the absent config of some tools, leads nowhere.
+    // Some tools write a descriptor without a digest for an absent config. It refers to nothing.
     let parts = parts.into_iter().filter(|part| !part.digest.is_empty());
     Ok(parts.rev().map(Step::Enter).collect())
 }
 
 impl<B> Blob<B> {
-    /// Bytes that were made here.
+    /// Bytes that tfoci generated.
     pub(crate) fn new(bytes: impl Into<bytes::Bytes>, is_likely_there: bool) -> Self {
         Self::Read {
             bytes: Memory::new(bytes),

@@ -1,4 +1,4 @@
-//! Why a version is not published, and on which side.
+//! Why a version was not published, and whether the source or the destination caused it.
 
 use crate::blob;
 use crate::digest::Digest;
@@ -7,32 +7,32 @@ use crate::outcome::Problem;
 use crate::platform::Platform;
 use crate::store::{self, PutError};
 
-/// Why a version is not published.
+/// Why a version was not published.
 #[derive(Debug)]
 pub enum Error {
-    /// What the repository holds forbids it, or its store fails.
+    /// The repository's content forbids it, or its store fails.
     Destination(Problem),
-    /// The source of a package, or of another blob, does not give the right bytes.
+    /// The source of a package or another blob fails, or gives wrong bytes.
     Source(Undelivered),
 }
 
-/// A blob that its source does not give as it was promised.
+/// A blob whose source fails or gives wrong bytes.
 #[derive(Debug)]
 pub struct Undelivered {
-    /// What the blob is.
+    /// The part of the artifact that the blob is.
     pub what: Part,
-    /// The package, if it is one.
+    /// The package, if the blob is one.
     pub package: Option<PackageName>,
-    /// What the blob should be.
+    /// The expected digest.
     pub digest: Digest,
     /// What is wrong.
     pub source: blob::Error,
 }
 
-/// What a package is called.
+/// The name of a package in messages.
 #[derive(Clone, Debug)]
 pub struct PackageName {
-    /// What it is built for.
+    /// The platform that it is built for.
     pub platform: Platform,
     /// Its file name.
     pub file_name: String,
@@ -45,7 +45,7 @@ impl<P: Into<Problem>> From<P> for Error {
 }
 
 impl Error {
-    /// Why a blob did not get into a store.
+    /// Converts the failure of writing a blob.
     pub(super) fn of_blob(
         error: PutError,
         undelivered: impl Fn(blob::Error) -> Undelivered,
@@ -58,7 +58,7 @@ impl Error {
 }
 
 impl Undelivered {
-    /// The problem that this is for the source of a package.
+    /// The problem to report for the source of the blob.
     pub(crate) fn into_problem(self) -> Problem {
         let Self {
             package,

@@ -1,16 +1,17 @@
-//! What becomes of the evidence when a release is published.
+//! Decides which evidence a version has after publishing.
 //!
 //! | in the store | outcome |
 //! | --- | --- |
 //! | none | the release's evidence is written |
-//! | it proves every zip of the index by the rule for the provider, no less firmly than the release's, and by the same key | it is kept |
-//! | it proves every zip, but only by checksums or by another key, and the release is signed | the release's, if that covers every zip too |
-//! | it does not prove every zip, or not by the rule, or cannot be read | the release's, if that does and is not weaker; else refused |
+//! | proves every zip of the index under the rule, with the release's key and no weaker status | it is kept |
+//! | proves every zip, but only by checksums or by another key, and the release is signed | the release's, if it covers every zip too |
+//! | cannot be read, breaks the rule, or does not prove every zip | the release's, if it proves all and is not weaker; else an error |
 //!
-//! Weaker evidence is written only by `--existing replace` where the policy accepts it, and that is said; see [`super::existing`].
+//! Weaker evidence is written only with `--existing replace` and only if the policy accepts it; tfoci then prints a warning. See
+//! [`super::existing`].
 //!
-//! Some registries take only what they know, and evidence is not among it. That never stops the provider: it is published
-//! without, and its user is told that readers will see `unverified`.
+//! Some registries accept only known media types, and so refuse evidence. tfoci then publishes the provider without it, and
+//! warns that readers will see `unverified`.
 
 use super::existing::{Candidate, Decision, ExistingEvidence};
 use super::{
@@ -23,20 +24,19 @@ use crate::oci::{Evidence, Part};
 use crate::release::Document;
 use crate::store;
 
-/// What evidence must prove, and where.
+/// The repository's tags, and the zips that evidence must prove.
 pub(super) struct Question<'a> {
     /// The names of the repository's tags.
     pub(super) tags: &'a BTreeSet<String>,
-    /// The packages with which existing evidence is read: it is evidence of these, or of nothing.
+    /// The packages to verify existing evidence with.
     pub(super) packages: Vec<Package<()>>,
-    /// The zips that evidence must cover besides.
+    /// Further zips that evidence must cover.
     pub(super) zips: Vec<(Platform, Digest)>,
-    /// Whether the release's evidence is preferred to that of the same firmness.
+    /// Whether the release's evidence replaces existing evidence of the same status.
     pub(super) is_preferred: bool,
 }
 
-/// Compares the release's evidence with that which the repository has. Gives what to write, if anything, and what the user should
-/// know.
+/// Compares the release's evidence with the repository's. Returns the evidence to write, if any, and a warning for the user.
 pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     question: Question<'_>,
@@ -65,7 +65,7 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     let was = existing_evidence.as_ref().map(|one| one.at);
     let intact = existing_evidence.as_ref().filter(|one| one.is_intact);
     let intact = intact.map(|one| one.at);
-    // What comes from another store may be bare, and must not stand beside evidence that does not cover it.
+    // A release from another store may have no evidence. Then existing evidence must cover all zips.
     let candidate = release.checksums.is_some().then(|| Candidate {
         authentication: release.authentication(),
         covers: release.covers(zips.iter().map(|(platform, zip)| (platform, zip))),
@@ -89,14 +89,14 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
         Some(content) => content.clone(),
         None => content(release, tags)?,
     };
-    // A store that refuses evidence need not be sent any again; to say so once is enough.
+    // If the store has refused evidence before, do not send it again; one warning is enough.
     let may_stay_away = was.is_none() && !to.takes_evidence();
     let is_there = intact == Some(content.root.expected.digest);
     let target = (!is_there && !may_stay_away).then_some(Target { tag, was, content });
     Ok((target, decision.warning()))
 }
 
-/// The evidence of a release, as it is written here.
+/// The evidence that tfoci writes for a release.
 fn content<B>(
     release: &Verified<Release<B>>,
     tags: &BTreeSet<String>,
@@ -114,7 +114,7 @@ fn content<B>(
     let has_shared = has_version || has_evidence(tags);
     let documents = evidence.documents().map(|(media_type, bytes)| {
         let is_likely_there = match media_type {
-            // Every version by the same author has the same.
+            // All versions that are signed with the same key share this document.
             KEYS => has_shared,
             _ => has_version,
         };
@@ -128,17 +128,17 @@ fn content<B>(
     })
 }
 
-/// Whether there are versions with evidence: then what all of them share is there too.
+/// Whether any version has evidence. Then the repository also has the blobs that all evidence shares.
 pub(super) fn has_evidence(tags: &BTreeSet<String>) -> bool {
     let is_evidence = |name: &String| Tag::parse(name).is_ok_and(|tag| tag.is_evidence());
     tags.iter().any(is_evidence)
 }
 
-/// Leaves out evidence if it is the kind of thing that the store does not take, and gives the refusal back. Where there is other
-/// evidence, that would be left to prove something else.
+/// Leaves the evidence out if the store does not accept evidence, and returns the store's refusal. If the repository
+/// has other evidence, this is an error: that evidence would stay, and may not prove the new index.
 ///
 /// # Errors
-/// The store's, if it cannot be left out.
+/// The store's error, if the evidence cannot be left out.
 pub(super) fn leave_out<B>(
     publication: &mut Publication<B>,
     error: store::Error,
@@ -156,7 +156,7 @@ pub(super) fn leave_out<B>(
     }
 }
 
-/// What the user should know about a registry that does not take evidence.
+/// The warning for a registry that does not accept evidence.
 pub(super) fn refusal(error: &store::Error) -> Option<String> {
     let store::Error::Unwelcome {
         host,

@@ -1,7 +1,7 @@
-//! Evidence that a store has already: what it proves, and whether other evidence may take its place.
+//! Evidence that a repository already has: what it proves, and whether other evidence may replace it.
 //!
-//! Evidence never becomes weaker: `signed` is above `checksum`, and that is above none. What cannot be read, or does not verify, counts
-//! as what its parts were meant for, so that nobody gains by damaging a signature.
+//! Evidence never becomes weaker: `signed` ranks above `checksum`, which ranks above no evidence. Evidence that cannot be read or does
+//! not verify ranks as its parts suggest, so that an attacker gains nothing by damaging a signature.
 
 use std::time::SystemTime;
 
@@ -16,22 +16,22 @@ use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule};
 use crate::version::Version;
 
-/// What evidence must show in the store that is written to.
+/// What stored evidence must prove.
 #[derive(Clone, Debug, Default)]
 pub struct EvidencePolicy {
     /// The rule for the provider.
     pub rule: Rule,
-    /// Whether less than a pinned key is refused.
+    /// Whether a release is refused unless a pinned key vouches for it.
     pub require_pinned: bool,
-    /// Whether the user's policy accepts releases without a signature: then `--existing replace` may make evidence weaker.
+    /// Whether the user's policy accepts releases without a signature. Then `--existing replace` may make evidence weaker.
     pub allows_less: bool,
-    /// Whether evidence is read even where nothing else of the version changes.
+    /// Whether evidence is read even if nothing else of the version changes.
     pub always: bool,
 }
 
 impl EvidencePolicy {
-    /// The policy of commands that bring releases from their origins. A missing signature is no reason to replace evidence: how firm it
-    /// is decides that.
+    /// The policy of commands that publish releases from their origins. It accepts stored evidence without a signature: whether that is
+    /// replaced depends on its status.
     pub fn of_writing(rule: &Rule) -> Self {
         Self {
             allows_less: rule.unsigned == Unsigned::Allow,
@@ -47,7 +47,7 @@ impl EvidencePolicy {
     /// Checks a release against the rule.
     ///
     /// # Errors
-    /// It does not verify, or no pinned key vouches for it although one is required.
+    /// The release does not verify, or a pinned key is required and none vouches for it.
     pub async fn check<L>(
         &self,
         release: Release<L>,
@@ -66,20 +66,20 @@ impl EvidencePolicy {
     }
 }
 
-/// Evidence that a store has.
+/// The evidence of a version in the repository.
 #[derive(Debug)]
 pub(super) struct ExistingEvidence {
-    /// What its tag stands for.
+    /// The digest that its tag refers to.
     pub(super) at: Digest,
-    /// Whether all of it can be read.
+    /// Whether its manifest and all documents can be read.
     pub(super) is_intact: bool,
-    /// The most that it may prove: other evidence must prove as much.
+    /// The highest status that it may have; a replacement must have at least this one.
     claim: Claim,
-    /// What it proves.
+    /// The verified evidence, or why it does not verify.
     proof: Result<Verified<Release<()>>, Problem>,
 }
 
-/// What evidence may prove.
+/// The status that evidence may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
     Known(Status),
@@ -87,35 +87,35 @@ enum Claim {
     Unknown,
 }
 
-/// Evidence that may take the place of what is there.
+/// The release's evidence, which may replace the repository's.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
-    /// What it proves.
+    /// The status and key of the release.
     pub(super) authentication: &'a Authentication,
-    /// Whether it proves every zip of the index to be.
+    /// Whether it proves every zip of the index to write.
     pub(super) covers: Result<(), trust::Error>,
-    /// Whether it is preferred to evidence of the same firmness.
+    /// Whether it replaces existing evidence of the same status.
     pub(super) is_preferred: bool,
 }
 
-/// What becomes of the evidence that is there.
+/// What to do with the existing evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// It stays.
+    /// Keep it.
     Keep,
-    /// The other evidence takes its place.
+    /// Replace it.
     Replace,
-    /// The same, although the other proves less.
+    /// Replace it, although the new evidence proves less.
     Weaken {
-        /// What it may have proved; `None` if nobody can tell.
+        /// The status that it may have had; `None` if unknown.
         from: Option<Status>,
-        /// What the other proves.
+        /// The status of the new evidence.
         to: Status,
     },
 }
 
 impl ExistingEvidence {
-    /// Reads the evidence of a version, and checks what it proves about `packages`; `None` if there is none.
+    /// Reads the evidence of a version, and verifies `packages` with it; `None` if there is none.
     pub(super) async fn read<S: WriteStore>(
         repo: &RepoMut<S>,
         (provider, version): (&ProviderAddr, &Version),
@@ -142,7 +142,7 @@ impl ExistingEvidence {
                     proof: Err(Problem::Unreadable(error)),
                 }));
             }
-            // What cannot be read just now may prove more than what is to take its place.
+            // Evidence that cannot be read at the moment may prove more than its replacement.
             Err(error) => return Err(error.into()),
         };
         let claim = Claim::of(stored.evidence.clone());
@@ -160,10 +160,10 @@ impl ExistingEvidence {
         }))
     }
 
-    /// Compares it with what is offered; `zips` are those of the index to be.
+    /// Compares the existing evidence with the candidate; `zips` are those of the index to write.
     ///
     /// # Errors
-    /// It does not prove the packages, and nothing is offered that may take its place.
+    /// It does not prove the zips, and there is no candidate that may replace it.
     pub(super) fn against(
         self,
         candidate: Option<Candidate<'_>>,
@@ -184,7 +184,7 @@ impl ExistingEvidence {
         let offered = candidate.authentication;
         if let Ok(stored) = &proven {
             let is_as_firm = stored.status == offered.status;
-            // Two good signatures by different keys: the one that was checked just now counts.
+            // If different keys made two good signatures, the release's counts: it was verified just now.
             let has_same_key = stored.fingerprint == offered.fingerprint;
             let stays = stored.status > offered.status && !may_weaken
                 || is_as_firm && has_same_key && !candidate.is_preferred && !replaces
@@ -222,7 +222,7 @@ impl ExistingEvidence {
 }
 
 impl Claim {
-    /// What evidence with these parts is meant to prove.
+    /// The status that evidence with these parts would have if it verified.
     fn of<D>(evidence: Evidence<D>) -> Self {
         let Evidence {
             checksums,
@@ -246,7 +246,7 @@ impl Claim {
 }
 
 impl Decision {
-    /// What the user should know.
+    /// The warning for the user.
     pub(super) fn warning(self) -> Option<String> {
         let Self::Weaken { from, to } = self else {
             return None;

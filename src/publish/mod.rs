@@ -1,17 +1,17 @@
-//! Publishing: a verified release becomes an artifact in a repository.
+//! Publishing: writes a verified release to a repository.
 //!
-//! This is the only code that uploads, moves tags, sweeps, counts and reports, whatever the release comes from:
+//! This is the only code that uploads, moves tags, sweeps, counts and reports, whichever command the release comes from:
 //!
-//! 1. A **plan** is made from what the repository has. It gives a `Publication`: the packages to deliver, the documents
-//!    and manifests below the index and the evidence, and the tags to move. A release is merged into what is there; a version that
-//!    another store has is taken over byte for byte where its tag is free. A dry run ends here.
-//! 2. It is **carried out**: packages and other blobs come side by side, then manifests, children first.
-//! 3. The **tags** move last, so that nothing is visible before all of it is there. If another writer moved one in the meantime, a
-//!    new plan is made from what is there now. What earlier attempts brought is neither sent again nor forgotten in the report.
+//! 1. tfoci compares the release with the repository and makes a **plan**, the `Publication`: the packages to deliver, the documents
+//!    and manifests below the index and the evidence, and the tags to move. A release is merged into the existing version; a version
+//!    of another store is copied byte for byte if its tag is free. A dry run ends here.
+//! 2. The plan is **carried out**: packages and other blobs are written concurrently, then manifests, children first.
+//! 3. The **tags** move last, so that a version becomes visible only when it is complete. If another writer moved one of them in
+//!    the meantime, tfoci plans again from the new state. What earlier attempts delivered is not sent again, and stays in the report.
 //!
 //! # Why versions are immutable
-//! Lock files pin the digests of zips. A version whose zip changes breaks every one of them, so another zip for a
-//! platform is refused unless `replace` is asked for. More platforms for a version are welcome.
+//! Lock files pin the digests of zips. Changing a zip of a version breaks every one of them, so publishing another zip for the
+//! same platform is an error without `replace`. Adding platforms to a version is allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -43,60 +43,60 @@ pub use existing::EvidencePolicy;
 use publication::{Publication, Target};
 use transfer::Brought;
 
-/// How often a publication is planned again because another writer moved a tag.
+/// How many times a publication is planned when another writer keeps moving its tags.
 const ATTEMPTS: u32 = 8;
 
-/// What to do about a version that is there.
+/// What to do with a version that the repository already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// Add what is missing; refuse another zip for a platform.
     #[default]
     Merge,
-    /// Refuse.
+    /// Fail.
     Fail,
-    /// Put this release in its place, and write again whatever has other bytes than it should.
+    /// Replace the version with this release, and write damaged blobs again.
     Replace,
 }
 
 /// How to publish.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to do about a version that is there.
+    /// What to do with a version that the repository already has.
     pub existing: Existing,
-    /// Further annotations of an index that is written.
+    /// Additional annotations for the index, if one is written.
     pub annotations: BTreeMap<String, String>,
     /// Whether to stop after the plan.
     pub dry_run: bool,
     /// How many packages are transferred at once.
     pub jobs: usize,
-    /// The time by which keys are judged, those of evidence in the store too.
+    /// The time used to decide whether a key has expired, for stored evidence too.
     pub now: SystemTime,
-    /// What evidence in the store must show.
+    /// What stored evidence must prove.
     pub evidence_policy: EvidencePolicy,
 }
 
-/// What was read of a repository before. If it is no longer true when a tag is moved, the tag does not move, and everything is
-/// read again.
+/// What an earlier step read of the repository. If it is out of date when a tag is moved, the tag does not move, and everything
+/// is read again.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
-    /// The names of its tags.
+    /// The names of the tags.
     pub tags: &'a BTreeSet<String>,
-    /// What the version's tag stands for, if that was read.
+    /// The index that the version's tag refers to, if it was read.
     pub index: Option<&'a RawManifest>,
 }
 
-/// What is published.
+/// The release to publish, with the documents that another store has for it.
 pub struct Edition<'a, B> {
     release: &'a Verified<Release<B>>,
-    /// The index of another store, with everything below it but packages. Where the tag is free it is taken over as it is.
+    /// The index of another store and everything below it except packages. It is copied unchanged if the tag is free.
     index: Option<Content<Blob<B>>>,
-    /// The evidence of another store. If any is written, it is this.
+    /// The evidence of another store. If evidence is written, it is this.
     evidence: Option<Content<Blob<B>>>,
     snapshot: Option<Snapshot<'a>>,
 }
 
 impl<'a, B> Edition<'a, B> {
-    /// A release whose index and evidence are written here.
+    /// A release for which tfoci writes the index and the evidence itself.
     pub fn of(release: &'a Verified<Release<B>>) -> Self {
         Self {
             release,
@@ -106,14 +106,14 @@ impl<'a, B> Edition<'a, B> {
         }
     }
 
-    /// With what was read of the repository before.
+    /// Adds what was already read of the repository.
     #[must_use]
     pub fn with_snapshot(mut self, snapshot: Snapshot<'a>) -> Self {
         self.snapshot = Some(snapshot);
         self
     }
 
-    /// With the documents by which another store has it.
+    /// Adds the index and the evidence of another store.
     #[must_use]
     pub(crate) fn with_originals(
         mut self,
@@ -129,17 +129,18 @@ impl<'a, B> Edition<'a, B> {
     }
 }
 
-/// Publishes a release. What a snapshot of the repository tells is not asked for again.
+/// Publishes a release. What the edition's snapshot contains is not requested again.
 ///
 /// # Errors
-/// What is there forbids it, the store fails, or the bytes of a package are not those that were verified. Then no tag was moved.
+/// The existing version forbids it, the store fails, or the bytes of a package are not those that were verified. The version's tag
+/// has then not moved; the tag of its evidence may have.
 pub async fn publish<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     to: &RepoMut<S>,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Error> {
-    // A version that no tag can spell must not leave so much as a lock file.
+    // A version that cannot be written as a tag must not create anything, not even a lock file.
     Tag::of_evidence(&edition.release.version)?;
     let _lock = match options.dry_run {
         true => None,
@@ -177,14 +178,14 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
             if publication.sweeps
                 && let Err(error) = to.sweep().await
             {
-                // The version is published by then.
+                // A warning only: the version is already published.
                 warn(format!("what was replaced is not removed: {error}"));
             }
             return Ok(report(edition, &publication, to, brought, options));
         }
-        // What was told once is not told again.
+        // Do not report the same transfers again.
         events = Arc::new(());
-        // Two writers get along at once; more of them only if they do not all come back at the same time.
+        // Two writers can retry immediately; more than two need a backoff that keeps them from retrying in step.
         if let Some(earlier) = attempt.checked_sub(1) {
             tokio::time::sleep(http::backoff(earlier)).await;
         }
@@ -192,8 +193,8 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
     Err(Problem::Contended { attempts: ATTEMPTS }.into())
 }
 
-/// Finds out whether a store takes the evidence that a version there lacks: it may have been refused before, and then its
-/// documents need not be sent again. Written by its digest alone it is not visible.
+/// Finds out whether the store accepts evidence for an existing version that has none. If the store refused the evidence before,
+/// this avoids sending its documents again. The manifest is written by digest only, so that it is not visible.
 async fn probe<S: WriteStore, B>(
     publication: &mut Publication<B>,
     to: &RepoMut<S>,
@@ -207,12 +208,12 @@ async fn probe<S: WriteStore, B>(
     }
     match to.put_manifest(&evidence.content.root).await {
         Err(error) if error.is_unwelcome() => Ok(Some(evidence::leave_out(publication, error)?)),
-        // Its documents may be missing; whatever else is wrong comes up again.
+        // The store may refuse the manifest because its documents are missing; other errors will occur again later.
         _ => Ok(None),
     }
 }
 
-/// Moves the tags, the version's last. Evidence that the store does not take is left out and given back as its refusal.
+/// Moves the tags, the version's tag last. If the store does not accept the evidence, it is left out and the refusal is returned.
 async fn move_tags<S: WriteStore, B>(
     publication: &mut Publication<B>,
     to: &RepoMut<S>,
@@ -225,7 +226,7 @@ async fn move_tags<S: WriteStore, B>(
         }
         let moved = to.tag(&moves).await;
         match moved {
-            // Nothing was moved yet: the evidence comes first.
+            // No tag has moved yet, because the evidence comes first.
             Err(error) if error.is_unwelcome() => {
                 refused = Some(evidence::leave_out(publication, error)?);
             }
@@ -244,7 +245,7 @@ fn report<S: WriteStore, B>(
     let Target { tag, content, .. } = &publication.index;
     let digest = content.root.expected.digest;
     let status = match publication.change() {
-        // A package that seemed to be there was damaged.
+        // A package that seemed to be present was damaged and was written again.
         Change::Present if brought.is_anything() => Change::Updated,
         change => change,
     };

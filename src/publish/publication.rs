@@ -1,46 +1,46 @@
-//! A publication: what is to be written of a version, known before anything is.
+//! A publication: everything to write for a version, decided before anything is written.
 
 use super::{Blob, Change, Content, Digest, Tag};
 use crate::store::Move;
 
-/// What is to be written of a version.
+/// What to write for a version.
 #[derive(Debug)]
 pub(super) struct Publication<B> {
-    /// The version's tag, and its index.
+    /// The version's tag and its index.
     pub(super) index: Target<B>,
     /// Whether the version's tag moves.
     pub(super) moves_index: bool,
-    /// The tag of the evidence, and the evidence; `None` where the repository keeps what it has.
+    /// The tag of the evidence and the evidence to write; `None` if the repository keeps what it has.
     pub(super) evidence: Option<Target<B>>,
-    /// Whether each package of the release is delivered, in its order. One that is not delivered is there.
+    /// For each package of the release, in order, whether to deliver it. The repository already has the others.
     pub(super) delivers: Vec<bool>,
-    /// Whether anything but evidence is missing, as far as could be told without reading packages.
+    /// Whether anything other than evidence is missing, as far as tfoci can tell without reading packages.
     pub(super) is_incomplete: bool,
-    /// Whether what nothing leads to is removed: after a replacement, and after one that was killed before it came to this.
+    /// Whether to remove unreferenced blobs afterwards: after a replacement, or after an earlier one that was killed before this step.
     pub(super) sweeps: bool,
-    /// What the user should know before it is carried out.
+    /// A warning to show before anything is written.
     pub(super) warning: Option<String>,
 }
 
-/// A tag, and what it will stand for.
+/// A tag, and the content to write for it.
 #[derive(Debug)]
 pub(super) struct Target<B> {
     pub(super) tag: Tag,
-    /// What the tag stands for now.
+    /// The digest that the tag refers to now.
     pub(super) was: Option<Digest>,
-    /// What it will stand for. What of it is known to be there is left out.
+    /// The new content. Parts that the repository is known to have are left out.
     pub(super) content: Content<Blob<B>>,
 }
 
 impl<B> Publication<B> {
-    /// The tags that move, the version's last.
+    /// The tag moves, the version's tag last.
     pub(super) fn moves(&self) -> Vec<Move<'_>> {
         let evidence = self.evidence.as_ref().map(Target::as_move);
         let index = self.moves_index.then(|| self.index.as_move());
         evidence.into_iter().chain(index).collect()
     }
 
-    /// What carrying it out comes to.
+    /// The status to report for the version.
     pub(super) fn change(&self) -> Change {
         match self.index.was {
             None => Change::Copied,

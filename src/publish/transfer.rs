@@ -1,4 +1,4 @@
-//! Transfer: everything below the tags comes into the repository.
+//! Writes everything below the tags to the repository.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::jobs;
 use crate::oci::{self, Descriptor, Part};
 use crate::store::{Put, PutError};
 
-/// How many manifests or documents are written at once: an index may name hundreds.
+/// How many manifests or documents are written at once. An index may refer to hundreds.
 const CONCURRENT_WRITES: usize = 8;
 
-/// What became of the packages of a release, and of blobs beside them, in all attempts together.
+/// The outcome for the packages of a release and for other blobs, over all attempts.
 #[derive(Debug, Default)]
 pub(super) struct Brought {
-    /// For each package, in the order of the release.
+    /// The outcome of each package, in the order of the release.
     pub(super) packages: Vec<Transfer>,
-    /// Blobs that nothing proves.
+    /// The blobs that no signature covers.
     beside: Vec<(Expected, Transfer)>,
 }
 
 impl Brought {
-    /// Brings everything below the tags of a publication.
+    /// Writes everything below the tags of a publication.
     pub(super) async fn bring<S: WriteStore, B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
@@ -47,7 +47,7 @@ impl Brought {
         Ok(())
     }
 
-    /// Finds out what [`Brought::bring`] would do. A package may have arrived before its index did.
+    /// Finds out what [`Brought::bring`] would do. An interrupted run may have written packages without moving the tag.
     pub(super) async fn foresee<S: WriteStore, B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
@@ -74,13 +74,13 @@ impl Brought {
         Ok(())
     }
 
-    /// Whether any package was brought.
+    /// Whether any package was written, or would be.
     pub(super) fn is_anything(&self) -> bool {
         let mut packages = self.packages.iter();
         packages.any(|transfer| *transfer != Transfer::Present)
     }
 
-    /// How many bytes were written of packages and of blobs beside them.
+    /// The bytes that were written of packages and of other blobs.
     pub(super) fn bytes<B>(&self, release: &Release<B>) -> u64 {
         let packages = release.packages.iter().zip(&self.packages);
         let copied = packages.filter(|(_, transfer)| **transfer == Transfer::Copied);
@@ -88,7 +88,7 @@ impl Brought {
         copied + self.beside().map_or(0, |beside| beside.moved)
     }
 
-    /// The blobs that nothing proves, if there are any.
+    /// The counts of blobs that no signature covers, if there are any.
     pub(super) fn beside(&self) -> Option<Beside> {
         let mut beside = Beside::default();
         for (expected, transfer) in &self.beside {
@@ -97,7 +97,7 @@ impl Brought {
         beside.if_any()
     }
 
-    /// What is present now may have been brought by an earlier attempt.
+    /// Adds the outcome of an attempt. A package that is present now may have been written by an earlier attempt: then that one counts.
     fn add_packages(&mut self, now: Vec<Transfer>) {
         let mut earlier = std::mem::take(&mut self.packages).into_iter();
         let join = |now| match earlier.next() {
@@ -107,7 +107,7 @@ impl Brought {
         self.packages = now.into_iter().map(join).collect();
     }
 
-    /// The same of blobs, of which another plan may bring others.
+    /// As [`Brought::add_packages`], for blobs. A new plan may list different blobs.
     fn add_beside(&mut self, now: Vec<(Expected, Transfer)>) {
         for (blob, transfer) in now {
             let mut earlier = self.beside.iter_mut();
@@ -127,7 +127,7 @@ fn planned(is_there: bool) -> Transfer {
     }
 }
 
-/// Delivers the packages that are missing, and tells what became of all of them.
+/// Delivers the missing packages, and reports the outcome of all of them.
 async fn packages<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
@@ -175,7 +175,7 @@ async fn deliver_package<S: WriteStore, B: BlobSource>(
     }
 }
 
-/// Checks the bytes of a package that is there, if nobody has yet.
+/// Checks the bytes of a package that the repository has, unless they were checked before.
 async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, Error> {
     let blob = &package.location;
     if blob.is_unverified() {
@@ -185,12 +185,12 @@ async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, 
     Ok(Transfer::Present)
 }
 
-/// Reads a blob to its end, which proves it.
+/// Reads a blob to its end, which verifies its digest.
 async fn read<B: BlobSource>(blob: &B) -> Result<(), blob::Error> {
     let mut body = proven(blob).await?;
     while let Some(chunk) = body.next().await {
         chunk?;
-        // A local file never waits; without this the task could not be stopped.
+        // Reading a local file never yields; without this the task could not be cancelled.
         tokio::task::consume_budget().await;
     }
     Ok(())
@@ -208,7 +208,7 @@ fn undelivered_package<B>(package: &Package<B>, source: blob::Error) -> Undelive
     }
 }
 
-/// Brings a blob into a repository, and tells how it goes.
+/// Writes a blob to a repository and reports the progress.
 async fn deliver<S: WriteStore, B: BlobSource>(
     watched: &Watched<B>,
     to: &RepoMut<S>,
@@ -221,7 +221,7 @@ async fn deliver<S: WriteStore, B: BlobSource>(
     })
 }
 
-/// Brings the small blobs: the config, and the documents of the evidence. Each is brought once.
+/// Writes the small blobs, the config and the documents of the evidence, each once.
 async fn documents<S: WriteStore, B: BlobSource>(
     publication: &Publication<B>,
     to: &RepoMut<S>,
@@ -244,7 +244,7 @@ async fn documents<S: WriteStore, B: BlobSource>(
                 } => *is_likely_there,
                 Blob::Unproven(_) => true,
             };
-            // What is looked for costs one request more if it is not there, and one less if it is.
+            // Looking for a blob first costs an extra request if it is missing, and saves one if it is there.
             let put = match is_likely_there {
                 true => to.put_blob(&blob).await,
                 false => to.put_new_blob(&blob).await,
@@ -263,7 +263,7 @@ async fn documents<S: WriteStore, B: BlobSource>(
     Ok(())
 }
 
-/// Brings the blobs that nothing proves, and tells of each.
+/// Writes the blobs that no signature covers, and reports each.
 async fn unproven<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
@@ -294,7 +294,7 @@ async fn unproven<S: WriteStore, B: BlobSource>(
     .await
 }
 
-/// Writes manifests, each after those that it leads to: those that lead to blobs alone, several at once.
+/// Writes manifests, children first. Manifests that refer only to blobs are written concurrently.
 async fn manifests<S: WriteStore>(all: &[RawManifest], to: &RepoMut<S>) -> Result<(), Error> {
     for group in all.chunk_by(|_, next| leads_to_blobs_alone(next)) {
         let writes = group.iter().map(|manifest| to.put_manifest(manifest));
@@ -335,7 +335,7 @@ fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Tran
     }
 }
 
-/// Whether a blob can be read from a repository and has the right bytes.
+/// Whether a blob can be read from a repository and its bytes are right.
 pub(super) async fn is_sound<S: WriteStore>(repo: &RepoMut<S>, expected: Expected) -> bool {
     read(&repo.blob(expected)).await.is_ok()
 }

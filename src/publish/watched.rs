@@ -1,4 +1,4 @@
-//! A blob that tells how it is read.
+//! A blob that reports how much of it was read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,14 +28,14 @@ impl<B> Watched<B> {
         }
     }
 
-    /// Whether it was read to its end. If a store has taken it then, its bytes were right.
+    /// Whether the blob was read to its end. If the store then accepted it, its bytes were right.
     pub(super) fn was_read(&self) -> bool {
         self.was_read.load(Ordering::Acquire)
     }
 }
 
 impl<B: BlobSource> Watched<B> {
-    /// Tells that its bytes begin to move.
+    /// Reports that the transfer begins.
     pub(super) fn start(&self) {
         self.reporter.report(Event::Started {
             subject: self.subject.clone(),

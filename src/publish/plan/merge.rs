@@ -1,4 +1,4 @@
-//! The plan that merges a release into what is there.
+//! The plan that merges a release into the version that the repository has.
 
 use crate::oci::{self, EMPTY_BYTES, Index, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
@@ -10,15 +10,15 @@ use crate::publish::{
 };
 use crate::store::{self, Artifact, At};
 
-/// What becomes of one package.
+/// What to do with one package.
 struct Step {
-    /// The manifest that the store shall have; `None` where it has another tool's for the same zip.
+    /// The manifest to write; `None` if the repository has another tool's manifest for the same zip.
     manifest: Option<RawManifest>,
-    /// Whether the store lacks the package, or its manifest.
+    /// Whether the repository lacks the package or its manifest.
     is_missing: bool,
 }
 
-/// Compares a release with what is there; `stored` is what the version's tag stands for, if that was read.
+/// Compares a release with the repository. `stored` is the index that the version's tag refers to, if it was already read.
 pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     (tags, stored): (&BTreeSet<String>, Option<&RawManifest>),
@@ -55,7 +55,7 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     let root = finish(index, release, existing.filter(|_| !changed), options)?;
     let is_other = was != Some(root.expected.digest);
     let moves_index = is_other || damage.is_some();
-    // What cannot be read cannot be merged into; but if this release would have made it, it is made again.
+    // tfoci cannot merge into a damaged index. If the release alone gives that same index, it is written again.
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
@@ -100,11 +100,11 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     })
 }
 
-/// What a tag stands for.
+/// The index that a tag refers to.
 struct Found {
     stored: Option<RawManifest>,
     was: Option<Digest>,
-    /// Why it cannot be read, although the tag stands.
+    /// Why the index cannot be read, although the tag exists.
     damage: Option<store::Error>,
 }
 
@@ -142,7 +142,7 @@ async fn find<S: WriteStore>(
     })
 }
 
-/// What the release is compared with: nothing, if it takes the place of what is there.
+/// The index to compare the release with; `None` if the release replaces it.
 fn to_compare<L>(
     stored: Option<RawManifest>,
     release: &Release<L>,
@@ -159,7 +159,7 @@ fn to_compare<L>(
     }
 }
 
-/// The index of the release by itself.
+/// The index that contains only this release.
 fn alone<L>(release: &Release<L>, options: &Options) -> Result<RawManifest, Problem> {
     let mut index = Index::new(&release.provider, &release.version);
     for package in &release.packages {
@@ -171,19 +171,19 @@ fn alone<L>(release: &Release<L>, options: &Options) -> Result<RawManifest, Prob
 
 fn readable(raw: &RawManifest) -> Result<Index, Problem> {
     let taken = |source| match source {
-        // It may well be a provider's; what it says is not the same for all of its readers.
+        // This may be a provider's index, but its readers do not agree on what it says.
         oci::Refusal::Repeated { .. } => Problem::Store(source.into()),
         source => Problem::Taken { source },
     };
     let index = Index::read(raw).map_err(taken)?;
-    // An index that clients refuse as a whole stays refused after a merge.
+    // Merging does not repair an index that clients refuse as a whole.
     match index.platforms() {
         Ok(_) | Err(oci::Refusal::NoProviders { .. }) => Ok(index),
         Err(source) => Err(Problem::Taken { source }),
     }
 }
 
-/// Decides about one package, and puts it into the index if it is not there. The second value says whether it was put.
+/// Compares one package with the index, and adds it if the platform is missing. The second value tells whether it was added.
 async fn step<S: WriteStore, L>(
     package: &Package<L>,
     to: &RepoMut<S>,
@@ -216,7 +216,7 @@ async fn step<S: WriteStore, L>(
             false,
         ));
     }
-    // The same zip under another name, or another tool's manifest: it stays as it is.
+    // Either the same zip under another name or another tool's manifest: tfoci leaves it unchanged.
     let theirs = to.package(&package.platform, entry).await?;
     let (stored, offered) = (theirs.layer.expected.digest, package.expected.digest);
     if stored != offered {
@@ -236,7 +236,7 @@ async fn step<S: WriteStore, L>(
     ))
 }
 
-/// Whether a blob must be written. Its size tells, unless the version is replaced: then every byte counts.
+/// Whether a blob must be written. A blob of the right size counts as present; if the version is replaced, its bytes are checked too.
 async fn lacks<S: WriteStore>(
     to: &RepoMut<S>,
     expected: &Expected,
@@ -249,7 +249,7 @@ async fn lacks<S: WriteStore>(
     Ok(!there || options.existing == Existing::Replace && !is_sound(to, *expected).await)
 }
 
-/// Whether the config is missing that all of our manifests share. Clients never look at it; tools that copy the artifact do.
+/// Whether the empty config, which all manifests by tfoci refer to, is missing. Clients ignore it; tools that copy the artifact read it.
 async fn lacks_config<S: WriteStore>(
     steps: &[Step],
     to: &RepoMut<S>,
@@ -259,7 +259,7 @@ async fn lacks_config<S: WriteStore>(
     Ok(ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?)
 }
 
-/// The index to be: the stored bytes where nothing is added, however they are written.
+/// The index to write. If nothing is added, these are the stored bytes, even if tfoci would serialize the index differently.
 fn finish<L>(
     mut index: Index,
     release: &Release<L>,
@@ -276,8 +276,8 @@ fn finish<L>(
     Ok(index.write()?)
 }
 
-/// Every zip of the index to be. Those of the release are known: [`step`] compared the index with them. Of any other platform the
-/// manifest is read.
+/// Every zip of the index to write. [`step`] already compared the release's zips with the index; for other platforms this
+/// reads the manifest.
 async fn zips<S: WriteStore, L>(
     release: &Release<L>,
     to: &RepoMut<S>,

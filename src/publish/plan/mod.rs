@@ -1,9 +1,9 @@
-//! Plans: what a repository lacks of a version.
+//! Plans: what has to be written to a repository to publish a version.
 //!
 //! | plan | index |
 //! | --- | --- |
-//! | [`verbatim`] | the index of another store, byte for byte, where the tag is free, stands for it already, or is replaced |
-//! | [`merge`] | the release's packages, and whatever else is there |
+//! | [`verbatim`] | the index of another store, byte for byte, if the tag is free, already refers to it, or is replaced |
+//! | [`merge`] | the release's packages, and the platforms that the repository already has |
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::store;
 mod merge;
 mod verbatim;
 
-/// Compares what is published with what the repository has.
+/// Compares the edition with the repository.
 pub(super) async fn make<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     snapshot: Option<Snapshot<'_>>,

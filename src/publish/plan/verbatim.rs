@@ -1,4 +1,4 @@
-//! The plan that takes over an index of another store byte for byte.
+//! The plan that copies an index of another store byte for byte.
 
 use crate::digest::Digest;
 use crate::oci::Tag;
@@ -10,7 +10,7 @@ use crate::publish::{
 };
 use crate::store;
 
-/// Compares an index with what is there; `None` if other platforms are there, so that it has to be merged.
+/// Compares an index with the repository; `None` if the tag refers to a different index, so that the two have to be merged.
 pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     index: &Content<Blob<B>>,
@@ -28,11 +28,11 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     }
     let is_there = is_same && is_whole(to, &tag).await?;
     let replaces = options.existing == Existing::Replace;
-    // A replacement looks at every byte.
+    // A replacement checks every blob that is already there.
     let delivers = !is_there || replaces;
     let (evidence, warning) = evidence(edition, is_same, tags, to, options).await?;
     Ok(Some(Publication {
-        // A tag whose document is damaged is written again with it.
+        // If anything below the tag is missing or damaged, the index is written again too.
         moves_index: !is_there,
         is_incomplete: !is_there,
         delivers: vec![delivers; edition.release.packages.len()],
@@ -50,7 +50,7 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
     }))
 }
 
-/// What becomes of the evidence: what the other store has is taken over, unless what is there proves as much.
+/// Decides about the evidence: that of the other store is copied, unless the repository's own proves as much.
 async fn evidence<S: WriteStore, B: BlobSource>(
     edition: &Edition<'_, B>,
     is_same: bool,
@@ -74,7 +74,7 @@ async fn evidence<S: WriteStore, B: BlobSource>(
             let question = Question {
                 tags,
                 packages: packages.collect(),
-                // That it covers the packages is part of its proof.
+                // Verifying `packages` already checks every zip.
                 zips: Vec::new(),
                 is_preferred: !is_same,
             };
@@ -86,7 +86,7 @@ async fn evidence<S: WriteStore, B: BlobSource>(
     Ok((target, None))
 }
 
-/// What a tag stands for, if it is among those that were listed.
+/// The digest that a tag refers to; `None` if it is not among the listed tags.
 async fn digest<S: WriteStore>(
     tag: &Tag,
     tags: &BTreeSet<String>,
