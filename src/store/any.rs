@@ -1,4 +1,4 @@
-//! Any store: a closed set, told apart when an address is read.
+//! A store of any kind. The kinds are a closed set, and the store address decides which one it is.
 
 use super::layout::LayoutBlob;
 use super::registry::RegistryBlob;
@@ -12,25 +12,25 @@ use crate::event::Reporter;
 use crate::oci::{RawManifest, Repository, Tag};
 use crate::release::Expected;
 
-/// One of the stores.
+/// A store of any kind.
 #[derive(Clone, Debug)]
 pub enum Store {
-    /// Layouts on disk.
+    /// OCI image layouts on disk.
     Layout(Layout),
-    /// Registries.
+    /// OCI registries.
     Registry(Registry),
 }
 
-/// A blob of one of the stores.
+/// A blob in a store of any kind.
 #[derive(Clone)]
 pub enum StoreBlob {
-    /// A file.
+    /// A file of a layout.
     Layout(LayoutBlob),
     /// A blob of a registry.
     Registry(RegistryBlob),
 }
 
-/// Says the same to whichever store it is.
+/// Calls the same method on whichever variant it is.
 macro_rules! either {
     ($self:expr, $store:ident => $said:expr) => {
         match $self {

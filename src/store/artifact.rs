@@ -1,4 +1,4 @@
-//! What a store holds of a version: its index, its packages, its evidence, and the release that these make.
+//! What a store holds of a version: its index, packages and evidence, and the release that they form.
 
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
@@ -7,27 +7,27 @@ use crate::platform::Platform;
 use crate::release::{Document, KeyRing, Package, Protocols, Release, canonical_file_name};
 use crate::version::Version;
 
-/// A version's index as it is stored and as it reads.
+/// A version's index, both raw and parsed.
 #[derive(Clone, Debug)]
 pub struct Artifact {
-    /// The document.
+    /// The stored document.
     pub raw: RawManifest,
-    /// What it says.
+    /// The parsed index.
     pub index: Index,
 }
 
 /// One platform of an artifact.
 #[derive(Clone, Debug)]
 pub struct StoredPackage {
-    /// What it is built for.
+    /// The platform that it is built for.
     pub platform: Platform,
     /// The entry of the index.
     pub entry: Descriptor,
-    /// What its manifest says.
+    /// The zip's layer in the platform manifest.
     pub layer: Layer,
 }
 
-/// Evidence with its documents, and its manifest.
+/// The manifest and the documents of stored evidence.
 #[derive(Clone, Debug)]
 pub struct StoredEvidence {
     /// The manifest.
@@ -36,8 +36,8 @@ pub struct StoredEvidence {
     pub evidence: Evidence<Vec<u8>>,
 }
 
-/// What a store holds of a version, as a release: the same shape in which an origin offers one, so that the same
-/// checks serve both. Its keys are anchored in nothing but the store.
+/// Builds a release from what a store holds of a version. It has the same type as a release from an origin, so that the same
+/// checks apply to both. Its key is trusted for no other reason than being in the store ([`Anchor::Embedded`]).
 pub fn release<L>(
     provider: &ProviderAddr,
     version: &Version,
@@ -81,7 +81,7 @@ pub fn release<L>(
 }
 
 impl StoredPackage {
-    /// This package as a release has it, at some location.
+    /// The package as part of a release. Without a title in its manifest it gets the canonical file name.
     pub fn at<L>(&self, provider: &ProviderAddr, version: &Version, location: L) -> Package<L> {
         let canonical = || canonical_file_name(provider, version, &self.platform);
         Package {
@@ -94,7 +94,7 @@ impl StoredPackage {
 }
 
 impl Artifact {
-    /// What clients let pass in the index and in these packages.
+    /// Irregularities in the index and in these packages that clients accept.
     pub fn notes(&self, packages: &[StoredPackage]) -> Vec<Note> {
         let layers = packages.iter().flat_map(|package| &package.layer.notes);
         let mut notes: Vec<Note> = self.index.notes().iter().chain(layers).copied().collect();
@@ -103,10 +103,10 @@ impl Artifact {
         notes
     }
 
-    /// The entry for a platform.
+    /// The index entry that clients select for a platform.
     ///
     /// # Errors
-    /// The reason for which a client on that platform refuses.
+    /// The reason why a client on that platform refuses the index.
     pub fn entry(&self, platform: &Platform) -> Result<&Descriptor, Refusal> {
         self.index.select(platform)
     }

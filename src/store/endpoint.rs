@@ -1,8 +1,8 @@
-//! Store addresses: what `--to` and `--from` take.
+//! Store addresses: the values of `--to` and `--from`.
 //!
-//! The prefix decides: what follows `oci-layout:` is a directory, literally; without a prefix the whole is a repository template.
-//! A provider's repository within the store follows from its address; with `--exact-repository` the address names one
-//! repository, whatever the provider.
+//! After the prefix `oci-layout:` the address is a directory, taken literally. Without a prefix it is a repository template. The
+//! repository of a provider follows from the provider's address; with `--exact-repository` the store address itself names
+//! the only repository.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::oci::Repository;
 use crate::shown::{Shown, userinfo};
 use crate::template::{self, RepositoryTemplate};
 
-/// A store address, and how providers map to repositories in it.
+/// A store address. It maps each provider to a repository.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     text: String,
@@ -29,12 +29,12 @@ enum Kind {
 }
 
 impl Endpoint {
-    /// Reads a store address. `exact` says that it names one repository.
+    /// Parses a store address. `exact` tells whether it names a single repository.
     ///
     /// # Errors
-    /// An unknown form, a directory that looks like a template, or a template that is none.
+    /// The text has an unknown form, is a directory that looks like a template, or is an invalid template.
     pub fn parse(text: &str, exact: bool) -> Result<Self, AddressError> {
-        // Every later message repeats the address.
+        // Later messages repeat the address, so it must not contain a password.
         if userinfo(text).is_some() {
             return Err(AddressError::User { text: text.into() });
         }
@@ -49,10 +49,10 @@ impl Endpoint {
         })
     }
 
-    /// Opens the store for reading. `registry` is how registries are reached.
+    /// Opens the store for reading. `registry` is the client for registries.
     ///
     /// # Errors
-    /// Nothing is there, or one repository where many were expected.
+    /// The directory is no layout, or it is a single repository without `exact`.
     pub fn read(&self, registry: Registry) -> Result<Store, Error> {
         let Kind::Layout(directory) = &self.kind else {
             return Ok(Store::Registry(registry));
@@ -66,10 +66,10 @@ impl Endpoint {
         }
     }
 
-    /// Opens the store for writing; it need not exist yet.
+    /// Opens the store for writing. It need not exist yet.
     ///
     /// # Errors
-    /// One repository where many were expected.
+    /// The directory is a single repository without `exact`.
     pub fn write(&self, registry: Registry) -> Result<Store, Error> {
         let Kind::Layout(directory) = &self.kind else {
             return Ok(Store::Registry(registry));
@@ -82,12 +82,11 @@ impl Endpoint {
         Ok(Store::Layout(Layout::new(directory.clone(), &self.text)))
     }
 
-    /// Checks what can be known before a provider is looked at: a template must tell these providers apart
-    /// ([clients: template checks](crate::clients#template-checks)),
-    /// and give names that its registry takes.
+    /// Checks the address for all these providers at once: a template must map each to a repository of its own
+    /// ([clients: template checks](crate::clients#template-checks)), with a name that its registry accepts.
     ///
     /// # Errors
-    /// Everything that is wrong with the template.
+    /// The template is invalid, several providers would share one repository, or the registry accepts none of the names.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), AddressError> {
         if self.exact
             && let Some((first, others)) = providers.split_first()
@@ -108,7 +107,7 @@ impl Endpoint {
         if !self.exact {
             template.check(providers)?;
         }
-        // One that fits some provider is no mistake by itself: whom it does not fit is told when it is mapped.
+        // A template is only wrong as a whole if it fits no provider. If it fits some, the others get an error when they are mapped.
         let mapped = providers
             .iter()
             .map(|provider| template.repository(provider).ok());
@@ -122,10 +121,10 @@ impl Endpoint {
         }
     }
 
-    /// Where a provider lives in this store.
+    /// The repository of a provider in this store.
     ///
     /// # Errors
-    /// A name that OCI cannot hold, that the template cannot map, or that is not that of the one repository.
+    /// OCI does not allow the name, the template cannot map the provider, or the template names the repository of another provider.
     pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, MappingError> {
         match &self.kind {
             Kind::Layout(_) if self.exact => {
@@ -145,7 +144,7 @@ impl Endpoint {
         }
     }
 
-    /// The template of a registry.
+    /// The template, if the store is a registry.
     pub fn template(&self) -> Option<&RepositoryTemplate> {
         match &self.kind {
             Kind::Registry(template) => Some(template),
@@ -153,7 +152,7 @@ impl Endpoint {
         }
     }
 
-    /// The name of a repository of this store, as people write it.
+    /// The full name of a repository, as users write it.
     pub fn name(&self, repository: &Repository) -> String {
         match &self.kind {
             Kind::Registry(_) => repository.to_string(),
@@ -162,10 +161,10 @@ impl Endpoint {
         }
     }
 
-    /// Every provider in this store, sorted; `None` where a store, or one exact repository, cannot tell.
+    /// Every provider in this store, sorted; `None` if the store cannot list repositories, or the address names a single repository.
     ///
     /// # Errors
-    /// Whatever the store says.
+    /// The store fails.
     pub async fn providers(&self, store: &Store) -> Result<Option<Vec<ProviderAddr>>, Error> {
         match store.repositories().await? {
             Listing::Listed(all) if !self.exact => {
@@ -178,7 +177,7 @@ impl Endpoint {
     }
 }
 
-/// A directory is taken as it is written, so nothing in it may look like a template.
+/// Parses a directory. It is taken literally, so it must not look like a template.
 fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
     let given = || text.to_owned();
     if directory.is_empty() {
@@ -197,19 +196,19 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
     }
 }
 
-/// A provider that has no place in a store.
+/// Why a provider has no repository in a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// A name that OCI cannot hold.
+    /// OCI does not allow the name.
     #[error(transparent)]
     Address(#[from] address::Error),
-    /// A template that does not give a repository for it.
+    /// The template gives no repository for it.
     #[error(transparent)]
     Template(#[from] template::Error),
-    /// A name with more or fewer levels than its registry takes.
+    /// The name has more or fewer levels than the registry allows.
     #[error(transparent)]
     Levels(#[from] known::LevelsError),
-    /// One repository, which is not called like the provider.
+    /// The address names a single repository, of another provider.
     #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
     OneRepository {
         /// The store address.
@@ -220,7 +219,7 @@ pub enum MappingError {
 }
 
 impl MappingError {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Address(error) => error.category(),
@@ -237,49 +236,49 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// Text that is not a store address.
+/// Why a text is not a store address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Not a template.
+    /// The template is invalid.
     #[error(transparent)]
     Repository(#[from] template::Error),
-    /// Names with more or fewer levels than their registry takes, whatever the provider.
+    /// Every name has more or fewer levels than the registry allows.
     #[error(transparent)]
     Levels(#[from] known::LevelsError),
-    /// A name and password, which every message and every list of processes would show.
+    /// A user name and password, which messages and process lists would show.
     #[error(
         "`{text}` has the name and password of a user\n  expected none in the address of a store"
     )]
     User {
-        /// What was given, without them.
+        /// The address, without them.
         text: Shown,
     },
-    /// A prefix with nothing behind it.
+    /// The prefix without a directory after it.
     #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
     NoDirectory {
-        /// What was given.
+        /// The address.
         text: String,
     },
-    /// One repository for several providers, whose versions would be taken for one another's.
+    /// A single repository for several providers, whose versions would get mixed up.
     #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
     OneRepository {
-        /// What was given.
+        /// The address.
         text: String,
         /// Two of the providers.
         providers: Box<(ProviderAddr, ProviderAddr)>,
     },
-    /// A directory is literal.
+    /// A template symbol in a directory, which is taken literally.
     #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]
     Template {
-        /// What was given.
+        /// The address.
         text: String,
-        /// What looks like a template in it.
+        /// The template symbol in it.
         symbol: &'static str,
     },
 }
 
 impl AddressError {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Usage
     }
@@ -316,7 +315,7 @@ mod tests {
             check("registry.example.net/a/b/{namespace}/{type}", &[provider]),
             Ok(())
         );
-        // Some fit: the others are told when they are mapped.
+        // It fits some providers: the others get an error when they are mapped.
         let some = r#"docker.io/acme/%{ if type == "demo" }demo%{ else }other/${type}%{ endif }"#;
         assert_eq!(check(some, &[provider]), Ok(()));
         let endpoint = Endpoint::parse(some, false).unwrap();

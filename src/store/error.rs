@@ -1,4 +1,4 @@
-//! What a store could not do.
+//! Errors of stores.
 
 use std::path::PathBuf;
 
@@ -12,53 +12,53 @@ use crate::http;
 use crate::json;
 use crate::oci::{self, Part, Refusal};
 
-/// Something that a store could not do, or would not.
+/// An operation that a store could not do or refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This machine.
+    /// A local file operation failed.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// Bytes that cannot be had, or are not the right ones.
+    /// The bytes of a blob cannot be read, or do not match its digest.
     #[error("the {what} {digest} cannot be used")]
     Blob {
-        /// What the bytes are.
+        /// The part of the artifact.
         what: Part,
-        /// Their digest.
+        /// The expected digest.
         digest: Digest,
-        /// What is wrong with them.
+        /// Why they cannot be used.
         source: blob::Error,
     },
-    /// Something that clients would refuse.
+    /// Clients would refuse the document.
     #[error(transparent)]
     Refusal(#[from] Refusal),
-    /// Something that cannot be written.
+    /// The document cannot be serialized.
     #[error(transparent)]
     Oci(#[from] oci::Error),
-    /// A descriptor leads nowhere.
+    /// A descriptor refers to something that is not there.
     #[error("the {what} {digest} is missing")]
     Missing {
-        /// What is missing.
+        /// The missing part.
         what: Part,
-        /// Its digest.
+        /// The expected digest.
         digest: Digest,
     },
-    /// A document is larger than anything of its kind.
+    /// A document exceeds the size limit for its kind.
     #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
     TooLarge {
-        /// Which document.
+        /// The document.
         what: Part,
         /// The limit in bytes.
         limit: u64,
         /// Its declared size in bytes.
         size: u64,
     },
-    /// A tag leads to more documents and blobs than any provider's does.
+    /// A tag refers to more documents and blobs than any real provider has.
     #[error("the index leads to too many documents and blobs\n  expected at most {limit}")]
     TooManyParts {
-        /// The most that are read.
+        /// The limit.
         limit: usize,
     },
-    /// The `index.json` of a layout cannot be understood.
+    /// The `index.json` of a layout is malformed.
     #[error("{} is not the index of an OCI image layout", printable_path(.path))]
     LayoutIndex {
         /// The file.
@@ -66,191 +66,191 @@ pub enum Error {
         /// What is wrong, and where.
         source: json::Error,
     },
-    /// The `index.json` of a layout has a member twice, so that its readers do not read it alike.
+    /// The `index.json` of a layout has a duplicate member, so that its readers may disagree on what it says.
     #[error("{} repeats a member\n{}", printable_path(.path), .repeated.facts("layout's index"))]
     LayoutRepeated {
         /// The file.
         path: PathBuf,
-        /// Which member.
+        /// The duplicate member.
         repeated: json::Error,
     },
-    /// The `index.json` of a layout cannot be written, which nothing that was read or built here can cause.
+    /// The `index.json` of a layout cannot be serialized. No index that tfoci reads or builds causes this.
     #[error("{} cannot be written", printable_path(.path))]
     Unwritten {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: serde_json::Error,
     },
-    /// A directory has an `index.json`, and no file `oci-layout` that says what it is.
+    /// A directory has an `index.json`, but no valid `oci-layout` file.
     #[error("{} is not the mark of an OCI image layout\n  expected {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT))]
     Marker {
         /// The file.
         path: PathBuf,
     },
-    /// A directory that is itself a repository was given as the root of many.
+    /// A directory that is itself a layout was given where a directory of layouts is expected.
     #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
     IsRepository {
         /// The directory.
         path: PathBuf,
     },
-    /// The network.
+    /// An HTTP request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
-    /// Credentials that were found cannot be used.
+    /// The configured credentials are unusable.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
-    /// A registry refuses.
+    /// The registry answered with an error status.
     #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
     Registry {
-        /// What was asked for.
+        /// What the request was for.
         what: &'static str,
-        /// Where.
+        /// The URL.
         url: http::Shown,
-        /// The status of the answer.
+        /// The HTTP status.
         status: u16,
-        /// What the registry says about it.
+        /// The error message of the registry.
         answer: String,
     },
-    /// A registry does not take a manifest because of its media types.
+    /// The registry does not accept a manifest because of its media types.
     #[error("the registry does not take the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
     Unwelcome {
-        /// What it does not take.
+        /// The part that it does not accept.
         what: Part,
         /// The registry.
         host: String,
-        /// The status of the answer.
+        /// The HTTP status.
         status: u16,
-        /// What the registry says about it.
+        /// The error message of the registry.
         answer: String,
     },
-    /// A registry does not let go of what a tag stands for.
+    /// The registry does not allow an existing tag to change.
     #[error("the registry does not move the tag\n  {reference}\n  answered {status}{}", said(.answer))]
     Immutable {
-        /// Repository and tag.
+        /// The repository and tag.
         reference: String,
-        /// The status of the answer.
+        /// The HTTP status.
         status: u16,
-        /// What the registry says about it.
+        /// The error message of the registry.
         answer: String,
     },
-    /// A registry, or its token server, refuses the credentials, or wants some.
+    /// The registry or its token server refused the credentials, or requires some.
     #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_deref()), by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
     Unauthorized {
         /// The registry.
         host: String,
-        /// The token server, if that refused, and is another host.
+        /// The token server, if it refused the credentials and is another host.
         token_server: Option<String>,
-        /// Where the credentials came from that were tried.
+        /// The source of the credentials; `None` if none were found.
         tried: Option<String>,
-        /// The status of the answer.
+        /// The HTTP status.
         status: u16,
-        /// What the registry says about it.
+        /// The error message of the registry.
         answer: String,
     },
-    /// Another host refuses, to which a registry has led by a redirect, or by the `Location` of an upload. It got no credentials.
+    /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
     #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
     RefusedElsewhere {
-        /// What was asked for.
+        /// What the request was for.
         what: &'static str,
         /// The registry.
         registry: String,
-        /// Who refused.
+        /// The URL at that host.
         url: http::Shown,
-        /// The status of the answer.
+        /// The HTTP status.
         status: u16,
-        /// What that host says about it.
+        /// The error message of that host.
         answer: String,
     },
-    /// A registry names a token server that may not see a password.
+    /// The registry names a token server whose URL is invalid or not https, so that tfoci sends it no credentials.
     #[error("{host} names a token server that cannot be used\n  expected an https URL")]
     Realm {
         /// The registry.
         host: String,
     },
-    /// The list of tags goes on somewhere else.
+    /// The next page of the list of tags is on another host.
     #[error("the list of tags continues at another host\n  received {url}")]
     ForeignPage {
-        /// Where.
+        /// The URL.
         url: http::Shown,
     },
-    /// The list of tags never ends.
+    /// The list of tags does not end.
     #[error("the list of tags does not end\n  at {url}")]
     EndlessPages {
-        /// The page that came again, or after which there are too many.
+        /// The repeated page, or the page that exceeds the limit.
         url: http::Shown,
     },
-    /// A registry answered with something that is not the JSON that it should be.
+    /// The registry's answer is not the expected JSON.
     #[error("the {what} is not valid JSON of its kind\n  from {url}")]
     Document {
-        /// What it should be.
+        /// The expected document.
         what: &'static str,
-        /// Where it came from.
+        /// The URL of the document.
         url: http::Shown,
         /// What is wrong, and where.
         source: json::Error,
     },
-    /// A registry's document has a member twice, so that its readers do not read it alike.
+    /// A document of the registry has a duplicate member, so that its readers may disagree on what it says.
     #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(.what))]
     Repeated {
-        /// What it should be.
+        /// The expected document.
         what: &'static str,
-        /// Where it came from.
+        /// The URL of the document.
         url: http::Shown,
-        /// Which member.
+        /// The duplicate member.
         repeated: json::Error,
     },
-    /// A list of tags is longer than that of any provider.
+    /// The list of tags is longer than that of any real provider.
     #[error("the list of tags is too long\n  expected at most {limit} tags\n  from {url}")]
     ManyTags {
-        /// The page with which it became too long.
+        /// The page that exceeds the limit.
         url: http::Shown,
-        /// The most that is read.
+        /// The limit.
         limit: usize,
     },
-    /// A registry accepted an upload and does not say where.
+    /// The registry started an upload without a `Location`.
     #[error("the registry does not say where to upload to\n  from {url}")]
     NoLocation {
-        /// What was asked.
+        /// The URL of the request.
         url: http::Shown,
     },
-    /// A registry does not have a repository, and does not make it when something is pushed.
+    /// The repository does not exist, and the registry does not create it on push.
     #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", printable(.name), said(.answer))]
     NoRepository {
-        /// The registry, as far as it is known.
+        /// The kind of registry, as far as tfoci recognizes it.
         registry: KnownRegistry,
-        /// The repository's name in it.
+        /// The repository's name in the registry.
         name: String,
-        /// What was asked.
+        /// The URL of the request.
         url: http::Shown,
-        /// What the registry says about it.
+        /// The error message of the registry.
         answer: String,
     },
-    /// A registry says that it has other bytes of an upload than can be.
+    /// The registry reports an impossible number of uploaded bytes.
     #[error("the registry reports an impossible upload offset\n  expected {least} to {most} bytes\n  received {}\n  from {url}", told(.received))]
     Offset {
-        /// What was asked.
+        /// The URL of the request.
         url: http::Shown,
-        /// How many bytes it must have.
+        /// The least number of bytes that it can have.
         least: u64,
-        /// How many bytes it can have.
+        /// The greatest number of bytes that it can have.
         most: u64,
-        /// How many it says that it has.
+        /// The number of bytes that it reports.
         received: Option<u64>,
     },
-    /// A registry wants chunks that are longer than any that is kept in memory.
+    /// The registry requires larger chunks than tfoci keeps in memory.
     #[error(
         "the registry wants too long chunks\n  expected at most {limit} bytes\n  received at least {least} bytes\n  from {url}"
     )]
     LongChunks {
-        /// What was asked.
+        /// The URL of the request.
         url: http::Shown,
         /// The limit in bytes.
         limit: u64,
-        /// What the registry wants at least, in bytes.
+        /// The least chunk size that the registry accepts, in bytes.
         least: u64,
     },
-    /// Nothing is where a store should be read.
+    /// There is no store at the path.
     #[error("there is no OCI image layout in {}", printable_path(.path))]
     NoStore {
         /// The directory.
@@ -282,7 +282,7 @@ fn told(count: &Option<u64>) -> String {
 }
 
 impl Error {
-    /// Bytes that could not be read: absent, or not the right ones.
+    /// A blob that could not be read: missing or damaged.
     pub fn reading(what: Part, digest: Digest, source: blob::Error) -> Self {
         match source {
             blob::Error::Disk(error) if error.is_not_found() => Self::Missing { what, digest },
@@ -295,7 +295,7 @@ impl Error {
         }
     }
 
-    /// What happened, in a line, without where: whoever asks knows that.
+    /// The error in one line, without the location, which the caller adds.
     pub(super) fn in_short(&self) -> String {
         match self {
             Self::Http(error) => error.in_short(),
@@ -313,7 +313,7 @@ impl Error {
         }
     }
 
-    /// Whether what is in the store is at fault, not the way to it: only then may it be judged, and written anew.
+    /// Whether the stored data is missing or damaged, as opposed to unreachable. Only then may tfoci write it again.
     pub fn is_damage(&self) -> bool {
         matches!(
             self,
@@ -324,12 +324,12 @@ impl Error {
         ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
     }
 
-    /// Whether the store takes no such thing, whoever brings it.
+    /// Whether the store accepts no artifact of this type, regardless of the credentials.
     pub fn is_unwelcome(&self) -> bool {
         matches!(self, Self::Unwelcome { .. })
     }
 
-    /// Whether it is the way to the store that is at fault, or this machine: it says nothing about what is there.
+    /// Whether the network, the credentials or this machine caused the error. It then says nothing about the stored data.
     pub fn is_on_the_way(&self) -> bool {
         let way = matches!(
             self,
@@ -346,7 +346,7 @@ impl Error {
         way || self.category() == Category::Local
     }
 
-    /// A short, stable name for what is wrong with the artifact, `PART-WHAT`; `None` where it is not the artifact's fault.
+    /// A short, stable name for a defect of the artifact, `PART-DEFECT`; `None` if the artifact is not the cause.
     pub fn code(&self) -> Option<String> {
         let (what, fault) = match self {
             Self::Refusal(refusal) => return Some(refusal.code()),
@@ -359,7 +359,7 @@ impl Error {
         Some(format!("{}-{fault}", what.as_str()))
     }
 
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

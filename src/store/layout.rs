@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! DIR/registry.opentofu.org/acme/demo/    one standard layout for each provider
-//!     oci-layout  index.json              index.json: which tag stands for what
+//!     oci-layout  index.json              index.json: the tags and their manifests
 //!     blobs/sha256/<hex>                  zips, manifests, evidence
-//!     .tfoci.lock                         held by whoever writes
+//!     .tfoci.lock                         locked by the process that writes
 //! ```
 //!
-//! Each is a layout of its own, so that any OCI tool reads it. Zips that several providers share are hard links where the file
-//! system can, and where the file is ours alone. Blobs are written, synced and renamed before `index.json`, in which alone things become visible, is replaced.
+//! Each provider has a layout of its own, which any OCI tool can read. A zip that several providers share is stored once, with hard
+//! links, if the file system supports them and no other user can change the file. Blobs are written, synced and renamed before
+//! `index.json` is replaced, which makes a version visible.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -29,9 +30,9 @@ use crate::oci::{
 };
 use crate::release::Expected;
 
-/// The largest `index.json` that is read: twenty thousand tags.
+/// The largest `index.json` that is read, in bytes: enough for about twenty thousand tags.
 const LARGEST_INDEX: u64 = 8 << 20;
-/// The largest file `oci-layout` that is read: it says one thing.
+/// The largest `oci-layout` file that is read, in bytes. It only contains the version of the format.
 const LARGEST_MARKER: u64 = 4 << 10;
 
 /// A directory of layouts, or one layout.
@@ -42,7 +43,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Names a directory; nothing is opened. `name` is how the user wrote it.
+    /// A layout in a directory, which is not opened yet. `name` is the address as the user wrote it.
     pub fn new(root: PathBuf, name: &str) -> Self {
         Self {
             root: Arc::new(root),
@@ -73,7 +74,7 @@ impl Layout {
         };
         let marker = directory.join("oci-layout");
         let mark = if_exists(disk::read_regular(&marker, LARGEST_MARKER))?;
-        // Clients refuse a directory that does not say which kind of layout it is.
+        // Clients refuse a directory without a valid `oci-layout` file.
         if !mark.is_some_and(|mark| tags::is_layout(&mark)) {
             return Err(Error::Marker { path: marker });
         }
@@ -87,7 +88,7 @@ impl Layout {
         Tags::read(bytes).map(Some).map_err(unread)
     }
 
-    /// Reads a document whole and checks it against what points at it; `None` if it is not there.
+    /// Reads a document and checks it against the descriptor's digest and size; `None` if it is missing.
     async fn document(
         &self,
         repository: &Repository,
@@ -129,7 +130,7 @@ impl Layout {
         Ok(found)
     }
 
-    /// Shares a blob that is kept elsewhere, or that another repository of this layout has, if it is sound there.
+    /// Hard-links a blob from another file, or from another repository of this layout, if that copy is undamaged.
     fn link(
         &self,
         repository: &Repository,
@@ -148,7 +149,7 @@ impl Layout {
         }
         for path in paths {
             let fits = std::fs::metadata(&path).is_ok_and(|found| found.len() == expected.size);
-            // A file system without hard links, or one with too many of them, only costs a copy.
+            // If the file system supports no hard link here, the caller copies the blob instead.
             if fits
                 && let Some(link) = Staged::link(&path, &target)
                 && is_sound(link.path(), expected).unwrap_or_default()
@@ -168,10 +169,10 @@ impl Layout {
         Ok(path)
     }
 
-    /// Every digest that some tag, or some descriptor of a stranger, leads to.
+    /// Every digest that is reachable from `index.json`, including entries that other tools wrote.
     ///
     /// # Errors
-    /// A document that cannot be read: what it leads to is not known, so nothing may be called unused.
+    /// A document cannot be read. What it refers to is then unknown, so no blob may be treated as unused.
     async fn in_use(&self, repository: &Repository) -> Result<HashSet<String>, Error> {
         let mut used = HashSet::new();
         let mut open: Vec<Descriptor> = self
@@ -269,7 +270,7 @@ impl ReadStore for Layout {
 
 impl WriteStore for Layout {
     fn keeps_whole(&self) -> bool {
-        // A directory keeps what people leave in it.
+        // Users and other tools can delete files from a directory.
         false
     }
 
@@ -298,7 +299,7 @@ impl WriteStore for Layout {
     ) -> Result<Put, PutError> {
         let expected = blob.expected();
         let path = self.make_room(repository, &expected.digest)?;
-        // Its size alone would let a damaged blob become part of something new.
+        // A check of the size alone would let a new version refer to a damaged blob.
         if self.has_blob(repository, &expected).await? && is_sound(&path, &expected)? {
             return Ok(Put::Present);
         }
@@ -309,7 +310,7 @@ impl WriteStore for Layout {
         let mut body = proven(blob).await.map_err(PutError::Source)?;
         while let Some(chunk) = body.next().await {
             staged.write(&chunk.map_err(PutError::Source)?)?;
-            // A local file never waits; without this the task could not be stopped.
+            // Reading a local file never yields; without this the task could not be cancelled.
             tokio::task::consume_budget().await;
         }
         staged.publish()?;
@@ -322,7 +323,7 @@ impl WriteStore for Layout {
         manifest: &RawManifest,
     ) -> Result<(), Error> {
         let path = self.make_room(repository, &manifest.expected.digest)?;
-        // Written again even when a file is there: it is small, and it may be the half of an older tool's.
+        // Always written, since it is small and an existing file may be truncated.
         let mut staged = Staged::new(&path)?;
         staged.write(&manifest.bytes)?;
         Ok(staged.publish()?)

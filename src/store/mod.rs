@@ -1,7 +1,7 @@
-//! Stores: where artifacts live.
+//! Stores: where artifacts are kept.
 //!
-//! Reading and writing are two traits, so that what only reads cannot write by its type. Whatever a store returns is verified and
-//! bounded: a manifest's bytes match the digest by which it was asked for, and a blob's are proved while they flow.
+//! Reading and writing are separate traits, so that code with only a [`ReadStore`] cannot write. Everything that a store returns is
+//! verified and limited in size: a manifest's bytes match the requested digest, and a blob is verified while it streams.
 //!
 //! | store | address | |
 //! | --- | --- | --- |
@@ -37,78 +37,78 @@ use crate::release::Expected;
 
 /// A store that can be read.
 pub trait ReadStore: Clone + Send + Sync + 'static {
-    /// A blob of this store, as a source for another place.
+    /// A blob of this store, as a source to read from.
     type Blob: BlobSource;
 
-    /// All repositories, where the store can tell.
+    /// All repositories, if the store can list them.
     fn repositories(&self) -> impl Future<Output = Result<Listing, Error>> + Send;
 
-    /// The names of a repository's tags as the store lists them, sorted; `None` if the repository is not there. Whoever wrote them
-    /// need not have kept to the grammar of tags.
+    /// The names of a repository's tags as the store lists them, sorted; `None` if the repository does not exist. Other tools may have
+    /// written names that are not valid tags.
     fn tags(
         &self,
         repository: &Repository,
     ) -> impl Future<Output = Result<Option<Vec<String>>, Error>> + Send;
 
-    /// A manifest or index; `None` if it is not there.
+    /// A manifest or index; `None` if it does not exist.
     fn manifest(
         &self,
         repository: &Repository,
         at: At<'_>,
     ) -> impl Future<Output = Result<Option<RawManifest>, Error>> + Send;
 
-    /// Where a tag stands, without reading what is there: it may be damaged.
+    /// The digest that a tag refers to; `None` if there is no such tag. The manifest itself is not read and may be damaged.
     fn digest(
         &self,
         repository: &Repository,
         tag: &Tag,
     ) -> impl Future<Output = Result<Option<Digest>, Error>> + Send;
 
-    /// A blob, which may turn out not to be there when it is opened.
+    /// A blob. Whether it exists is only known when it is opened.
     fn blob(&self, repository: &Repository, expected: Expected) -> Self::Blob;
 
-    /// How people and scripts name a repository, with the store's own prefix.
+    /// The full name of a repository, with the store's prefix.
     fn name(&self, repository: &Repository) -> String;
 
-    /// How people and scripts name what this store holds: `REPOSITORY:TAG@DIGEST` with the store's own prefix.
+    /// The full reference of an artifact: `REPOSITORY:TAG@DIGEST` with the store's prefix.
     fn reference(&self, repository: &Repository, tag: &Tag, digest: &Digest) -> String {
         format!("{}:{tag}@{digest}", self.name(repository))
     }
 }
 
-/// A store that can be written. Whoever writes holds the repository's lock.
+/// A store that can be written. The caller must hold the repository's lock while it writes.
 pub trait WriteStore: ReadStore {
-    /// Whether the store itself refuses a manifest whose parts are not there, so that what a tag leads to need not be
-    /// looked for part by part.
+    /// Whether the store itself refuses a manifest that refers to missing blobs or manifests. If so, tfoci does not check the parts
+    /// of a tagged artifact one by one.
     fn keeps_whole(&self) -> bool;
 
-    /// Whether evidence may be brought here, as far as is known: a store that has refused it once is not asked again.
+    /// Whether the store may accept evidence, as far as is known. If it has refused evidence once, tfoci does not send it again.
     fn takes_evidence(&self, _repository: &Repository) -> bool {
         true
     }
 
-    /// Keeps other writers out of a repository until dropped, where the store cannot do so by itself.
+    /// Locks a repository against other writers until the lock is dropped; `None` if the store needs no lock.
     fn lock(
         &self,
         repository: &Repository,
         reporter: &dyn Reporter,
     ) -> impl Future<Output = Result<Option<disk::Lock>, Error>> + Send;
 
-    /// Whether a blob is there, judged by its name and size.
+    /// Whether the store has a blob of this digest and size. Its bytes are not checked.
     fn has_blob(
         &self,
         repository: &Repository,
         expected: &Expected,
     ) -> impl Future<Output = Result<bool, Error>> + Send;
 
-    /// Stores a blob unless it is there. Wrong bytes are never stored.
+    /// Stores a blob unless it exists. Wrong bytes are never stored.
     fn put_blob<B: BlobSource>(
         &self,
         repository: &Repository,
         blob: &B,
     ) -> impl Future<Output = Result<Put, PutError>> + Send;
 
-    /// Stores a small blob that is hardly there: to send it costs no more than to look for it.
+    /// Stores a small blob that probably does not exist: sending it costs no more than checking for it.
     fn put_new_blob<B: BlobSource>(
         &self,
         repository: &Repository,
@@ -124,29 +124,29 @@ pub trait WriteStore: ReadStore {
         manifest: &RawManifest,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Stores manifests and lets tags stand for them, in the given order and at once where the store can, if each tag still stands
-    /// where it was last seen.
+    /// Stores manifests and moves tags to them, in the given order, atomically if the store can. A tag only moves if it still refers to
+    /// the digest that it was last seen with.
     fn tag(
         &self,
         repository: &Repository,
         moves: &[Move<'_>],
     ) -> impl Future<Output = Result<Tagged, Error>> + Send;
 
-    /// Removes what no tag leads to any more, where the store does not do so by itself.
+    /// Removes blobs and manifests that no tag refers to any more, if the store does not do so itself.
     fn sweep(&self, repository: &Repository) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// Which manifest.
+/// How to find a manifest.
 #[derive(Clone, Copy, Debug)]
 pub enum At<'a> {
-    /// What a tag stands for.
+    /// The one that a tag refers to.
     Tag(&'a Tag),
-    /// What an index entry points at.
+    /// The one that an index entry refers to.
     Entry(&'a Descriptor),
 }
 
 impl At<'_> {
-    /// Which part of an artifact is there.
+    /// The part of an artifact that the manifest is.
     pub fn part(self) -> Part {
         match self {
             Self::Tag(tag) if tag.is_evidence() => Part::Evidence,
@@ -161,37 +161,37 @@ impl At<'_> {
 pub enum Listing {
     /// All of them, sorted.
     Listed(Vec<Repository>),
-    /// The store cannot tell.
+    /// The store cannot list its repositories.
     Unsupported,
 }
 
-/// How a blob came to be in a store.
+/// The outcome of storing a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
     /// Its bytes were written.
     Stored,
-    /// It was there.
+    /// It already existed.
     Present,
-    /// It was in another repository, and is shared.
+    /// It existed elsewhere, and is now shared by a mount or hard link.
     Mounted,
 }
 
-/// A tag on its way to a manifest.
+/// A tag to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Move<'a> {
     /// The tag.
     pub tag: &'a Tag,
-    /// Where it shall stand.
+    /// The manifest that it will refer to.
     pub to: &'a RawManifest,
-    /// Where it stood when it was last read.
+    /// The digest that it referred to when it was last read; `None` if it did not exist.
     pub was: Option<&'a Digest>,
 }
 
-/// What came of moving tags.
+/// The outcome of moving tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagged {
-    /// They stand where they shall.
+    /// All tags moved.
     Moved,
-    /// Somebody else moved one in the meantime; none was moved after it.
+    /// Another writer moved a tag in the meantime. That tag and those after it did not move.
     Conflict,
 }

@@ -1,22 +1,22 @@
-//! Why a blob did not get into a store, and on which side.
+//! Why a blob was not written to a store, and whether the source or the store caused it.
 
 use super::Error;
 use crate::blob;
 use crate::error::Category;
 
-/// Why a blob did not get into a store.
+/// Why a blob was not written to a store.
 #[derive(Debug, thiserror::Error)]
 pub enum PutError {
-    /// The store cannot take it.
+    /// The store failed or refused the blob.
     #[error(transparent)]
     Store(Error),
-    /// Its source does not give the bytes, or gives others.
+    /// The source failed, or gave wrong bytes.
     #[error(transparent)]
     Source(blob::Error),
 }
 
 impl PutError {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Store(error) => error.category(),

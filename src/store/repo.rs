@@ -1,7 +1,7 @@
-//! One repository of a store, and everything that is read or written there.
+//! One repository of a store, for reading or for writing.
 //!
-//! [`Repo`] reads, from a tag down to the documents of the evidence, and judges what it reads as clients do. [`RepoMut`] also
-//! writes; only journeys that write are given one.
+//! [`Repo`] reads tags, manifests and evidence, and refuses what clients refuse. [`RepoMut`] also
+//! writes; only commands that write get one.
 
 use std::fmt;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ use crate::platform::Platform;
 use crate::release::Expected;
 use crate::trust::limits;
 
-/// The most bytes of a layer of evidence: any of them may be the one with keys, which may be the largest.
+/// The most bytes of a layer of evidence. Every layer gets the limit for keys, which is the largest.
 const LARGEST_DOCUMENT: u64 = limits::KEYS;
 /// How many manifests of an index are read at once.
 const CONCURRENT_READS: usize = 8;
@@ -27,9 +27,9 @@ const CONCURRENT_READS: usize = 8;
 /// A repository that can be read.
 #[derive(Clone, Debug)]
 pub struct Repo<S> {
-    /// The store that it is in.
+    /// The store that contains the repository.
     pub store: S,
-    /// Its name in that store.
+    /// The repository's name in that store.
     pub name: Repository,
 }
 
@@ -38,44 +38,44 @@ pub struct Repo<S> {
 pub struct RepoMut<S>(Repo<S>);
 
 impl<S: ReadStore> Repo<S> {
-    /// The names of its tags, sorted; `None` if there is no such repository.
+    /// The names of the tags, sorted; `None` if the repository does not exist.
     ///
     /// # Errors
-    /// The store's.
+    /// The store fails.
     pub async fn tags(&self) -> Result<Option<Vec<String>>, Error> {
         self.store.tags(&self.name).await
     }
 
-    /// A manifest or index; `None` if it is not there.
+    /// A manifest or index; `None` if it does not exist.
     ///
     /// # Errors
-    /// The store's, or that it is damaged.
+    /// The store fails, or the manifest is damaged.
     pub async fn manifest(&self, at: At<'_>) -> Result<Option<RawManifest>, Error> {
         self.store.manifest(&self.name, at).await
     }
 
-    /// What a tag stands for, although that may be damaged; `None` if there is no such tag.
+    /// The digest that a tag refers to, even if the manifest is damaged; `None` if there is no such tag.
     ///
     /// # Errors
-    /// The store's.
+    /// The store fails.
     pub async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
         self.store.digest(&self.name, tag).await
     }
 
-    /// A blob, which may turn out not to be there when it is opened.
+    /// A blob. Whether it exists is only known when it is opened.
     pub fn blob(&self, expected: Expected) -> S::Blob {
         self.store.blob(&self.name, expected)
     }
 
-    /// `REPOSITORY:TAG@DIGEST` with the store's own prefix.
+    /// `REPOSITORY:TAG@DIGEST` with the store's prefix.
     pub fn reference(&self, tag: &Tag, digest: &Digest) -> String {
         self.store.reference(&self.name, tag, digest)
     }
 
-    /// The index under a version's tag; `None` if there is no such tag.
+    /// The index that a version's tag refers to; `None` if there is no such tag.
     ///
     /// # Errors
-    /// The store's, or the reason for which clients refuse the index.
+    /// The store fails, or clients would refuse the index.
     pub async fn artifact(&self, tag: &Tag) -> Result<Option<Artifact>, Error> {
         let Some(raw) = self.manifest(At::Tag(tag)).await? else {
             return Ok(None);
@@ -86,10 +86,10 @@ impl<S: ReadStore> Repo<S> {
         }))
     }
 
-    /// The package that an entry of an index leads to, by its platform manifest.
+    /// The package that an index entry refers to, from its platform manifest.
     ///
     /// # Errors
-    /// The store's, or the reason for which clients refuse the platform.
+    /// The store fails, or clients would refuse the platform.
     pub async fn package(
         &self,
         platform: &Platform,
@@ -106,8 +106,8 @@ impl<S: ReadStore> Repo<S> {
         })
     }
 
-    /// The packages of an index for the wanted platforms, sorted by platform. The manifest of each is read: what an entry says about
-    /// its zip proves nothing.
+    /// The packages of an index for the wanted platforms, sorted by platform. The manifest of each is read, because the index entry
+    /// proves nothing about the zip.
     ///
     /// # Errors
     /// As [`Repo::package`], for the first platform that has one.
@@ -129,7 +129,7 @@ impl<S: ReadStore> Repo<S> {
     /// The evidence of a version with its documents; `None` if there is none.
     ///
     /// # Errors
-    /// The store's, or what makes the evidence unusable.
+    /// The store fails, or the evidence is unusable.
     pub async fn evidence(&self, tag: &Tag) -> Result<Option<StoredEvidence>, Error> {
         let Some(raw) = self.manifest(At::Tag(tag)).await? else {
             return Ok(None);
@@ -163,7 +163,7 @@ impl<S: ReadStore> Repo<S> {
     }
 }
 
-/// As people and scripts write it, with the store's own prefix.
+/// The full name, with the store's prefix.
 impl<S: ReadStore> fmt::Display for Repo<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.store.name(&self.name))
@@ -179,46 +179,46 @@ impl<S> Deref for RepoMut<S> {
 }
 
 impl<S: WriteStore> RepoMut<S> {
-    /// A repository of a store that may be written.
+    /// A writable repository of a store.
     pub fn new(store: S, name: Repository) -> Self {
         Self(Repo { store, name })
     }
 
-    /// Whether the store refuses a manifest whose parts are not there, see [`WriteStore::keeps_whole`].
+    /// Whether the store refuses a manifest that refers to missing parts, see [`WriteStore::keeps_whole`].
     pub fn keeps_whole(&self) -> bool {
         self.store.keeps_whole()
     }
 
-    /// Whether evidence may be brought here, as far as is known.
+    /// Whether the store may accept evidence, as far as is known.
     pub fn takes_evidence(&self) -> bool {
         self.store.takes_evidence(&self.name)
     }
 
-    /// Keeps other writers out until dropped, where the store needs that.
+    /// Locks the repository against other writers until the lock is dropped; `None` if the store needs no lock.
     ///
     /// # Errors
-    /// The store's.
+    /// The store fails.
     pub async fn lock(&self, reporter: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
         self.store.lock(&self.name, reporter).await
     }
 
-    /// Whether a blob is there, judged by its digest and size.
+    /// Whether the store has a blob of this digest and size. Its bytes are not checked.
     ///
     /// # Errors
-    /// The store's.
+    /// The store fails.
     pub async fn has_blob(&self, expected: &Expected) -> Result<bool, Error> {
         self.store.has_blob(&self.name, expected).await
     }
 
-    /// Stores a blob unless it is there.
+    /// Stores a blob unless it exists.
     ///
     /// # Errors
-    /// The store's, or that the source does not give the right bytes.
+    /// The store fails, or the source fails or gives wrong bytes.
     pub async fn put_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
         self.store.put_blob(&self.name, blob).await
     }
 
-    /// As [`RepoMut::put_blob`], for a small blob that is hardly there: it is sent without being looked for.
+    /// As [`RepoMut::put_blob`], for a small blob that probably does not exist: it is sent without checking first.
     ///
     /// # Errors
     /// As [`RepoMut::put_blob`].
@@ -229,23 +229,23 @@ impl<S: WriteStore> RepoMut<S> {
     /// Stores a manifest or index without a tag.
     ///
     /// # Errors
-    /// The store's.
+    /// The store fails.
     pub async fn put_manifest(&self, manifest: &RawManifest) -> Result<(), Error> {
         self.store.put_manifest(&self.name, manifest).await
     }
 
-    /// Moves tags in the given order, each if it still stands where it was last seen.
+    /// Moves tags in the given order. Each moves only if it still refers to the digest that it was last seen with.
     ///
     /// # Errors
-    /// The store's.
+    /// The store fails.
     pub async fn tag(&self, moves: &[Move<'_>]) -> Result<Tagged, Error> {
         self.store.tag(&self.name, moves).await
     }
 
-    /// Removes what no tag leads to any more, where the store does not do so by itself.
+    /// Removes blobs and manifests that no tag refers to any more, if the store does not do so itself.
     ///
     /// # Errors
-    /// The store's.
+    /// The store fails.
     pub async fn sweep(&self) -> Result<(), Error> {
         self.store.sweep(&self.name).await
     }
