@@ -1,30 +1,30 @@
-//! What one proof may cost.
+//! A limit on the work of one verification.
 //!
-//! Keys and signatures come from untrusted sources, which decide how large their numbers are and how many there are of them. Work
-//! is counted before it is done, so that the same release gives the same answer on every machine. Another thread can end it
-//! earlier with [`Budget::end`].
+//! Keys and signatures are untrusted input: an attacker chooses how many there are and how large their numbers are. Work is
+//! counted before it is done, so that the same release gives the same result on every machine. Another thread can end the work
+//! early with [`Budget::end`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a release may cost: about a second. The costliest of 101 real keys takes a thousandth of it.
+/// The limit for one release: about a second. The costliest of 101 real keys takes a thousandth of it.
 const RELEASE: u64 = 2_000_000_000;
 
-/// What an honest release costs at the most, in some ten milliseconds.
+/// The limit for an honest release: some ten milliseconds.
 const HONEST: u64 = RELEASE / 50;
 
-/// The work that is left for one proof. A unit is about the product of two machine words, or half a nanosecond.
+/// The remaining work of one verification. A unit is about one multiplication of two machine words, or half a nanosecond.
 #[derive(Clone, Debug)]
 pub struct Budget {
     limit: u64,
     left: Arc<AtomicU64>,
 }
 
-/// There is no work left.
+/// The budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spent;
 
-/// Enough for every honest release, several times over.
+/// The budget for one release, several times what an honest one needs.
 impl Default for Budget {
     fn default() -> Self {
         Self::of(RELEASE)
@@ -32,7 +32,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Enough for honest releases only: run proofs that cost more where they block no other work.
+    /// A budget for honest releases only. A verification that exceeds it should run where it blocks no other work.
     pub fn honest() -> Self {
         Self::of(HONEST)
     }
@@ -44,17 +44,17 @@ impl Budget {
         }
     }
 
-    /// Takes away what is left: the proof ends before its next piece of work.
+    /// Removes the remaining budget. The verification then fails before its next step.
     pub fn end(&self) {
         self.left.store(0, Ordering::Relaxed);
     }
 
-    /// How much work was done.
+    /// The units spent so far; after [`Budget::end`], the whole budget.
     pub fn spent(&self) -> u64 {
         self.limit - self.left.load(Ordering::Relaxed)
     }
 
-    /// Subtracts a piece of work before it is done. Work beyond the budget ends the proof.
+    /// Subtracts a step's cost before the step is done. A step beyond the budget ends the verification.
     #[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
     pub(super) fn spend(&self, work: u64) -> Result<(), Spent> {
         let order = Ordering::Relaxed;

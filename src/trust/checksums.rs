@@ -1,11 +1,11 @@
-//! The checksum document (`SHA256SUMS`): one SHA-256 and one file name a line.
+//! The checksum document (`SHA256SUMS`): one SHA-256 and one file name on each line.
 //!
-//! Clients read it leniently, and everything that this module accepts is what they find too
-//! ([clients: checksum documents](crate::clients#checksum-documents)): lines end at `\n`, fields are what white space
-//! separates, and the second field must equal the name exactly. So `HASH *NAME` has no line for `NAME`, carriage
-//! returns do no harm, and the hex digits may be of either case.
+//! Clients read it leniently. For every document that this module accepts, it finds the same lines as clients do
+//! ([clients: checksum documents](crate::clients#checksum-documents)): lines end at `\n`, white space separates fields,
+//! and the second field must equal the file name exactly. So `HASH *NAME` is not a line for `NAME`, a carriage
+//! return is ignored, and the hex digits may be of either case.
 //!
-//! A digest proves something only under the name that says what it is the digest of, see [`Checksums::covers`].
+//! A digest only proves something together with its file name, see [`Checksums::covers`].
 
 use std::collections::BTreeMap;
 
@@ -20,19 +20,19 @@ use super::limits;
 /// The most files that a checksum document can name.
 const MOST_LINES: usize = 10_000;
 
-/// A checksum document that was read.
+/// A parsed checksum document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksums {
-    /// By name; `None` where the line that clients find first has no SHA-256.
+    /// The digests by file name; `None` if the first line with that name has no valid SHA-256.
     lines: BTreeMap<String, Option<Digest>>,
     notes: Vec<Note>,
 }
 
 impl Checksums {
-    /// Reads a document. Its authenticity is another question.
+    /// Parses a document. The signature is checked elsewhere.
     ///
     /// # Errors
-    /// A document of more than 4 MiB or 10,000 names, and one in which a name has two digests: clients would take the first and others the last.
+    /// The document has more than 4 MiB or 10,000 names, or a name has two digests: clients would use the first, other tools the last.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
         let limit = limits::CHECKSUMS;
         if let Some(received) = limits::excess(document, limit) {
@@ -53,7 +53,7 @@ impl Checksums {
     }
 
     fn add(&mut self, line: &[u8]) -> Result<(), Error> {
-        // A name that is not UTF-8 cannot equal one that came out of JSON or a path.
+        // A name that is not UTF-8 cannot equal the name of a package, which is UTF-8.
         let Ok(line) = std::str::from_utf8(line) else {
             self.note(Note::OddLine);
             return Ok(());
@@ -88,27 +88,27 @@ impl Checksums {
         }
     }
 
-    /// The digest that stands beside a file name.
+    /// The digest of a file.
     pub fn lookup(&self, file_name: &str) -> Option<Digest> {
         self.lines.get(file_name).copied().flatten()
     }
 
-    /// Every file name with its digest, in the order of the names.
+    /// Every file name with a valid digest, sorted by name.
     pub fn lines(&self) -> impl Iterator<Item = (&str, Digest)> {
         self.lines
             .iter()
             .filter_map(|(name, digest)| Some((name.as_str(), (*digest)?)))
     }
 
-    /// What was odd about the document and was let pass.
+    /// Irregularities that were accepted.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Whether some line says that a zip with this digest is this provider version for this platform.
+    /// Whether a line lists this digest under a file name of this provider version and platform.
     ///
-    /// This is the question where a zip's own file name is not known, as for the entries of an OCI index. A digest that stands
-    /// under another name proves nothing.
+    /// Use this if the zip's file name is unknown, as for the entries of an OCI index. A digest that is listed
+    /// under another file name proves nothing.
     pub fn covers(&self, subject: Subject<'_>, platform: &Platform, zip: &Digest) -> bool {
         self.lines()
             .any(|(name, digest)| digest == *zip && subject.is_named(name, platform))

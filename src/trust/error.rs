@@ -1,4 +1,4 @@
-//! Why a release, or a trust file, is not believed.
+//! Why a release or a trust file is not accepted.
 
 use crate::digest::Digest;
 use crate::error::{Category, printable};
@@ -7,7 +7,7 @@ use crate::platform::Platform;
 
 use super::signature_error::{SignatureError, listed};
 
-/// What [`super::verify`] and its documents can fail with.
+/// Errors of [`super::verify`] and of the documents that it reads.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
@@ -21,29 +21,29 @@ pub enum Error {
         "the checksum document names too many files\n  expected at most {limit}\n  received more"
     )]
     ManyLines { limit: usize },
-    /// A checksum document that contradicts itself.
+    /// The checksum document lists two digests for one file.
     #[error("the checksum document has two checksums for `{}`", printable(.file_name))]
     TwoDigests { file_name: String },
     /// No line of the checksum document is for this package.
     #[error("the checksum document has no SHA-256 for `{}`", printable(.file_name))]
     NoLine { file_name: String },
-    /// The package is not the one that the checksum document names.
+    /// The package does not have the digest that the checksum document lists.
     #[error(transparent)]
     Mismatch(Box<Mismatch>),
-    /// The file name says another type, version or platform than the package is offered for.
+    /// The file name is for another type, version or platform than the package.
     #[error("the file name of a package says something else\n  expected {}\n  received {}", printable(.expected), printable(.received))]
     OtherName { expected: String, received: String },
-    /// A zip of an index that no line of the checksum document is about.
+    /// The index has a zip that the checksum document does not list.
     #[error("no line of the checksum document covers the zip for {platform}\n  received {digest}")]
     Uncovered { platform: Platform, digest: Digest },
-    /// A package that no lock file has.
+    /// The lock file does not list the package.
     #[error("the package for {platform} is not in the lock file\n  expected one of {}\n  received zh:{}", listed(.expected), .received.hex())]
     NotLocked {
         platform: Platform,
         expected: Vec<PackageHash>,
         received: Digest,
     },
-    /// A lock file that cannot vouch for a zip.
+    /// The lock file has no zip hashes to check a zip against.
     #[error("the lock file has no zh: hash of this version")]
     NoZipLocked,
     /// There is no checksum document.
@@ -52,73 +52,73 @@ pub enum Error {
     /// There is no signature.
     #[error("the checksum document is not signed")]
     NoSignature,
-    /// There is a signature and no key that could be read.
+    /// There is a signature, but no readable key.
     #[error("the signature of the checksum document cannot be checked without a key")]
     NoKey,
-    /// A key that is to be pinned, and came over a connection on which anybody may have replaced it.
+    /// A key to be pinned was downloaded over a connection on which an attacker may have replaced it.
     #[error(
         "refusing to pin the key\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified"
     )]
     UnverifiedTransport,
-    /// There is no signature, and keys are pinned that must have made one.
+    /// Keys are pinned, and there is no signature.
     #[error("there is no signature by a pinned key\n  expected {}\n  received none", listed(.expected))]
     NotSigned { expected: Vec<String> },
-    /// There is a signature that says that it is by a pinned key, which is not there.
+    /// There is a signature, but none of the pinned keys is available to check it.
     #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}\n  received no such key", listed(.expected))]
     NoPinnedKey { expected: Vec<String> },
-    /// A key that the user named holds no certificate.
+    /// A key file of the user contains no certificate.
     #[error("there is no OpenPGP key in `{}`", printable(.name))]
     NotAKey { name: String },
-    /// Keys that take more bytes than any real ones.
+    /// The keys are longer than any real ones.
     #[error("the keys in `{}` are too long\n  expected at most {limit} bytes\n  received {received} bytes", printable(.name))]
     LongKeys {
         name: String,
         received: u64,
         limit: u64,
     },
-    /// More keys than any owner has.
+    /// There are more keys than any real owner has.
     #[error("there are more than {limit} keys")]
     ManyKeys { limit: usize },
-    /// There are keys and signatures, and no signature is good.
+    /// There are keys and signatures, but no signature is good.
     #[error(transparent)]
     Refused(#[from] SignatureError),
-    /// Keys or signatures that cost more than honest ones: they were not looked at to the end.
+    /// Checking the keys and signatures costs more work than the budget allows. It was aborted.
     #[error("the signature and its keys cost more work to check than any honest ones")]
     Costly,
-    /// This build has no OpenPGP.
+    /// This build has no OpenPGP support.
     #[error("this build cannot check OpenPGP signatures")]
     Unsupported,
-    /// A trust file that is not what a trust file can be.
+    /// The trust file is not TOML, or has unknown fields or values.
     #[error("the trust file is malformed")]
     TrustFile(#[source] Box<toml_edit::de::Error>),
-    /// A trust file in an encoding that no TOML has.
+    /// The trust file is not UTF-8, as TOML requires.
     #[error("the trust file is not UTF-8")]
     Encoding,
-    /// A trust file whose tables are written in a way that cannot be added to.
+    /// The tables of the trust file are written in a form to which no table can be added.
     #[error("no table can be added to the trust file as it is written")]
     NoPlace,
-    /// An entry of a trust file that names keys, and lets pass what they did not sign.
+    /// An entry of the trust file both pins keys and allows unsigned releases.
     #[error("the trust file's entry for `{}` has `keys` and `unsigned = \"allow\"`", printable(.pattern))]
     UnsignedPin { pattern: String },
-    /// A pattern of a trust file.
+    /// The trust file has an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),
 }
 
-/// A package that is not the one that the checksum document names.
+/// A package that does not have the digest that the checksum document lists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} (package)", printable(.file_name))]
 pub struct Mismatch {
     /// The package's file name.
     pub file_name: String,
-    /// What the checksum document says.
+    /// The digest in the checksum document.
     pub expected: Digest,
-    /// What the package is.
+    /// The digest of the package.
     pub received: Digest,
 }
 
 impl Error {
-    /// What kind of failure this is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::TwoDigests { .. }

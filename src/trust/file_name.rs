@@ -1,30 +1,30 @@
-//! What a package's file name says: `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
+//! Parses the file names of packages: `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
 //!
-//! A checksum document is signed once for a whole release, and the same key signs every release of its owner. Only the file name
-//! ties a digest to one version and platform, so a name that says something else is worth nothing.
+//! One signature covers the checksum document of a whole release, and its owner signs every release with the same key. Only the file
+//! name ties a digest to one version and platform, so a digest under any other name proves nothing about them.
 
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::version::{SpelledVersion, Version};
 
-/// The provider version that a document is asked about.
+/// The provider version to look up in a checksum document.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Whose it is.
+    /// The provider.
     pub provider: &'a ProviderAddr,
-    /// Which one.
+    /// The version.
     pub version: &'a Version,
 }
 
 impl Subject<'_> {
-    /// Whether a file name says this type and version, and the given platform.
+    /// Whether a file name is for this type and version, and for the given platform.
     ///
-    /// Some origins write `_vVERSION_`, and some a short version such as `0.50` for 0.50.0: both say the same.
+    /// Some origins write `_vVERSION_`, and some write a short version such as `0.50` for 0.50.0. Both are accepted.
     pub fn is_named(&self, file_name: &str, platform: &Platform) -> bool {
         self.platform_of(file_name).as_ref() == Some(platform)
     }
 
-    /// The platform that a file name says, if it says this type and version.
+    /// The platform in a file name; `None` if the name is not for this type and version.
     pub fn platform_of(&self, file_name: &str) -> Option<Platform> {
         PackageName::parse(file_name, self.provider.type_name())
             .filter(|name| name.version.version() == self.version)
@@ -32,17 +32,17 @@ impl Subject<'_> {
     }
 }
 
-/// What the file name of a provider's package says.
+/// The parsed file name of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageName {
-    /// The version, as it is spelled there.
+    /// The version, as it is spelled in the name.
     pub version: SpelledVersion,
     /// The platform.
     pub platform: Platform,
 }
 
 impl PackageName {
-    /// Reads the file name of a package of a type of provider; `None` if it is none.
+    /// Parses the file name of a package for a provider type; `None` if it does not have that form.
     pub fn parse(file_name: &str, type_name: &str) -> Option<Self> {
         let rest = file_name
             .strip_prefix("terraform-provider-")?

@@ -1,19 +1,19 @@
-//! Trust: what turns a [`Release`] that a source offers into one that may be published, installed or locked.
+//! Trust: verifies a [`Release`] from a source, so that it may be published, installed or locked.
 //!
-//! The chain has three links, and each must hold. A **key** is believed for a reason (its [`Anchor`]). With it the author signed the
-//! **checksum document**, byte for byte. And a line of that document gives the SHA-256 of each **package**, under a file name that
-//! says this type, version and platform. What is missing at the start of the chain can be allowed by a [`Rule`], and is then shown
-//! as what it is; what is *wrong* anywhere is always an error.
+//! The chain of trust has three links, and each must hold. A **key** is trusted for a reason (its [`Anchor`]). With the key, the author
+//! signed the bytes of the **checksum document**. A line of that document gives the SHA-256 of each **package**, under a file name
+//! for this type, version and platform. A [`Rule`] can allow a missing key, signature or document, and the status then shows
+//! that. Anything *wrong* in the chain is always an error.
 //!
 //! | status | what held |
 //! | --- | --- |
-//! | `signed` | all of it |
-//! | `checksum` | the lines of a document that no signature covers: there is no usable key or no signature |
+//! | `signed` | the whole chain |
+//! | `checksum` | the lines of a document whose signature was not checked: there is no usable key or no signature |
 //! | `unverified` | nothing: there is no document |
 //!
-//! The result equals what [unmodified clients accept](crate::clients#signatures), but for four deliberate differences:
-//! SHA-1 over the document and origins without keys need a switch, keys that cannot be read are passed over, and
-//! revoked keys are refused whenever they were revoked.
+//! tfoci accepts what [unmodified clients accept](crate::clients#signatures), with four deliberate differences:
+//! SHA-1 over the document and origins without keys need an option, unreadable keys are skipped, and
+//! a revoked key is refused regardless of when it was revoked.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -45,7 +45,7 @@ pub use policy::{Policy, TrustFile};
 pub use rule::{Fingerprint, Rule};
 pub use signature_error::{SignatureError, SignatureErrorKind};
 
-/// Something that holds up to its [`Rule`]. Only [`verify`] makes one, so holding it is the proof.
+/// A value that satisfies its [`Rule`]. Only [`verify`] and [`verify_within`] create one.
 #[derive(Clone, Debug)]
 pub struct Verified<T>(T, Proof);
 
@@ -57,10 +57,10 @@ struct Proof {
     certificate: Option<Vec<u8>>,
 }
 
-/// Checks a release against a rule. `now` decides whether a key has expired.
+/// Verifies a release against a rule. `now` is the time used to decide whether a key has expired.
 ///
 /// # Errors
-/// Everything that is wrong, and what is missing unless the rule allows that: see [`Error`] and [`SignatureError`].
+/// Something is wrong, or something is missing that the rule does not allow to be missing: see [`Error`] and [`SignatureError`].
 pub fn verify<L>(
     release: Release<L>,
     rule: &Rule,
@@ -69,10 +69,10 @@ pub fn verify<L>(
     verify_within(release, rule, now, &Budget::default())
 }
 
-/// As [`verify`], for a caller that can cancel it: hostile keys may cost a second of work.
+/// As [`verify`], with a budget that limits the work and lets the caller cancel it: hostile keys may cost a second.
 ///
 /// # Errors
-/// As [`verify`], and [`Error::Costly`] if it was ended.
+/// As [`verify`], and [`Error::Costly`] if the budget was used up or ended.
 pub fn verify_within<L>(
     release: Release<L>,
     rule: &Rule,
@@ -98,12 +98,12 @@ pub fn verify_within<L>(
         }
         _ => None,
     };
-    // After the signature: the lines of an altered document prove nothing about packages.
+    // After the signature check, since the lines of an altered document prove nothing about packages.
     let subject = subject(&release);
     for package in &release.packages {
         matches_its_line(subject, package, checksums.as_ref())?;
     }
-    // Named keys require a signature by one of them, even where unsigned releases are allowed.
+    // Pinned keys require a signature by one of them, even if unsigned releases are allowed.
     if good.is_none() && (rule.unsigned == rule::Unsigned::Refuse || rule.pinned()) {
         return Err(what_is_missing(&release, rule));
     }
@@ -116,10 +116,10 @@ pub fn verify_within<L>(
     Ok(Verified(release, proof))
 }
 
-/// Whether a lock file has a package's zip.
+/// Checks that a lock file lists the zip of a package.
 ///
 /// # Errors
-/// It has not, or has no zip of this version at all.
+/// The lock file does not list the zip, or lists no zip of this version.
 pub fn among(
     hashes: &BTreeSet<PackageHash>,
     platform: &Platform,
@@ -177,8 +177,8 @@ fn matches_its_line<L>(
     }
 }
 
-/// Gives packages the names that they have by convention. Without a checksum document nothing holds the source to its own names,
-/// and names become titles that other tools make files of.
+/// Gives packages their canonical file names. Without a checksum document the source could choose any name, and OCI tools use
+/// the name, which becomes the layer's title, as a file name when they download the layer.
 fn name_canonically<L>(release: &mut Release<L>) {
     let (provider, version) = (&release.provider, &release.version);
     for package in &mut release.packages {
@@ -227,7 +227,7 @@ impl Proof {
             signature = release.signatures.get(good.signature).cloned();
             certificate = good.certificate;
         }
-        // That the origin served a key counts only if it was the origin: a pinned key, or none, does not depend on that.
+        // A key from the origin is trusted only if the connection was verified. Other anchors do not depend on the connection.
         match anchor {
             Some(Anchor::Origin) if notes.contains(&Note::UnverifiedTransport) => anchor = None,
             _ => notes.retain(|note| *note != Note::UnverifiedTransport),
@@ -261,27 +261,27 @@ impl<T> Deref for Verified<T> {
 }
 
 impl<L> Verified<Release<L>> {
-    /// How far the proof goes, and why.
+    /// The status of the release, and the reasons for it.
     pub fn authentication(&self) -> &Authentication {
         &self.1.authentication
     }
 
-    /// The lines of the checksum document.
+    /// The checksum document, parsed.
     pub fn checksums(&self) -> Option<&Checksums> {
         self.1.checksums.as_ref()
     }
 
-    /// The signature that is good.
+    /// The good signature.
     pub fn signature(&self) -> Option<&Document> {
         self.1.signature.as_ref()
     }
 
-    /// The certificate that made the good signature, alone and armoured. The same keys give the same bytes.
+    /// The certificate of the good signature, alone and armoured. The same keys always give the same bytes.
     pub fn certificate(&self) -> Option<&[u8]> {
         self.1.certificate.as_deref()
     }
 
-    /// Adds what was noticed after the check, such as an oddity of a zip.
+    /// Adds a note about something found after verification, such as an irregularity of a zip.
     pub fn note(&mut self, note: Note) {
         let notes = &mut self.1.authentication.notes;
         if !notes.contains(&note) {
@@ -289,15 +289,15 @@ impl<L> Verified<Release<L>> {
         }
     }
 
-    /// The same proof over fewer packages.
+    /// Removes packages for other platforms.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&Platform) -> bool) -> Self {
         self.0.packages.retain(|package| keep(&package.platform));
         self
     }
 
-    /// The same proof over the same packages, once it is known where each of them lies and how many bytes it has: a proof is about
-    /// digests. Packages beyond the last of these are left out.
+    /// Sets the location and size of each package, in order. The release stays verified, because verification only concerns the
+    /// digests. Packages beyond the end of `found` are removed.
     #[must_use]
     pub fn located<M>(self, found: impl IntoIterator<Item = (M, u64)>) -> Verified<Release<M>> {
         let Self(mut release, proof) = self;
@@ -316,10 +316,10 @@ impl<L> Verified<Release<L>> {
         Verified(release, proof)
     }
 
-    /// The same release, whose packages a lock file lists, with the anchor `lock`; a pinned key is the stronger anchor and stays.
+    /// Checks the packages against a lock file and sets the anchor to `lock`. The anchor of a pinned key is stronger and stays.
     ///
     /// # Errors
-    /// The first package that is not among the hashes, or that there is none of a zip.
+    /// A package is not among the hashes, or none of them is the hash of a zip.
     pub fn locked(mut self, hashes: &BTreeSet<PackageHash>) -> Result<Self, Error> {
         for package in &self.packages {
             among(hashes, &package.platform, &package.expected.digest)?;
@@ -331,11 +331,11 @@ impl<L> Verified<Release<L>> {
         Ok(self)
     }
 
-    /// Whether the checksum document also covers these zips, of which only platform and digest are known: those of an OCI index
-    /// that this release is merged into.
+    /// Checks that the checksum document also covers these zips, of which only platform and digest are known: those of an OCI index
+    /// into which this release is merged.
     ///
     /// # Errors
-    /// The first zip that no line is about, and [`Error::NoDocument`].
+    /// No line covers one of the zips, or [`Error::NoDocument`].
     pub fn covers<'a>(
         &self,
         zips: impl IntoIterator<Item = (&'a Platform, &'a Digest)>,

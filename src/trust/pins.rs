@@ -1,4 +1,4 @@
-//! Pinning on first use: writes keys that were seen for the first time into a trust file.
+//! Trust on first use: adds the keys of a new provider to a trust file.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use super::policy::Settings;
 use super::rule::Fingerprint;
 use super::{Error, TrustFile};
 
-/// The setting that a new table does not take over from the one it precedes: a pinned provider must be signed.
+/// The setting that a new table does not copy from the table that it precedes: a pinned provider must be signed.
 const UNSIGNED: &str = "unsigned";
 
 /// The byte order mark that some editors write. It has to stay the first character.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// What the end of a line consists of.
+/// The characters of a line end.
 const LINE_END: [char; 2] = ['\r', '\n'];
 
-/// The text of a trust file with `keys` pinned for a provider; `None` if the file names other keys for it already. `earlier` are the
-/// keys that an earlier call pinned, which are now among `keys`: their list is replaced. Otherwise a table is added, before the first
-/// one that matches the provider. Every other byte of the text stays.
+/// Pins `keys` for a provider in the text of a trust file; `None` if the file already has other keys for it. `earlier` are the
+/// keys that an earlier call pinned and that are now among `keys`: their list is replaced. Otherwise a table is added before the first
+/// one that matches the provider. The rest of the text stays the same, byte for byte.
 ///
 /// # Errors
-/// Text that is no trust file, and [`Error::NoPlace`] if the rest of the text would change.
+/// The text is not a trust file, or [`Error::NoPlace`] if the rest of the text would change.
 pub fn pin(
     text: &str,
     provider: &ProviderAddr,
@@ -48,9 +48,9 @@ pub fn pin(
     .map(Some)
 }
 
-/// Applies a change to the tables of a text. `toml_edit` keeps comments, order and formatting, but not the byte order mark and carriage
-/// returns, which are put back, and it spells the header of all `[[provider]]` tables as that of the first: text that it would not
-/// write back as it was read is refused.
+/// Applies a change to the tables of a text. `toml_edit` keeps comments, order and formatting. It drops the byte order mark and
+/// carriage returns, which this function restores, and it writes the header of every `[[provider]]` table as that of the first. So a
+/// text that `toml_edit` would not write back unchanged is refused.
 fn edit(text: &str, change: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Result<String, Error> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let (mark, _) = text.split_at(text.len() - body.len());
@@ -74,7 +74,7 @@ fn edit(text: &str, change: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Resu
     Ok(format!("{mark}{}{end}", written(&file)))
 }
 
-/// Replaces the list of keys of a table; what stands around the list stays.
+/// Replaces the list of keys of a table, and keeps the white space and comments around the list.
 fn replace_keys(file: &mut DocumentMut, place: usize, keys: Array) -> Option<()> {
     let table = tables(file)?.get_mut(place)?;
     let list = table.get_mut("keys")?.as_array_mut()?;
@@ -87,7 +87,7 @@ fn replace_keys(file: &mut DocumentMut, place: usize, keys: Array) -> Option<()>
 /// Adds a table before the one at `place`, or at the end.
 fn add(file: &mut DocumentMut, mut table: Table, place: Option<usize>) -> Option<()> {
     let Some(place) = place else {
-        // What follows the last table, which only comments can.
+        // The text after the last table, which can only be comments.
         let comments = file.trailing().as_str().unwrap_or_default().to_owned();
         let gap = match comments.as_str() {
             "" if file.is_empty() => "",
@@ -111,7 +111,7 @@ fn add(file: &mut DocumentMut, mut table: Table, place: Option<usize>) -> Option
     Some(())
 }
 
-/// The tables of providers; `None` if they are written as one list of inline tables.
+/// The `[[provider]]` tables; `None` if they are written as one list of inline tables.
 fn tables(file: &mut DocumentMut) -> Option<&mut ArrayOfTables> {
     file.entry("provider")
         .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
@@ -122,7 +122,7 @@ fn list(keys: &BTreeSet<Fingerprint>) -> Array {
     keys.iter().map(Fingerprint::to_string).collect()
 }
 
-/// A table that pins keys. It comes before the table that held until now, so it repeats that one's other settings.
+/// A table that pins keys. It takes precedence over the table that matched before, so it copies that table's other settings.
 fn table(
     provider: &ProviderAddr,
     keys: &BTreeSet<Fingerprint>,
@@ -157,7 +157,7 @@ mod tests {
     fn pinned(text: &str) -> Option<String> {
         let pinned = pin(text, &provider(), &keys([]), &keys([KEY])).unwrap();
         if let Some(text) = &pinned {
-            // What was pinned stays: the second time there is nothing to do.
+            // The pinned keys stay: there is nothing to do the second time.
             let again = pin(text, &provider(), &keys([]), &keys([OTHER]));
             assert_eq!(again.unwrap(), None);
         }
@@ -224,11 +224,11 @@ mod tests {
         let list = format!("[\"{KEY}\", \"{OTHER}\"]");
         let expected = text.replace(&format!("[\"{KEY}\"]"), &list);
         assert_eq!(joined, Some(expected));
-        // Those that somebody else wrote stay.
+        // Keys that the user wrote stay.
         let named = text.replace(KEY, OTHER);
         let stays = pin(&named, &provider(), &keys([KEY]), &both).unwrap();
         assert_eq!(stays, None);
-        // Somebody took them out again.
+        // The user removed the keys.
         let gone = pin("", &provider(), &keys([KEY]), &both).unwrap();
         assert_eq!(
             gone.unwrap(),

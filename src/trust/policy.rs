@@ -1,4 +1,4 @@
-//! The trust file, and the policy that comes of it and of the command line.
+//! The trust file, and the policy that results from it and from command-line options.
 //!
 //! ```toml
 //! [[provider]]
@@ -9,8 +9,8 @@
 //! weak = "refuse"
 //! ```
 //!
-//! The first matching entry decides, else the defaults; then keys of the command line replace the entry's keys, and then a matching
-//! `--allow-unsigned` sets `unsigned`, unless keys are named: pinned means signed.
+//! The first matching entry applies, otherwise the defaults. Keys from the command line replace the entry's key files. Finally a
+//! matching `--allow-unsigned` sets `unsigned`, unless keys are pinned: a pinned provider must be signed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::release::{Document, KeyRing};
 use super::Error;
 use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak};
 
-/// A trust file as it is written: its keys may still be paths.
+/// A parsed trust file, whose key files have not been read yet.
 #[derive(Clone, Debug, Default)]
 pub struct TrustFile {
     entries: Vec<TrustEntry>,
@@ -34,11 +34,11 @@ pub struct TrustFile {
 struct TrustEntry {
     pattern: ProviderPattern,
     files: Vec<PathBuf>,
-    /// All but the content of `files`.
+    /// The rule without the keys in `files`.
     rule: Rule,
 }
 
-/// The file's tables. Unknown fields are errors: a misspelt `unsigned` must not leave a default in its place.
+/// The tables of the file. Unknown fields are errors, so that a misspelt `unsigned` does not silently leave the default.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
@@ -61,10 +61,10 @@ struct Table {
 }
 
 impl TrustFile {
-    /// Reads the text of a trust file.
+    /// Parses a trust file.
     ///
     /// # Errors
-    /// Text that is not TOML, an unknown field or word, and a `match` that is not a pattern.
+    /// The text is not TOML, has an unknown field or value, or a `match` is not a pattern.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let tables: Tables =
             toml_edit::de::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
@@ -74,7 +74,7 @@ impl TrustFile {
         })
     }
 
-    /// Reads the key files that it names, by their paths as they are written: relative ones are relative to the trust file.
+    /// Reads the key files with `read`. It gets each path as written; relative paths are relative to the trust file.
     ///
     /// # Errors
     /// The first error of `read`.
@@ -97,21 +97,21 @@ impl TrustFile {
     }
 }
 
-/// What an entry of a trust file says about a provider.
+/// The settings of the trust file's entry for a provider.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// How many entries stand before it.
+    /// The index of the entry, from 0.
     pub(super) place: usize,
-    /// The fingerprints that it names.
+    /// The fingerprints in its `keys`.
     pub(super) pins: BTreeSet<Fingerprint>,
-    /// Whether it names files of keys.
+    /// Whether its `keys` contain paths of key files.
     pub(super) has_files: bool,
-    /// What it says besides, as it is written; defaults are left out.
+    /// Its other settings, as names and values; defaults are left out.
     pub(super) said: Vec<(&'static str, &'static str)>,
 }
 
 impl TrustFile {
-    /// What the first matching entry says.
+    /// The settings of the first matching entry.
     pub(super) fn settings_for(&self, provider: &ProviderAddr) -> Option<Settings> {
         let mut entries = self.entries.iter().enumerate();
         let (place, TrustEntry { files, rule, .. }) =
@@ -159,7 +159,7 @@ impl TrustEntry {
     }
 }
 
-/// Which rule holds for which provider.
+/// The rules for all providers.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     entries: Vec<(ProviderPattern, Rule)>,
@@ -168,22 +168,22 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Adds keys of the command line, for every provider. They take the place of an entry's key files and pin themselves; where
-    /// the entry names fingerprints they are only material, and must match.
+    /// Adds keys from the command line, for every provider. They replace an entry's key files and are themselves pinned. If
+    /// the entry has fingerprints, these keys only provide the certificates, which must match the fingerprints.
     #[must_use]
     pub fn with_keys(mut self, keys: Vec<Document>) -> Self {
         self.keys.extend(keys);
         self
     }
 
-    /// Adds patterns of providers that may come without a usable key or signature, if no key is pinned for them.
+    /// Adds patterns of providers that may lack a usable key or signature, unless a key is pinned for them.
     #[must_use]
     pub fn with_allow_unsigned(mut self, patterns: Vec<ProviderPattern>) -> Self {
         self.allow_unsigned.extend(patterns);
         self
     }
 
-    /// The rule for a provider, if anything was said about it. Else the command decides between [`Rule::default`] and
+    /// The rule for a provider; `None` if neither the trust file nor the options mention it. The command then uses [`Rule::default`] or
     /// [`Rule::reading`].
     pub fn rule_for(&self, provider: &ProviderAddr) -> Option<Rule> {
         let entry = self

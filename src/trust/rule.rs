@@ -1,4 +1,4 @@
-//! A rule: what one provider's releases must show before they are believed.
+//! A rule: what the releases of a provider must prove.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,25 +9,25 @@ use crate::authentication::Anchor;
 use crate::error::printable;
 use crate::release::KeyRing;
 
-/// What a release must show. The default is what writing into a store asks for: a good signature by any key that came along.
+/// What a release must prove. The default is that of commands that write to a store: a good signature by any key of the release.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
-    /// Primary fingerprints of the certificates that are accepted.
+    /// Primary fingerprints of the accepted certificates.
     pub pins: Vec<Fingerprint>,
-    /// Keys that the user provided. Those with the anchor [`Anchor::Pinned`] are accepted as they are; the others only provide
+    /// Keys that the user provided. Keys with the anchor [`Anchor::Pinned`] are accepted themselves; the others only provide
     /// the certificates that `pins` name.
     pub keys: Vec<KeyRing>,
-    /// What to do without a usable key or signature.
+    /// What to do if there is no usable key or signature.
     pub unsigned: Unsigned,
-    /// What to do about signatures that were made after the key had expired.
+    /// What to do with signatures that were made after the key had expired.
     pub expired: Expired,
-    /// What to do about SHA-1 over the checksum document.
+    /// What to do with SHA-1 signatures of the checksum document.
     pub weak: Weak,
 }
 
 impl Rule {
-    /// The rule of reading commands where no entry matches: what is there is shown as what it is, and what is wrong is still
-    /// refused.
+    /// The rule of commands that read a store, if no entry matches: unsigned releases are accepted with their status, and anything
+    /// wrong is still an error.
     pub fn reading() -> Self {
         Self {
             unsigned: Unsigned::Allow,
@@ -35,35 +35,35 @@ impl Rule {
         }
     }
 
-    /// Whether only named keys are accepted.
+    /// Whether only pinned keys are accepted.
     pub fn pinned(&self) -> bool {
         !self.pins.is_empty() || self.keys.iter().any(|ring| ring.anchor == Anchor::Pinned)
     }
 }
 
-/// What to do about a release without a usable key or signature. A bad or foreign signature is refused in any case.
+/// What to do with a release without a usable key or signature. A bad signature, or one by another key, is always an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unsigned {
     /// It is an error.
     #[default]
     Refuse,
-    /// It is accepted, and shown as `checksum` or `unverified`.
+    /// It is accepted, with the status `checksum` or `unverified`.
     Allow,
 }
 
-/// What to do about a signature that was made after its key had expired. Clients accept it with a warning.
+/// What to do with a signature that was made after its key had expired. Clients accept it with a warning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expired {
-    /// It is let pass with a note.
+    /// It is accepted with a note.
     #[default]
     Warn,
     /// It is an error.
     Refuse,
 }
 
-/// What to do about SHA-1 over the checksum document: an attacker who can make two documents with one SHA-1 can have one signed and
+/// What to do with SHA-1 over the checksum document. An attacker who can make two documents with the same SHA-1 can have one signed and
 /// serve the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -71,7 +71,7 @@ pub enum Weak {
     /// It is an error.
     #[default]
     Refuse,
-    /// It is let pass with a note.
+    /// It is accepted with a note.
     Warn,
 }
 
@@ -105,7 +105,7 @@ impl FromStr for Fingerprint {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a fingerprint: expected 40 or 64 hex digits", printable(.text))]
 pub struct FingerprintError {
-    /// What was given.
+    /// The invalid text.
     pub text: String,
 }
 

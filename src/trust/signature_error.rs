@@ -21,40 +21,40 @@ pub enum SignatureErrorKind {
     /// It is longer than any real one.
     #[error("is too long\n  expected at most {limit} bytes\n  received {received} bytes")]
     Long { received: u64, limit: u64 },
-    /// It is not made of OpenPGP signature packets, or of none that can be read.
+    /// It contains no readable OpenPGP signature packets.
     #[error("is no OpenPGP signature that can be read")]
     Malformed,
-    /// It is text. Clients accept only [binary signatures](crate::clients#signatures), so a copy of it would not install.
+    /// It is armoured text. Clients accept only [binary signatures](crate::clients#signatures), so they would not install the provider.
     #[error("is armoured\n  expected binary, the only form that clients accept\n  received text")]
     Armoured,
-    /// Its version, type or hash algorithm is one that clients do not accept either.
+    /// Clients do not accept its version, type or hash algorithm either.
     #[error("is of an unsupported kind\n  received {kind}")]
     Kind { kind: String },
-    /// It was made by a key that is not among those that may make it.
+    /// It was made by a key that is not among the accepted ones.
     #[error("is by another key\n  expected {}\n  received {}", listed(.expected), listed(.received))]
     OtherKey {
         expected: Vec<Fingerprint>,
         received: Vec<String>,
     },
-    /// The key uses an algorithm or curve that this build cannot compute with.
+    /// This build does not support the key's algorithm or curve.
     #[error("is by a key of an unsupported algorithm\n  key {key}\n  algorithm {algorithm}")]
     UnsupportedKey { key: Fingerprint, algorithm: String },
-    /// The certificate does not say, in a way that can be believed, that this key may sign.
+    /// The certificate has no valid statement that this key may sign.
     #[error("is by a key that may not sign\n  key {key}")]
     NotForSigning { key: Fingerprint },
-    /// Document and signature do not belong together: one of them was altered.
+    /// The signature is not over this document: one of the two was altered.
     #[error("is not over this checksum document\n  key {key}")]
     Altered { key: Fingerprint },
-    /// It is over a SHA-1 of the document.
+    /// It uses SHA-1 over the document.
     #[error("uses SHA-1 over the checksum document\n  key {key}")]
     WeakDocument { key: Fingerprint },
-    /// It, or the key that made it, has expired by now.
+    /// The signature or its key has expired.
     #[error("is by an expired key\n  key {key}")]
     Expired { key: Fingerprint },
-    /// Its owner revoked the key.
+    /// The owner revoked the key.
     #[error("is by a revoked key\n  key {key}")]
     Revoked { key: Fingerprint },
-    /// It is good, by a key that is not one of the pinned ones.
+    /// It is good, but its key is not pinned.
     #[error("is by a key that is not pinned\n  expected {}\n  received {received}", listed(.expected))]
     NotPinned {
         expected: Vec<Fingerprint>,
@@ -62,7 +62,7 @@ pub enum SignatureErrorKind {
     },
 }
 
-/// The first few of a list: an origin may send hundreds of keys.
+/// The first items of a list, as text. An origin may send hundreds of keys.
 pub(super) fn listed<T: ToString>(items: &[T]) -> String {
     const SHOWN: usize = 4;
     if items.is_empty() {

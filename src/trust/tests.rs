@@ -1,4 +1,4 @@
-//! What a release must have, and what its packages must match; signatures are tested where they are checked.
+//! Tests of documents, packages and rules; the tests of signatures are in the module that checks them.
 
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -49,7 +49,7 @@ fn package(platform: &str, file_name: &str, digest: Digest) -> Package<()> {
     }
 }
 
-/// What the made document says about a platform: the digest of the platform's name.
+/// A package for Linux. Its digest in the generated document is that of the platform's name.
 fn linux() -> Package<()> {
     package(
         "linux_amd64",
@@ -108,7 +108,7 @@ fn packages_must_match_their_lines_under_names_that_say_so() {
     );
     assert!(matches!(attempt(absent), Err(Error::NoLine { .. })));
 
-    // The digest stands in the document, for another platform.
+    // The document lists the digest, but for another platform.
     let other = package(
         "linux_amd64",
         "terraform-provider-demo_1.0.0_darwin_arm64.zip",
