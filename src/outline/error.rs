@@ -6,14 +6,14 @@ use crate::error::{Category, printable};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {mistake}")]
 pub struct Error {
-    /// The line, from 1. For what is not closed, the line where it was opened.
+    /// The line, from 1. For an unclosed bracket or quote, the line that opens it.
     pub line: usize,
     /// What is wrong there.
     pub mistake: SyntaxError,
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Malformed
     }
@@ -26,31 +26,31 @@ pub enum SyntaxError {
     /// Not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
-    /// Something else where an attribute or block begins.
+    /// Neither an attribute nor a block where one must begin.
     #[error("neither an attribute nor a block begins here")]
     Name,
-    /// A name, and then neither an attribute nor a block.
+    /// A name that is not followed by `=`, `{` or a label.
     #[error("a name is followed by none of `=`, `{{` and a label")]
     Label,
     /// A label that is not plain text.
     #[error("a label is not plain text")]
     LabelText,
-    /// Nothing behind `=`.
+    /// No value after `=`.
     #[error("an attribute has no value")]
     NoValue,
-    /// Two attributes of one name.
+    /// Two attributes with the same name.
     #[error("the attribute `{}` is defined twice", printable(.name))]
     Redefined { name: String },
-    /// Two attributes or blocks in one line.
+    /// Two attributes or blocks on one line.
     #[error("an attribute or block is followed by something in the same line")]
     SameLine,
-    /// An end without a beginning.
+    /// A closing bracket without an opening one.
     #[error("`{found}` closes nothing")]
     Closing { found: char },
-    /// A beginning without an end.
+    /// An opening bracket, quote, heredoc or comment without its end.
     #[error("`{}` is not closed", printable(.what))]
     Unclosed { what: String },
-    /// Deeper than anything real.
+    /// Nested more deeply than any real file.
     #[error("nested too deeply")]
     Depth,
 }

@@ -1,4 +1,4 @@
-//! Expressions, of which text, references, lists and objects can be read.
+//! Expressions. Text, references, lists and objects can be parsed.
 
 use hcl::edit::expr::Expression as Parsed;
 
@@ -6,10 +6,10 @@ use super::scan::Scanner;
 use super::{Error, SyntaxError};
 use crate::template::nesting;
 
-/// The longest text in quotes that is read, in bytes. Addresses, versions and paths have some hundreds.
+/// The longest text in quotes that is parsed, in bytes. Addresses, versions and paths have some hundred.
 const LONGEST: usize = 1 << 16;
 
-/// An expression as it is written.
+/// An unparsed expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expression<'a> {
     pub(super) line: usize,
@@ -27,7 +27,7 @@ impl<'a> Expression<'a> {
         self.text
     }
 
-    /// What it says, if it is text in quotes, of at most 64 KiB, without interpolations.
+    /// The text, if the expression is text in quotes of at most 64 KiB, without interpolations.
     pub fn as_text(&self) -> Option<String> {
         let mut scanner = self.begin();
         let quoted = scanner.quoted()?;
@@ -48,13 +48,13 @@ impl<'a> Expression<'a> {
         self.begin().name().ok()
     }
 
-    /// The elements, if it is a list. `[for …]` is taken for one with strange elements.
+    /// The elements, if it is a list. `[for …]` counts as a list, and its parts as elements.
     pub fn as_list(&self) -> Option<impl Iterator<Item = Result<Self, Error>> + use<'a>> {
         let element = |scanner: &mut Scanner<'a>| scanner.expression(&[',']);
         self.open("[").map(|scanner| Parts::new(scanner, element))
     }
 
-    /// The members, if it is an object. `{for …}` is taken for one with strange members.
+    /// The members, if it is an object. `{for …}` counts as an object, and its parts as members.
     pub fn as_object(
         &self,
     ) -> Option<impl Iterator<Item = Result<(&'a str, Self), Error>> + use<'a>> {
@@ -69,22 +69,22 @@ impl<'a> Expression<'a> {
         self.open("{").map(|scanner| Parts::new(scanner, member))
     }
 
-    /// Behind its first bracket, if it has that one.
+    /// A scanner after the opening bracket; `None` if the expression does not begin with it.
     fn open(&self, bracket: &str) -> Option<Scanner<'a>> {
         let mut scanner = self.begin();
         scanner.eat(bracket).then_some(scanner)
     }
 
-    /// At its first character that is no comment.
+    /// A scanner at the first character that is not part of a comment.
     fn begin(&self) -> Scanner<'a> {
         let mut scanner = Scanner::new(self.text, self.line);
-        // A comment that is not closed was refused when the expression was found.
+        // An unclosed comment was already an error when the expression was scanned.
         let _ = scanner.space();
         scanner
     }
 }
 
-/// What stands between brackets and commas.
+/// The parts of a list or object, between brackets and commas.
 struct Parts<'a, F> {
     scanner: Scanner<'a>,
     read: F,
@@ -123,7 +123,7 @@ impl<'a, T, F: Fn(&mut Scanner<'a>) -> Result<T, Error>> Iterator for Parts<'a, 
             return None;
         }
         let part = self.part().transpose();
-        // Nothing behind a mistake means what it says.
+        // After an error, the rest cannot be parsed reliably.
         self.done = !matches!(part, Some(Ok(_)));
         part
     }

@@ -1,11 +1,11 @@
-//! Files in HCL 2, the language of modules and lock files: blocks and attributes, whose expressions stay text.
+//! Reads files in HCL 2, the language of modules and lock files: blocks and attributes, whose expressions stay text.
 //!
-//! To find the providers of a module, tfoci has to know where each expression ends, but needs the value of very few. So a file is
-//! read in one pass that counts brackets, quotes and heredocs. Plain text, lists and objects are read on request.
+//! To find the providers of a module, tfoci has to know where each expression ends, but it needs the value of only a few. So it reads
+//! a file in one pass that matches brackets, quotes and heredocs. Plain text, lists and objects are parsed on request.
 //!
 //! # Why a reader of our own
-//! hcl-edit refuses line breaks before `?` and `:` within brackets, which clients take and real modules have; and its tree has
-//! eighty times the size of a long list. hcl-edit still reads the text in quotes.
+//! hcl-edit refuses line breaks before `?` and `:` within brackets, which clients accept and real modules contain. Its tree also takes
+//! eighty times the size of a long list. hcl-edit still parses the text in quotes.
 
 mod error;
 mod expression;
@@ -18,7 +18,7 @@ pub use error::{Error, SyntaxError};
 pub use expression::Expression;
 use scan::Scanner;
 
-/// The deepest nesting of blocks that is read. Providers' schemas have about ten levels.
+/// The deepest accepted nesting of blocks. Providers' schemas have about ten levels.
 const DEEPEST: usize = 64;
 
 /// The content of a file or block.
@@ -44,10 +44,10 @@ pub struct Block<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// Text that is not HCL as far as blocks, attributes, brackets and quotes go. Expressions are not checked.
+    /// The text is not HCL, judging by its blocks, attributes, brackets and quotes. Expressions are not checked.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -60,12 +60,12 @@ impl<'a> Body<'a> {
         Self::read(&mut Scanner::new(text, 1), 0)
     }
 
-    /// The blocks of a kind, in order.
+    /// The blocks with this name, in order.
     pub fn blocks(&self, name: &str) -> impl Iterator<Item = &Block<'a>> {
         self.blocks.iter().filter(move |block| block.name == name)
     }
 
-    /// Reads to the end of the file, or behind the brace that closes a block.
+    /// Reads up to the end of the file, or up to and including the brace that closes the block.
     fn read(scanner: &mut Scanner<'a>, depth: usize) -> Result<Self, Error> {
         let opened = scanner.line();
         if depth > DEEPEST {

@@ -1,8 +1,8 @@
-//! Where names, labels and expressions end.
+//! Finds the ends of names, labels and expressions.
 
 use super::{Error, Expression, SyntaxError};
 
-/// The deepest nesting of brackets and quotes in one expression. Real ones have about twenty levels.
+/// The deepest accepted nesting of brackets and quotes in one expression. Real ones have about twenty levels.
 const DEEPEST: usize = 256;
 
 /// A position in the text, with its line.
@@ -15,11 +15,11 @@ pub(super) struct Scanner<'a> {
 /// A bracket, quote or heredoc that is open, with the line where it begins.
 #[derive(Clone, Copy)]
 enum Within<'a> {
-    /// Brackets of a kind, `${` included.
+    /// Brackets, which may be those of `${`.
     Brackets { closing: char, line: usize },
-    /// A text in quotes.
+    /// Text in quotes.
     Quotes { line: usize },
-    /// A heredoc up to a line with its mark.
+    /// A heredoc, which ends at a line with its mark.
     Heredoc { mark: &'a str, line: usize },
 }
 
@@ -44,7 +44,7 @@ impl<'a> Scanner<'a> {
         next
     }
 
-    /// Reads a token without line breaks, if it stands here.
+    /// Skips a token without line breaks; returns whether it is next.
     pub(super) fn eat(&mut self, token: &str) -> bool {
         let rest = self.rest.strip_prefix(token);
         self.rest = rest.unwrap_or(self.rest);
@@ -58,7 +58,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// White space and comments.
+    /// Skips white space, line breaks and comments.
     pub(super) fn space(&mut self) -> Result<(), Error> {
         loop {
             self.blanks()?;
@@ -70,24 +70,24 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What may stand between two words of a line.
+    /// Skips white space and `/* … */` comments, but no line break outside of them.
     pub(super) fn blanks(&mut self) -> Result<(), Error> {
         while self.eat(" ") || self.eat("\t") || self.eat("\r") || self.comment()? {}
         Ok(())
     }
 
-    /// Whether nothing but a comment follows in this line.
+    /// Whether the rest of the line is empty or a comment.
     pub(super) fn at_end_of_line(&self) -> bool {
         self.rest.is_empty() || self.rest.starts_with(['\n', '#']) || self.rest.starts_with("//")
     }
 
-    /// Goes to the line break.
+    /// Skips to the line break.
     fn skip_line(&mut self) {
         let end = self.rest.find('\n').unwrap_or(self.rest.len());
         self.rest = self.rest.get(end..).unwrap_or_default();
     }
 
-    /// Reads `/* … */`, if it stands here.
+    /// Skips `/* … */`; returns whether it is next.
     fn comment(&mut self) -> Result<bool, Error> {
         let Some(comment) = self.rest.strip_prefix("/*") else {
             return Ok(false);
@@ -100,7 +100,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// The name of an attribute or block.
+    /// Reads the name of an attribute or block.
     pub(super) fn name(&mut self) -> Result<&'a str, Error> {
         if !self
             .rest
@@ -115,7 +115,7 @@ impl<'a> Scanner<'a> {
         Ok(name)
     }
 
-    /// A label, in quotes or not.
+    /// Reads a label, in quotes or not.
     pub(super) fn label(&mut self) -> Result<&'a str, Error> {
         if !self.eat("\"") {
             return self.name().map_err(|error| Error {
@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
         Ok(label)
     }
 
-    /// An expression, up to one of `ends` or to a closing bracket that was opened before it.
+    /// Reads an expression. It ends before one of `ends`, or before a closing bracket that was opened before the expression.
     pub(super) fn expression(&mut self, ends: &[char]) -> Result<Expression<'a>, Error> {
         self.blanks()?;
         let (from, line) = (self.rest, self.line);
@@ -153,7 +153,7 @@ impl<'a> Scanner<'a> {
         Ok(Expression { line, text })
     }
 
-    /// A text in quotes, quotes included, if one stands here.
+    /// Reads text in quotes, quotes included; `None` if the next character is not a quote.
     pub(super) fn quoted(&mut self) -> Option<&'a str> {
         let from = self.rest;
         if self.peek() != Some('"') {
@@ -175,7 +175,7 @@ impl<'a> Scanner<'a> {
             || self.rest.starts_with([')', ']', '}'])
     }
 
-    /// Reads on within the innermost of what is open.
+    /// Reads one step within the innermost open bracket, quote or heredoc.
     fn step(&mut self, open: &mut Vec<Within<'a>>) -> Result<(), Error> {
         match open.last().copied() {
             None => self.step_in_code(open, None),
@@ -255,7 +255,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Within quotes or a heredoc. `$${` and `%%{` stand for themselves.
+    /// Reads one step within quotes or a heredoc. `$${` and `%%{` are escapes, not interpolations.
     fn step_in_text(&mut self, open: &mut Vec<Within<'a>>) {
         let line = self.line;
         if self.eat("$${") || self.eat("%%{") {
@@ -268,7 +268,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the beginning of a heredoc up to its line break, if one stands here.
+    /// Reads the opening line of a heredoc and returns its mark; `None` if no heredoc begins here.
     fn heredoc(&mut self) -> Option<&'a str> {
         let opened = self.rest.strip_prefix("<<")?;
         let opened = opened.strip_prefix('-').unwrap_or(opened);

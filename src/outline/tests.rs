@@ -6,7 +6,7 @@ fn parse(text: &str) -> Body<'_> {
     Body::parse(text.as_bytes()).unwrap()
 }
 
-/// The text of the attribute `a`, which everything else must leave alone.
+/// The text of the attribute `a`, in a file that must otherwise parse as expected.
 fn value(text: &str) -> String {
     let file = format!("a = {text}\nz = 1\n");
     let body = parse(&file);
