@@ -1,8 +1,8 @@
-//! HCL and JSON as one tree.
+//! Represents HCL 1 and JSON as one tree.
 //!
-//! The CLI configuration is HCL 1, in which a block is nothing but an attribute whose value is an object, and whose labels
-//! are the names of objects around it. JSON spells the same with objects and lists. So there is one tree, and its readers
-//! say how many labels a block has.
+//! The CLI configuration is HCL 1. There, a block is an attribute whose value is an object, and its labels
+//! are the names of the objects around it. JSON writes the same with objects and lists. So both become one tree, and the caller
+//! specifies how many labels a block has.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(super) enum Value {
     Text(String),
     List(Vec<Value>),
     Section(Section),
-    /// Numbers: nothing that is read here is one.
+    /// A number. No setting that tfoci reads is one.
     Other,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Member {
     pub(super) value: Value,
 }
 
-/// A block as its reader sees it.
+/// A block with the number of labels that the caller specified.
 #[derive(Clone, Debug)]
 pub(super) struct Block<'a> {
     pub(super) name: &'a str,
@@ -48,7 +48,7 @@ impl Section {
         Self(members)
     }
 
-    /// Reads either language: a document that begins with a brace is JSON, as for clients.
+    /// Parses either language. A document that begins with a brace is JSON, as for clients.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|_| Error::NotText)?;
@@ -65,7 +65,7 @@ impl Section {
         hcl::parse(text)
     }
 
-    /// The blocks of a name.
+    /// The blocks with this name and number of labels.
     pub(super) fn blocks(&self, name: &str, labels: usize) -> Result<Vec<Block<'_>>, Error> {
         let mut found = Vec::new();
         for member in self.0.iter().filter(|member| member.name == name) {
@@ -169,7 +169,7 @@ impl Member {
     }
 }
 
-/// Turns objects around a block into its labels, and lists into several blocks. As deep as the parsers allow at most.
+/// Turns the objects around a block into its labels, and lists into several blocks. The parsers limit the depth of this recursion.
 fn descend<'a>(
     name: &'a str,
     labels: Vec<&'a str>,
@@ -206,7 +206,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// Reads JSON with duplicate names, which are several blocks.
+/// Deserializes JSON objects with duplicate names, each of which is a block.
 struct Json;
 
 impl<'de> Visitor<'de> for Json {

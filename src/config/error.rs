@@ -3,11 +3,11 @@
 use crate::address::{hostname, pattern};
 use crate::error::{Category, printable};
 
-/// A configuration that cannot be used. No text of it is shown but names: values may be secrets.
+/// An invalid configuration. Messages only show names from it, because values may be secrets.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
-    /// More than any configuration is.
+    /// Larger than any real configuration.
     #[error("more than {limit} bytes")]
     Large { limit: usize },
     /// Not UTF-8.
@@ -19,64 +19,64 @@ pub enum Error {
     /// Not JSON. The text is not quoted: it may hold a password.
     #[error("not valid JSON\n  at line {line}, column {column}")]
     Json { line: usize, column: usize },
-    /// A block in another form.
+    /// A block with other labels than expected.
     #[error("`{}` is not a block with {labels} {}", printable(.name), if *.labels == 1 { "label" } else { "labels" })]
     Block { name: String, labels: usize },
-    /// An argument of another type.
+    /// An argument of the wrong type.
     #[error("the argument `{name}` is not {expected}")]
     Type {
         name: &'static str,
         expected: &'static str,
     },
-    /// A block that may stand once.
+    /// More than one block of a kind that may occur once.
     #[error("more than one `{name}` block")]
     Several { name: &'static str },
-    /// Something that is no part of a registry.
+    /// A label that is neither a registry nor a part of one.
     #[error("`{}` is not a registry, or a part of one\n  expected DOMAIN or DOMAIN/PATH", printable(.text))]
     Prefix { text: String },
-    /// Two `oci_credentials` blocks for the same.
+    /// Two `oci_credentials` blocks with the same label.
     #[error("more than one `oci_credentials` block for `{}`", printable(.label))]
     Duplicate { label: String },
-    /// An `oci_credentials` block that says nothing.
+    /// An `oci_credentials` block without credentials.
     #[error("the `oci_credentials` block for `{}` has no credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
     NoMeans { label: String },
-    /// An `oci_credentials` block that says several things.
+    /// An `oci_credentials` block with several kinds of credentials.
     #[error("the `oci_credentials` block for `{}` has several kinds of credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
     SeveralMeans { label: String },
-    /// Half of what belongs together.
+    /// One of two arguments that require each other.
     #[error("the `oci_credentials` block for `{}` has `{given}` without `{missing}`", printable(.label))]
     HalfMeans {
         label: String,
         given: &'static str,
         missing: &'static str,
     },
-    /// Helpers know registries, not parts of them.
+    /// A helper for a path. Helpers only know whole registries.
     #[error("the `oci_credentials` block for `{}` has a path and `docker_credentials_helper`\n  expected a domain alone: helpers know no paths", printable(.label))]
     HelperWithPath { label: String },
-    /// A helper that is no name of a program.
+    /// A helper that is not the name of a program.
     #[error("`{}` is not the name of a credential helper\n  expected NAME of a program docker-credential-NAME, without path separators", printable(.name))]
     HelperName { name: String },
-    /// A token helper that is no name of a program.
+    /// A token helper that is not the name of a program.
     #[error("`{}` is not the name of a token helper\n  expected NAME of a program terraform-credentials-NAME, without path separators", printable(.name))]
     TokenHelper { name: String },
-    /// A block for something that is no host.
+    /// A block whose label is not a host.
     #[error("the label of a `{block}` block is no host")]
     Host {
         block: &'static str,
         source: hostname::Error,
     },
-    /// A list of files that are not to be searched.
+    /// A list of credential files although discovery is disabled.
     #[error("`docker_style_config_files` is set while `discover_ambient_credentials` is false")]
     FilesWithoutDiscovery,
     /// An `oci_mirror` block without its template.
     #[error("an `oci_mirror` block has no `repository_template`")]
     NoTemplate,
-    /// `dev_overrides` behind an installation method.
+    /// `dev_overrides` after an installation method.
     #[error(
         "`dev_overrides` stands behind an installation method\n  expected it before all of them"
     )]
     LateOverrides,
-    /// A pattern that is none.
+    /// An invalid provider pattern.
     #[error("`{name}` of a `{method}` block has something that is no pattern")]
     Pattern {
         name: &'static str,
@@ -86,7 +86,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Malformed
     }

@@ -1,15 +1,15 @@
-//! HCL 1, the language of the CLI configuration.
+//! A parser for HCL 1, the language of the CLI configuration.
 //!
-//! It is not HCL 2: names may be quoted, items follow each other without line breaks or after commas, and a `${…}` in text is
-//! text. An item is names and a value, with `=` between them or not.
+//! HCL 1 differs from HCL 2: names may be quoted, line breaks or commas between items are optional, and `${…}` in text is
+//! plain text. An item consists of names and a value, with an optional `=` between them.
 
 use super::Error;
 use super::block::{Member, Section, Value};
 
-/// The deepest nesting that is read. Real files have three levels.
+/// The deepest accepted nesting. Real files have three levels.
 const DEEPEST: usize = 64;
 
-/// Reads a file.
+/// Parses a file.
 pub(super) fn parse(text: &str) -> Result<Section, Error> {
     let mut reader = Reader {
         text,
@@ -26,7 +26,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Items until the closing brace, or to the end of the file.
+    /// Reads items up to the closing brace or the end of the file.
     fn section(&mut self, end: Option<char>) -> Result<Section, Error> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A bare or quoted name.
+    /// Reads a bare or quoted name.
     fn name(&mut self) -> Result<String, Error> {
         if self.peek() == Some('"') {
             return self.quoted();
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         Ok(Value::List(values))
     }
 
-    /// Text in quotes. What is within `${…}` is copied as it stands, quotes and line breaks included.
+    /// Reads text in quotes. The content of `${…}` is copied unchanged, quotes and line breaks included.
     fn quoted(&mut self) -> Result<String, Error> {
         self.next();
         let mut text = String::new();
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         Ok(c)
     }
 
-    /// `<<EOF`, or `<<-EOF` from whose lines common white space is removed.
+    /// Reads a heredoc: `<<EOF`, or `<<-EOF`, from whose lines common leading white space is removed.
     fn heredoc(&mut self) -> Result<String, Error> {
         let opened = self.rest.strip_prefix("<<").ok_or_else(|| self.mistake())?;
         let (indented, opened) = match opened.strip_prefix('-') {
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         Err(self.mistake())
     }
 
-    /// White space and comments.
+    /// Skips white space and comments.
     fn space(&mut self) -> Result<(), Error> {
         loop {
             self.rest = self.rest.trim_start();
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// That what stands here is not HCL.
+    /// The syntax error at the current position.
     fn mistake(&self) -> Error {
         let read = self.text.len() - self.rest.len();
         let before = self.text.get(..read).unwrap_or_default();

@@ -9,10 +9,10 @@ use super::Error;
 pub struct HelperName(String);
 
 impl HelperName {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// Nothing, or a path: a helper is found among the programs, never elsewhere
+    /// The name is empty or a path: a helper is only looked up in `PATH`
     /// ([clients: credential blocks](crate::clients#credential-blocks)).
     pub fn parse(text: &str) -> Result<Self, Error> {
         let odd = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
@@ -24,7 +24,7 @@ impl HelperName {
         Ok(Self(text.to_owned()))
     }
 
-    /// The program.
+    /// The name of the program.
     pub fn program(&self) -> String {
         format!("docker-credential-{}", self.0)
     }

@@ -1,4 +1,4 @@
-//! The mirror file: what to mirror, for whom, and where to.
+//! The mirror file: the providers to mirror, their versions and platforms, and the destination stores.
 //!
 //! ```toml
 //! to = ["ghcr.io/acme/{namespace}/{type}"]
@@ -12,7 +12,7 @@
 //! platforms = ["linux_amd64"]
 //! ```
 //!
-//! What a `[[provider]]` table does not say is taken from the top of the file. A provider may have several tables, for several
+//! Settings that a `[[provider]]` table omits default to those at the top of the file. A provider may have several tables, for several
 //! ranges of versions.
 
 use std::fmt;
@@ -25,12 +25,12 @@ use crate::constraint::{self, VersionConstraints};
 use crate::error::{Category, printable};
 use crate::platform::{self, Platform};
 
-/// A mirror file. What its tables inherit is filled in.
+/// A mirror file. Its tables already contain the settings that they inherit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MirrorFile {
-    /// The trust file, as it is written: a relative path is relative to this file.
+    /// The trust file, as written. A relative path is relative to the mirror file.
     pub trust: Option<PathBuf>,
-    /// What is wanted, in the order of the tables.
+    /// The providers to mirror, in the order of the tables.
     pub providers: Vec<MirrorEntry>,
 }
 
@@ -39,19 +39,19 @@ pub struct MirrorFile {
 pub struct MirrorEntry {
     /// The provider.
     pub provider: ProviderAddr,
-    /// Its acceptable versions.
+    /// The acceptable versions.
     pub constraints: VersionConstraints,
-    /// The most versions, counted from the newest.
+    /// The number of newest versions to mirror; `None` for all.
     pub newest: Option<usize>,
-    /// Whether pre-releases are among them.
+    /// Whether to include pre-releases.
     pub prereleases: bool,
-    /// For which platforms; `None` for all.
+    /// The platforms to mirror; `None` for all.
     pub platforms: Option<Vec<Platform>>,
-    /// The store addresses; empty where the command line has to say.
+    /// The destination store addresses; if empty, the command line must provide them.
     pub to: Vec<String>,
 }
 
-/// The file as it is written. Unknown fields are errors: a misspelt `platforms` must not mirror all of them.
+/// The unprocessed file. Unknown fields are errors, so that a misspelt `platforms` does not mirror all platforms.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
@@ -75,7 +75,7 @@ struct Table {
     prereleases: Option<bool>,
 }
 
-/// At least one text: an empty list could mean nothing or everything.
+/// A list of at least one text. An empty list could be read as nothing or as everything.
 #[derive(Clone, serde::Deserialize)]
 #[serde(try_from = "Vec<String>")]
 struct Texts(Vec<String>);
@@ -91,7 +91,7 @@ impl TryFrom<Vec<String>> for Texts {
     }
 }
 
-/// A number from 1.
+/// A number of at least 1.
 #[derive(Clone, Copy)]
 struct Count(usize);
 
@@ -119,10 +119,10 @@ impl Visitor<'_> for Counting {
 }
 
 impl MirrorFile {
-    /// Reads the text of a mirror file. Addresses have three parts: a file must not mean something else on another machine.
+    /// Parses a mirror file. Provider addresses must name their host, so that the file means the same on every machine.
     ///
     /// # Errors
-    /// Text that is not TOML, an unknown field, and whatever is no address, constraint or platform.
+    /// The text is not TOML, has an unknown field, or has an invalid address, constraint or platform.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut file: Tables =
             toml_edit::de::from_str(text).map_err(|source| Error::Toml(Box::new(source)))?;
@@ -166,17 +166,17 @@ impl Table {
     }
 }
 
-/// Why a text is no mirror file.
+/// Why a mirror file is refused.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
-    /// It is not TOML, or has unknown fields.
+    /// The text is not TOML, or has unknown fields.
     #[error("the text is not that of a mirror file")]
     Toml(#[source] Box<toml_edit::de::Error>),
-    /// It names nothing.
+    /// The file lists no provider.
     #[error("the file names no provider\n  expected a table [[provider]] for each")]
     Empty,
-    /// A table that cannot be understood.
+    /// A table is invalid.
     #[error("the table of `{}` cannot be understood", printable(.address))]
     Entry { address: String, source: EntryError },
 }
@@ -184,19 +184,19 @@ pub enum Error {
 /// What is wrong in a table.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
-    /// Its address.
+    /// The address is invalid.
     #[error(transparent)]
     Address(address::Error),
-    /// Its constraints.
+    /// The constraints are invalid.
     #[error(transparent)]
     Constraints(constraint::Error),
-    /// A platform.
+    /// A platform is invalid.
     #[error(transparent)]
     Platform(platform::Error),
 }
 
 impl Error {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Usage
     }

@@ -1,6 +1,6 @@
 //! Configuration files: the clients' CLI configuration, Terraform modules, and tfoci's own mirror file.
 //!
-//! Shapes only: bytes in, structs out. Other modules find the files and decide which of them count.
+//! This module only parses bytes into structs. Other modules find the files and decide which of them to use.
 
 mod block;
 pub mod cli;

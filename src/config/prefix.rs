@@ -1,4 +1,4 @@
-//! A registry, or a part of one: what credentials are for.
+//! The registry, or the part of one, that credentials are for.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use url::Url;
 
 use super::Error;
 
-/// `DOMAIN` or `DOMAIN/PATH`. The path covers whole segments: `example.com/foo` is not about `foobar`
+/// `DOMAIN` or `DOMAIN/PATH`. The path matches whole segments: `example.com/foo` does not match `example.com/foobar`
 /// ([clients: credential selection](crate::clients#credential-selection)).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepositoryPrefix {
@@ -15,11 +15,11 @@ pub struct RepositoryPrefix {
 }
 
 impl RepositoryPrefix {
-    /// Reads a prefix in the grammar of [repository addresses](crate::clients#repository-addresses), in which the path
-    /// may be absent.
+    /// Parses a prefix in the grammar of [repository addresses](crate::clients#repository-addresses), except that the path
+    /// is optional.
     ///
     /// # Errors
-    /// Whatever the grammar forbids: schemes, tags, capital letters in the path.
+    /// The grammar forbids the text, for example a scheme, a tag or a capital letter in the path.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = || Error::Prefix {
             text: text.to_owned(),
@@ -38,23 +38,23 @@ impl RepositoryPrefix {
         }
     }
 
-    /// The whole registry of a prefix, as it is written.
+    /// The registry of the prefix, as written.
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
-    /// How many segments its path has.
+    /// The number of segments in the path.
     pub fn depth(&self) -> usize {
         self.path.len()
     }
 
-    /// Whether a repository lies within. Compared byte by byte, as clients do: no folding, no default port.
+    /// Whether a repository is within the prefix. Names are compared byte by byte, as clients do: no case folding, no default port.
     pub fn covers(&self, domain: &str, repository: &str) -> bool {
         let mut segments = repository.split('/');
         self.domain == domain && self.path.iter().all(|part| segments.next() == Some(part))
     }
 
-    /// The same path of another registry.
+    /// The same path in another registry.
     #[must_use]
     pub fn at(self, domain: &str) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl fmt::Display for RepositoryPrefix {
     }
 }
 
-/// A host, with a port or without: it must survive as the whole host part of a URL.
+/// Whether a text is a host with an optional port, which a URL keeps unchanged.
 fn is_domain(text: &str) -> bool {
     let url = Url::parse(&format!("https://{text}/"));
     let whole = |url: &Url| {
@@ -89,7 +89,7 @@ fn is_domain(text: &str) -> bool {
     !text.is_empty() && !text.contains(odd) && url.as_ref().is_ok_and(whole)
 }
 
-/// Runs of lower case letters and digits, separated by `.`, `_`, `__` or dashes.
+/// Whether a path segment consists of lower-case letters and digits, separated by `.`, `_`, `__` or dashes.
 fn is_component(text: &str) -> bool {
     let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let ends = text.starts_with(alphanumeric) && text.ends_with(alphanumeric);

@@ -1,4 +1,4 @@
-//! The blocks of the CLI configuration about the hosts that providers come from: tokens, a helper for tokens, services.
+//! The blocks of the CLI configuration about provider registries: tokens, the token helper and service URLs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::secret::Secret;
 /// `credentials "HOST" { token = "…" }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostToken {
-    /// The host of the provider registry, as it is written.
+    /// The host of the provider registry, as written.
     pub host: String,
     /// The token.
     pub token: Secret,
@@ -22,11 +22,11 @@ pub struct HostToken {
 pub struct HostServices {
     /// The host.
     pub host: Hostname,
-    /// The services and their URLs, as they are written. Values that are not text are left out.
+    /// The services and their URLs, as written. Values that are not text are left out.
     pub services: BTreeMap<String, String>,
 }
 
-/// `credentials_helper "NAME" { args = [ … ] }`: a program that has tokens.
+/// `credentials_helper "NAME" { args = [ … ] }`: a program that provides tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialsHelper {
     /// The `NAME` of a program `terraform-credentials-NAME`.

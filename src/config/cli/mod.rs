@@ -1,6 +1,6 @@
-//! The CLI configuration of `tofu` and `terraform`, as far as it is about credentials and the installation of providers.
+//! The CLI configuration of `tofu` and `terraform`: its blocks about credentials and provider installation.
 //!
-//! It is HCL or JSON. Other blocks are ignored, so that a file for any version of any client can be read.
+//! It is HCL or JSON. Other blocks are ignored, so that files for every version of both clients can be read.
 
 use crate::address::Hostname;
 use crate::address::pattern::ProviderPattern;
@@ -12,7 +12,7 @@ mod host;
 
 pub use host::{CredentialsHelper, HostServices, HostToken};
 
-/// The largest configuration that is read, in bytes. Real ones have some hundred.
+/// The largest accepted configuration, in bytes. Real ones have some hundred bytes.
 pub const LARGEST: usize = 1 << 20;
 
 /// A CLI configuration.
@@ -35,9 +35,9 @@ pub struct CliConfig {
 /// `oci_credentials "DOMAIN[/PATH]"` ([clients: credential blocks](crate::clients#credential-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OciCredentials {
-    /// The registry, or part of one, that it is for.
+    /// The registry, or the part of one, that the credentials are for.
     pub prefix: RepositoryPrefix,
-    /// The credentials, or the helper that has them.
+    /// The credentials, or the helper that provides them.
     pub kind: OciCredentialKind,
 }
 
@@ -46,16 +46,16 @@ pub struct OciCredentials {
 pub enum OciCredentialKind {
     /// `username` and `password`.
     Password {
-        /// The name. For clients, an empty one means no credentials.
+        /// The user name. For clients, an empty one means no credentials.
         username: String,
         /// The password.
         password: Secret,
     },
     /// `access_token` and `refresh_token`.
     Tokens {
-        /// Sent as it is.
+        /// The access token, sent unchanged.
         access: Secret,
-        /// What gets an access token from a token server. Clients use it only if there is no access token
+        /// The refresh token, for which a token server issues an access token. Clients use it only if there is no access token
         /// ([clients: authentication flow](crate::clients#authentication-flow)).
         refresh: Secret,
     },
@@ -66,11 +66,11 @@ pub enum OciCredentialKind {
 /// `oci_default_credentials` ([clients: credential blocks](crate::clients#credential-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OciDefaults {
-    /// Whether the files of other tools are searched.
+    /// Whether the credential files of other tools are searched.
     pub discover: bool,
     /// The files to read instead of those of docker and podman. Relative paths are relative to the configuration's directory.
     pub files: Option<Vec<String>>,
-    /// The helper for repositories that nothing else matches.
+    /// The helper for repositories that no other credentials match.
     pub helper: Option<HelperName>,
 }
 
@@ -87,11 +87,11 @@ impl Default for OciDefaults {
 /// An installation method of `provider_installation`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationMethod {
-    /// What it installs from.
+    /// The kind of source.
     pub kind: MethodKind,
-    /// The providers that it is for; `None` means all.
+    /// The providers that it installs; `None` means all.
     pub include: Option<Vec<ProviderPattern>>,
-    /// The providers that it is not for, although `include` names them.
+    /// The providers that it does not install, even if `include` matches them.
     pub exclude: Vec<ProviderPattern>,
 }
 
@@ -100,7 +100,7 @@ pub struct InstallationMethod {
 pub enum MethodKind {
     /// `oci_mirror`.
     OciMirror {
-        /// The template, as it is written.
+        /// The template, as written.
         repository_template: String,
     },
     /// `direct`: the provider's own registry.
@@ -123,7 +123,7 @@ impl CliConfig {
     /// Parses a configuration.
     ///
     /// # Errors
-    /// What clients refuse about [credentials](crate::clients#credential-blocks) and
+    /// Clients would refuse the blocks about [credentials](crate::clients#credential-blocks) or
     /// [mirrors](crate::clients#cli-configuration), each with its own message.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() > LARGEST {

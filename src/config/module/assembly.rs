@@ -1,4 +1,4 @@
-//! A module out of what its files say.
+//! Combines the statements of the files into a module.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use super::{Error, Fact, FileError, Module, ModuleSource, Requirement, Statement
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
 
-/// The namespace of providers that are named by their type alone.
+/// The namespace of providers that are only named by their type.
 const IMPLIED_NAMESPACE: &str = "hashicorp";
 
-/// The name whose provider is part of the client, unless `required_providers` says otherwise.
+/// The name of the provider that is part of the client, unless `required_providers` redefines it.
 const BUILT_IN: &str = "terraform";
 
-/// What is known so far.
+/// The statements that were read so far.
 pub(super) struct Assembly<'a> {
     default_host: &'a Hostname,
     required_at: Option<Position>,
@@ -57,7 +57,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Takes in what a file says. Overriding files come last.
+    /// Adds a statement of a file. Statements of override files must come last.
     pub(super) fn add(&mut self, file: &SourceFile<'_>, fact: Fact) -> Result<(), Error> {
         let place = Position {
             file: file.name.to_owned(),
@@ -112,7 +112,7 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// A provider as a module spells it: type, namespace and type, or all three segments. `None` if it is part of the client.
+    /// Parses a provider source: a type, a namespace and type, or a full address. `None` if the provider is part of the client.
     fn source(&self, text: &str) -> Result<Option<ProviderAddr>, address::Error> {
         let address = if text.contains('/') || text.is_empty() {
             ProviderAddr::parse(text, self.default_host)
@@ -128,7 +128,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// What all files say together.
+    /// The module that results from all statements.
     pub(super) fn finish(mut self) -> Result<Module, Error> {
         for ([_, type_name, _], used) in std::mem::take(&mut self.used) {
             let implied = type_name.split('_').next().unwrap_or_default();
@@ -147,7 +147,7 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    /// Adds to what is required of the provider that has a name in this module.
+    /// Adds constraints to the provider that has this local name.
     fn require(
         &mut self,
         name: &str,

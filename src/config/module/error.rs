@@ -1,15 +1,15 @@
-//! Why a module cannot be understood.
+//! Why a module is refused.
 
 use crate::error::{Category, printable};
 use crate::{address, constraint, outline};
 
-/// A file of a module that clients refuse as well.
+/// An error in a file of a module, which clients refuse as well.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{mistake}\n  in {}{}", printable(.file), at(*.line))]
 pub struct Error {
     /// The file's name.
     pub file: String,
-    /// The line, from 1, where it is known.
+    /// The line, from 1, if known.
     pub line: Option<usize>,
     /// What is wrong.
     pub mistake: FileError,
@@ -20,14 +20,14 @@ fn at(line: Option<usize>) -> String {
         .unwrap_or_default()
 }
 
-/// What is wrong with a file, after the line, from 1, where it is known.
+/// An error in a file, with the line, from 1, if known.
 pub(super) type Located = (Option<usize>, FileError);
 
 /// What is wrong with a file of a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum FileError {
-    /// More than any file of a module has.
+    /// Larger than any real file of a module.
     #[error("more than {limit} bytes")]
     Large { limit: usize },
     /// Not HCL 2.
@@ -36,35 +36,35 @@ pub enum FileError {
     /// Not JSON.
     #[error("not valid JSON")]
     Json,
-    /// JSON, but no object.
+    /// JSON, but not an object.
     #[error("neither a JSON object nor a list of them")]
     NotObject,
-    /// A block with other labels than its kind has.
+    /// A block with the wrong number of labels.
     #[error("a `{}` block has {received} labels\n  expected {expected}", printable(.name))]
     Labels {
         name: String,
         expected: usize,
         received: usize,
     },
-    /// An argument that may not be computed.
+    /// An argument that is not literal text.
     #[error("`{name}` is not text in quotes")]
     NotText { name: &'static str },
-    /// An entry of `required_providers` that is none.
+    /// An invalid entry of `required_providers`.
     #[error("the requirement `{}` is neither an object nor a version constraint in quotes", printable(.name))]
     Requirement { name: String },
     /// Two `required_providers` blocks.
     #[error("a module has two `required_providers` blocks\n  the first in {}{}", printable(.file), at(*.line))]
     Several { file: String, line: Option<usize> },
-    /// Something that is no provider's address, or a name that no provider can have.
+    /// An invalid provider address, or a name that no provider can have.
     #[error(transparent)]
     Source(#[from] address::Error),
-    /// Something that is no version constraint.
+    /// An invalid version constraint.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match &self.mistake {
             FileError::Source(error) => error.category(),

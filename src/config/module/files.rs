@@ -1,4 +1,4 @@
-//! Which files of a directory a module is made of, and in which order they count.
+//! Selects the files of a directory that belong to a module, and sorts them.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use super::{Fact, FileError, LARGEST, json, native};
 pub struct SourceFile<'a> {
     /// Its name, without directory.
     pub name: &'a str,
-    /// What it holds.
+    /// Its content.
     pub bytes: &'a [u8],
 }
 
-/// The endings, each with the one of OpenTofu that a file may have instead.
+/// The file name extensions, each with the OpenTofu extension that takes precedence over it.
 const ENDINGS: [(&str, Option<&str>); 4] = [
     (".tf", Some(".tofu")),
     (".tofu", None),
@@ -22,19 +22,19 @@ const ENDINGS: [(&str, Option<&str>); 4] = [
     (".tofu.json", None),
 ];
 
-/// Whether clients read a file of this name as part of a module. Hidden files and editors' copies are none.
+/// Whether clients read a file of this name as part of a module. They skip hidden files and backup copies of editors.
 pub fn is_configuration(name: &str) -> bool {
     let is_copy = name.starts_with('.') || name.ends_with('~') || name.starts_with('#');
     !is_copy && split(name).is_some()
 }
 
-/// A name without its ending, and the ending that would replace it.
+/// A name without its extension, and the extension that takes precedence.
 fn split(name: &str) -> Option<(&str, Option<&'static str>)> {
     let of = |(ending, instead): &(&str, _)| Some((name.strip_suffix(*ending)?, *instead));
     ENDINGS.iter().find_map(of)
 }
 
-/// Those that count, by name; overriding ones behind the others, as clients read them.
+/// The files of the module, sorted by name, override files last, as clients read them.
 pub(super) fn in_order<'a>(files: &'a [SourceFile<'a>]) -> Vec<&'a SourceFile<'a>> {
     let names: BTreeSet<&str> = files.iter().map(|file| file.name).collect();
     let counts = |file: &&SourceFile<'_>| {
@@ -49,7 +49,7 @@ pub(super) fn in_order<'a>(files: &'a [SourceFile<'a>]) -> Vec<&'a SourceFile<'a
 }
 
 impl SourceFile<'_> {
-    /// Whether it changes what other files say: `override.tf`, `…_override.tf`.
+    /// Whether it is an override file, which changes the blocks of other files: `override.tf`, `…_override.tf`.
     pub(super) fn is_override(&self) -> bool {
         let stem = split(self.name).map_or("", |(stem, _)| stem);
         stem == "override" || stem.ends_with("_override")

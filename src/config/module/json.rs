@@ -1,10 +1,10 @@
-//! Facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
+//! Reads facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
 
 use super::error::Located;
 use super::{Fact, FileError, ModuleSource, Statement, provider_name};
 use crate::config::block::{Section, Value};
 
-/// What a file says about providers.
+/// The statements of a file about providers.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let document: Value =

@@ -1,6 +1,6 @@
 //! Modules of `tofu` and `terraform`: which providers they require, and which modules they call.
 //!
-//! A module is a directory of files in HCL 2 or JSON. What requires a provider, as clients see it:
+//! A module is a directory of files in HCL 2 or JSON. For clients, these parts of it require a provider:
 //!
 //! | in the module | provider | constraint |
 //! | --- | --- | --- |
@@ -9,7 +9,7 @@
 //! | `provider "NAME" { version }` | NAME's | `version`, deprecated |
 //! | `resource`, `data`, `ephemeral` `"NAME_…"`, or any with `provider = NAME.ALIAS` | NAME's | none |
 //!
-//! NAME's provider is what `required_providers` says, else `hashicorp/NAME` on the client's own host. `terraform` is part of
+//! The provider of NAME is the one in `required_providers`, otherwise `hashicorp/NAME` on the client's default host. `terraform` is part of
 //! the client, so that `terraform_data` and `terraform_remote_state` require nothing.
 
 mod assembly;
@@ -26,10 +26,10 @@ pub use files::{SourceFile, is_configuration};
 use crate::address::{Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
 
-/// The largest file that is read, in bytes. Generated ones have some hundred KiB.
+/// The largest accepted file, in bytes. Generated ones have some hundred KiB.
 pub const LARGEST: usize = 4 << 20;
 
-/// What a module says about providers.
+/// The providers that a module requires, and the modules that it calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Module {
     /// The providers, by the names that they have in this module.
@@ -41,29 +41,29 @@ pub struct Module {
 /// A provider that a module requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// Which provider.
+    /// The provider.
     pub source: ProviderAddr,
-    /// Which versions this module can use.
+    /// The versions that this module can use.
     pub constraints: VersionConstraints,
 }
 
-/// Where the module of a call is.
+/// The source of a called module.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModuleSource {
     /// A directory, relative to that of the calling module. It begins with `./` or `../`.
     Local(String),
-    /// Anything that clients would fetch or compute, as it is written.
+    /// Any other source, which clients would download or compute, as written.
     Elsewhere(String),
 }
 
 impl Module {
-    /// Reads the files of one directory, in any order. Those that clients do not read are passed over: by their names, and
+    /// Reads the files of one directory, in any order. Files that clients do not read are skipped: by their names, and
     /// `x.tf` beside `x.tofu` (see [`is_configuration`]).
     ///
-    /// `default_host` is meant by sources that name none.
+    /// `default_host` is the host of sources without one.
     ///
     /// # Errors
-    /// A file that is too large or no HCL or JSON; and, in what concerns providers, anything that clients refuse.
+    /// A file is too large or is neither HCL nor JSON, or clients would refuse what it states about providers.
     pub fn read(files: &[SourceFile<'_>], default_host: &Hostname) -> Result<Self, Error> {
         let mut assembly = assembly::Assembly::new(default_host);
         for file in files::in_order(files) {
@@ -90,7 +90,7 @@ impl ModuleSource {
     }
 }
 
-/// What all modules of a configuration require together: of each provider one version, which all of them can use.
+/// The combined constraints of all modules of a configuration: clients select one version of each provider, which all modules can use.
 pub fn united<'a>(
     modules: impl IntoIterator<Item = &'a Module>,
 ) -> BTreeMap<ProviderAddr, VersionConstraints> {
@@ -105,10 +105,10 @@ pub fn united<'a>(
     united
 }
 
-/// Something that a file says about providers.
+/// A statement of a file about providers.
 #[derive(Clone, Debug)]
 struct Fact {
-    /// The line, from 1; unknown in JSON.
+    /// The line, from 1; `None` in JSON.
     line: Option<usize>,
     statement: Statement,
 }
@@ -117,7 +117,7 @@ struct Fact {
 enum Statement {
     /// A `required_providers` block begins here.
     RequiredProviders,
-    /// An entry of it.
+    /// An entry of a `required_providers` block.
     Required {
         name: String,
         source: Option<String>,
@@ -129,9 +129,9 @@ enum Statement {
         alias: Option<String>,
         version: Option<String>,
     },
-    /// Something whose type is a provider's, with the provider that it names.
+    /// A block whose type belongs to a provider, such as a resource, with the provider that it names.
     Used {
-        /// The kind of block, its type and its name: what an override file repeats.
+        /// The kind of block, its type and its name. An override file repeats them.
         key: [String; 3],
         provider: Option<String>,
     },
@@ -139,7 +139,7 @@ enum Statement {
     Call { name: String, source: ModuleSource },
 }
 
-/// The name of a provider in a reference such as `aws.west` that is text, as in JSON and for Terraform 0.11.
+/// The name of the provider in a reference such as `aws.west` that is written as text, as in JSON and for Terraform 0.11.
 fn provider_name(reference: &str) -> String {
     let reference = reference.strip_prefix("${").unwrap_or(reference);
     let name = reference.split(['.', '[', '}']).next();

@@ -1,10 +1,10 @@
-//! Facts from files in HCL 2.
+//! Reads facts from files in HCL 2.
 
 use super::error::Located;
 use super::{Fact, FileError, ModuleSource, Statement, provider_name};
 use crate::outline::{self, Block, Body, Expression};
 
-/// What a file says about providers.
+/// The statements of a file about providers.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
     let body = Body::parse(bytes).map_err(hcl)?;
     let mut facts = Vec::new();
@@ -113,7 +113,7 @@ fn used(block: &Block<'_>) -> Result<Fact, Located> {
 
 fn call(block: &Block<'_>) -> Result<Option<Fact>, Located> {
     let [name] = labels(block)?;
-    // An override may leave the source out.
+    // An override file may omit the source.
     Ok(block.body.attributes.get("source").map(|value| {
         let computed = || ModuleSource::Elsewhere(value.text().to_owned());
         let source = value.as_text().map_or_else(computed, ModuleSource::of);

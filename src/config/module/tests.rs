@@ -13,7 +13,7 @@ fn read(files: &[(&str, &str)]) -> Result<Module, Error> {
     Module::read(&files, &Hostname::default_registry())
 }
 
-/// `NAME ADDRESS CONSTRAINTS`, a line each.
+/// The requirements, each as `NAME ADDRESS CONSTRAINTS`.
 fn requirements(files: &[(&str, &str)]) -> Vec<String> {
     let module = read(files).unwrap();
     let line = |(name, one): (&String, &Requirement)| {
@@ -226,7 +226,7 @@ fn overriding_files_change_what_others_say() {
     assert_eq!(calls["m"], ModuleSource::Local("./n".to_owned()));
 }
 
-/// The inside of `required_providers`, from line 3, and what is said.
+/// The content of `required_providers`, from line 3, and the expected message.
 const REQUIREMENTS: &[(&str, &str)] = &[
     (
         "a = 1",
