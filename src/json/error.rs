@@ -1,40 +1,40 @@
-//! Why a JSON document is refused, and where in it the fault is.
+//! Why a JSON document is refused, and which part of it is wrong.
 
 use std::fmt;
 
 use crate::error::{Category, printable};
 
-/// A document that cannot be read, or that its readers would not read alike.
+/// An invalid document, or one that different readers would understand differently.
 #[derive(Debug)]
 pub struct Error {
-    /// The way from the document to the object or value with the fault, outermost step first.
+    /// The path from the document to the faulty object or value, outermost step first.
     path: Vec<Step>,
-    /// What is wrong there.
+    /// The fault.
     pub fault: Fault,
 }
 
 /// What is wrong with a document.
 #[derive(Debug)]
 pub enum Fault {
-    /// It is not JSON, or a value is not of the type that clients decode.
+    /// It is not JSON, or a value does not have the type that clients expect.
     Malformed(serde_json::Error),
-    /// An object has a member twice that clients know.
+    /// An object has a duplicate member that clients read.
     Repeated {
-        /// The name of the member as the first of the two spells it.
+        /// The name in the spelling of the first of the two members.
         first: String,
-        /// The name as the second spells it.
+        /// The name in the spelling of the second.
         second: String,
     },
-    /// There are more members, items or levels than are read.
+    /// There are more members, items or levels than the limit allows.
     TooMany {
-        /// What was counted.
+        /// What is counted, in the plural.
         what: &'static str,
-        /// The most that is read.
+        /// The limit.
         limit: usize,
     },
 }
 
-/// One step from a document to a part of it.
+/// One step of the path to a part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Member(String),
@@ -43,7 +43,7 @@ enum Step {
 }
 
 impl Error {
-    /// That an object has a member twice.
+    /// The error for a duplicate member.
     pub fn repeated(first: &str, second: &str) -> Self {
         Fault::Repeated {
             first: first.to_owned(),
@@ -52,12 +52,12 @@ impl Error {
         .into()
     }
 
-    /// That there is more of something than is read.
+    /// The error for an exceeded limit.
     pub fn too_many(what: &'static str, limit: usize) -> Self {
         Fault::TooMany { what, limit }.into()
     }
 
-    /// The same fault, seen from the object that has this member.
+    /// Prepends a member to the path.
     #[must_use]
     pub fn within(mut self, member: &str) -> Self {
         self.path.insert(0, Step::Member(printable(member)));
@@ -69,7 +69,7 @@ impl Error {
         self
     }
 
-    /// The part of a document that has the fault: `entry 2 of the index`, `platform of entry 2 of the index`, or `the index`.
+    /// The faulty part of the document: `entry 2 of the index`, `platform of entry 2 of the index`, or `the index`.
     pub fn part_of(&self, document: &str) -> String {
         let mut parts: Vec<String> = Vec::new();
         let mut list = "";
@@ -94,7 +94,7 @@ impl Error {
         parts.join(" of ")
     }
 
-    /// What was expected of a document and what was found in it, as facts below the first line of an error.
+    /// The expected and the received content, for the lines below the first line of an error message.
     pub fn facts(&self, document: &str) -> String {
         let part = self.part_of(document);
         match &self.fault {
@@ -109,7 +109,7 @@ impl Error {
         }
     }
 
-    /// What kind of problem it is: a document with two meanings is never used, whatever it says.
+    /// The category of the error. A duplicate member is always [`Category::Untrusted`].
     pub fn category(&self) -> Category {
         match self.fault {
             Fault::Repeated { .. } => Category::Untrusted,
@@ -129,7 +129,7 @@ impl fmt::Display for Error {
             Fault::Malformed(mistake) => {
                 let text = printable(&mistake.to_string());
                 match text.split_once(" at line ") {
-                    // The place within a member would be taken for the place within the document.
+                    // Omit the line: it is relative to the member, and the user would look for it in the document.
                     Some((text, _)) if !self.path.is_empty() => f.write_str(text),
                     _ => f.write_str(&text),
                 }

@@ -1,20 +1,20 @@
-//! JSON objects as clients read them, with every byte of what they do not understand kept.
+//! Parses JSON objects as clients do, and keeps unknown members byte for byte.
 //!
-//! Clients are written in Go. Its decoder matches the names of members in any letter case, ignores unknown members, and refuses
-//! a document in which a member that it knows has another type ([clients: JSON](crate::clients#json)).
-//! This reader does the same, for every JSON
-//! document that a stranger wrote: OCI documents, and the answers of provider registries, network mirrors and OCI registries.
+//! Clients are written in Go. Its decoder matches member names in any letter case, ignores unknown members, and refuses
+//! a document in which a known member has the wrong type ([clients: JSON](crate::clients#json)).
+//! This module does the same for every untrusted JSON
+//! document: OCI documents, and the responses of provider registries, network mirrors and OCI registries.
 //!
 //! # One document, one meaning
-//! Of two members with one name, Go decodes the second *into* the first: members of both objects, and items of both lists, end up
-//! in one value. Other readers take the last member, some take the first. A document that repeats a member can therefore show one
-//! package to a tool that verifies it and another package to the client that installs it. So an object that has a member twice is
-//! refused, in whatever letter case and even if one of them is `null`. This holds for the members that are asked for;
-//! members that nobody asks for may repeat. A single member in an unusual letter case is accepted and noted.
+//! If an object has two members with the same name, Go decodes the second *into* the first: members of both objects, and items of
+//! both lists, end up in one value. Most other readers use the last member, some the first. So a document with a duplicate member
+//! can show one package to a tool that verifies it, and another package to the client that installs it. tfoci therefore refuses a
+//! duplicate member, in any letter case and even if one of the two is `null`. This applies to the members that the caller reads;
+//! other members may repeat. A single member in an unusual letter case is accepted, see [`Object::is_lenient`].
 //!
 //! # Bounded
-//! Nothing is collected before it is counted: an object has at most [`MOST_MEMBERS`] members, and each list has a limit of its own.
-//! Values are slices of the document until they are needed.
+//! Members and items are counted before they are stored: an object has at most [`MOST_MEMBERS`] members, and each list has its own limit.
+//! Values remain slices of the document until the caller parses them.
 
 mod error;
 mod visit;
@@ -28,12 +28,12 @@ use serde_json::value::RawValue;
 
 pub use error::{Error, Fault};
 
-/// The most members that an object can have. Real ones have a dozen.
+/// The maximum number of members of an object. Real ones have a dozen.
 pub const MOST_MEMBERS: usize = 1_000;
-/// The deepest nesting that is read. Real documents have six levels; clients stop at 10 000.
+/// The deepest accepted nesting. Real documents have six levels; clients stop at 10,000.
 const DEEPEST: usize = 100;
 
-/// A JSON object: its members in their order, their values as they are written.
+/// A JSON object: its members in order, with unparsed values.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, &'a RawValue)>,
@@ -41,10 +41,10 @@ pub struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Reads a document that is exactly one object; white space may surround it, nothing else.
+    /// Parses a document that is exactly one object, with optional white space around it.
     ///
     /// # Errors
-    /// What is no object, nests too deep, or has too many members.
+    /// The document is not an object, nests too deeply, or has too many members.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         if depth(bytes) > DEEPEST {
             return Err(Error::too_many("levels", DEEPEST));
@@ -55,15 +55,15 @@ impl<'a> Object<'a> {
         Ok(object)
     }
 
-    /// Reads the object at the beginning of a document, and passes over what follows it.
+    /// Parses the object at the beginning of a document, and ignores what follows it.
     ///
     /// # Errors
-    /// What is no object, or has too many members.
+    /// The document does not begin with an object, or the object has too many members.
     pub fn first(bytes: &'a [u8]) -> Result<Self, Error> {
         Self::read(&mut serde_json::Deserializer::from_slice(bytes))
     }
 
-    /// Reads a value that is an object. `null` is an object without members, as it is to clients.
+    /// Parses a value that is an object. `null` counts as an object without members, as it does for clients.
     ///
     /// # Errors
     /// As [`Object::first`].
@@ -89,10 +89,10 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Looks at a member and leaves it there. Absent and `null` are the same.
+    /// Returns a member without removing it; `None` if it is absent or `null`.
     ///
     /// # Errors
-    /// The member is there twice.
+    /// The object has the member twice.
     pub fn peek(&mut self, name: &'static str) -> Result<Option<&'a RawValue>, Error> {
         let mut found = self.members.iter().filter(|(key, _)| is_named(key, name));
         let Some((first, value)) = found.next() else {
@@ -105,26 +105,26 @@ impl<'a> Object<'a> {
         Ok(Some(*value).filter(|value| !is_null(value)))
     }
 
-    /// Takes a member out. Absent and `null` are the same.
+    /// Removes and returns a member; `None` if it is absent or `null`.
     ///
     /// # Errors
-    /// The member is there twice.
+    /// The object has the member twice.
     pub fn take(&mut self, name: &'static str) -> Result<Option<&'a RawValue>, Error> {
         let found = self.peek(name)?;
         self.members.retain(|(key, _)| !is_named(key, name));
         Ok(found)
     }
 
-    /// Takes a value of a plain type out.
+    /// Removes a member and parses its value.
     ///
     /// # Errors
-    /// The member is there twice, or has another type.
+    /// The object has the member twice, or its value has another type.
     pub fn value<T: Deserialize<'a>>(&mut self, name: &'static str) -> Result<Option<T>, Error> {
         let found = self.take(name)?;
         found.map(|value| plain(value, name)).transpose()
     }
 
-    /// Takes a value out without which the object says nothing.
+    /// Removes a mandatory member and parses its value.
     ///
     /// # Errors
     /// As [`Object::value`], or the member is absent.
@@ -133,7 +133,7 @@ impl<'a> Object<'a> {
         self.value(name)?.ok_or_else(missing)
     }
 
-    /// Takes text out; empty if absent.
+    /// Removes a text member; empty if absent.
     ///
     /// # Errors
     /// As [`Object::value`].
@@ -141,7 +141,7 @@ impl<'a> Object<'a> {
         self.value(name).map(Option::unwrap_or_default)
     }
 
-    /// Takes a whole number out; zero if absent.
+    /// Removes an integer member; zero if absent.
     ///
     /// # Errors
     /// As [`Object::value`].
@@ -149,10 +149,10 @@ impl<'a> Object<'a> {
         self.value(name).map(Option::unwrap_or_default)
     }
 
-    /// Takes an object out.
+    /// Removes an object member and parses it with `read`.
     ///
     /// # Errors
-    /// As [`Object::value`], or as `read`.
+    /// As [`Object::value`], or `read` fails.
     pub fn object<T>(
         &mut self,
         name: &'static str,
@@ -163,10 +163,10 @@ impl<'a> Object<'a> {
         read.transpose().map_err(|error| error.within(name))
     }
 
-    /// Takes a list of at most `most` items out; empty if absent.
+    /// Removes a list member of at most `most` items and parses each with `read`; empty if absent.
     ///
     /// # Errors
-    /// As [`Object::value`], there are more items, or as `read`.
+    /// As [`Object::value`], there are more items, or `read` fails.
     pub fn list<T>(
         &mut self,
         name: &'static str,
@@ -179,7 +179,7 @@ impl<'a> Object<'a> {
         items(value, most, read).map_err(|error| error.within(name))
     }
 
-    /// Takes a list of at most `most` texts out; empty if absent.
+    /// Removes a list member of at most `most` texts; empty if absent.
     ///
     /// # Errors
     /// As [`Object::list`].
@@ -187,10 +187,10 @@ impl<'a> Object<'a> {
         self.list(name, most, |item| Ok(serde_json::from_str(item.get())?))
     }
 
-    /// Takes an object out whose names are data: they are what they are, in every letter case, and no name occurs twice.
+    /// Removes an object member whose names are data, such as map keys. Names are case-sensitive, and no name may occur twice.
     ///
     /// # Errors
-    /// As [`Object::value`], a name occurs twice, there are more than `most`, or as `read`.
+    /// As [`Object::value`], a name occurs twice, there are more than `most` members, or `read` fails.
     pub fn map<T>(
         &mut self,
         name: &'static str,
@@ -217,12 +217,12 @@ impl<'a> Object<'a> {
         Ok(all)
     }
 
-    /// Whether anything that was looked at so far had its name in an unusual letter case.
+    /// Whether any member read so far has its name in an unusual letter case.
     pub fn is_lenient(&self) -> bool {
         self.lenient
     }
 
-    /// The members that were not taken.
+    /// The members that were not removed.
     pub fn into_rest(self) -> Vec<(String, Box<RawValue>)> {
         let members = self.members.into_iter();
         members
@@ -231,15 +231,15 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Reads a value of a plain type, which is a member's.
+/// Parses the value of the member with this name.
 fn plain<'a, T: Deserialize<'a>>(value: &'a RawValue, name: &str) -> Result<T, Error> {
     serde_json::from_str(value.get()).map_err(|mistake| Error::from(mistake).within(name))
 }
 
-/// Reads a list of at most `most` items.
+/// Parses a list of at most `most` items, each with `read`.
 ///
 /// # Errors
-/// What is no list, has more items, or as `read`.
+/// The value is not a list, has more items, or `read` fails.
 pub fn items<'a, T>(
     value: &'a RawValue,
     most: usize,
@@ -259,10 +259,10 @@ pub fn items<'a, T>(
     Ok(all)
 }
 
-/// Visits the members of an object whose names are data, in their order.
+/// Calls `each` for every member of an object whose names are data, in order.
 ///
 /// # Errors
-/// What is no object, or as `each`.
+/// The value is not an object, or `each` fails.
 pub fn entries<'a>(
     value: &'a RawValue,
     each: impl FnMut(Cow<'a, str>, &'a RawValue) -> Result<(), Error>,
@@ -276,7 +276,7 @@ pub fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
 }
 
-/// Compares as clients do: by Unicode's simple folding, in which two letters beyond ASCII equal one within.
+/// Compares names as clients do, by Unicode simple case folding. It makes two non-ASCII letters equal to ASCII ones.
 fn is_named(key: &str, name: &str) -> bool {
     let folded = key.chars().map(|c| match c {
         '\u{017f}' => 's',
@@ -286,7 +286,7 @@ fn is_named(key: &str, name: &str) -> bool {
     folded.eq(name.chars().map(|c| c.to_ascii_lowercase()))
 }
 
-/// How deep brackets nest. Text that is not JSON may give any number.
+/// The nesting depth of brackets. For text that is not JSON the result is meaningless.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_text, mut escaped) = (false, false);
@@ -304,7 +304,7 @@ fn depth(bytes: &[u8]) -> usize {
     deepest
 }
 
-/// The canonical bytes of something that tfoci writes: no white space, members in the order of declaration.
+/// The canonical JSON of a value that tfoci writes: no white space, members in the order of declaration.
 pub(crate) fn to_raw(value: &impl Serialize) -> Result<Box<RawValue>, serde_json::Error> {
     serde_json::value::to_raw_value(value)
 }

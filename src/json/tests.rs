@@ -1,4 +1,4 @@
-//! What is read, what is refused, and in which words.
+//! Tests of accepted documents, refused documents and error messages.
 
 use super::*;
 use crate::error::Category;

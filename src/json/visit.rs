@@ -1,4 +1,4 @@
-//! Members and items one by one, as slices of the document: nothing is collected before it is counted.
+//! Visits members and items one at a time, as slices of the document, so that callers can count them before they store them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Error;
 
-/// A name, borrowed unless it has escapes.
+/// A member name, borrowed unless it contains escapes.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Name<'de> {
     }
 }
 
-/// Visits members or items one by one. What `each` says goes round serde's errors, which carry nothing but text.
+/// Visits members one at a time. An error of `each` is passed on in `failed`, because serde's errors can only carry text.
 struct Visit<'e, F> {
     each: F,
     failed: &'e mut Option<Error>,
