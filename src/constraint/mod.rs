@@ -1,9 +1,9 @@
 //! Version constraints, in the syntax of `required_providers`.
 //!
-//! A constraint is a list of comparisons that must all hold: `>= 1.2.0, != 1.3.1, < 2.0.0`. Lock files hold one
-//! canonical text for it and clients refuse any other there
-//! ([clients: version constraints](crate::clients#version-constraints)), so [`VersionConstraints`] keeps what that text
-//! says and no more: a sorted set.
+//! A constraint is a list of comparisons that must all hold: `>= 1.2.0, != 1.3.1, < 2.0.0`. Lock files contain its
+//! canonical text, and clients refuse any other
+//! ([clients: version constraints](crate::clients#version-constraints)). So [`VersionConstraints`] stores what that text
+//! expresses: a sorted set.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,11 +14,11 @@ pub use parse::{ConstraintError, Error};
 
 mod parse;
 
-/// What versions are acceptable.
+/// A set of comparisons that acceptable versions must satisfy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VersionConstraints(BTreeSet<Comparison>);
 
-/// One operator with its version. The order of the fields and operators is
+/// One operator with its version. The order of fields and operators is
 /// [the canonical one](crate::clients#version-constraints).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Comparison {
@@ -31,9 +31,9 @@ enum Operator {
     Newer,
     AtLeast,
     Exactly,
-    /// `~> 1.2.3`: newer patches of 1.2.
+    /// `~> 1.2.3`: 1.2.3 and newer patch releases of 1.2.
     NewerPatch,
-    /// `~> 1.2` and `~> 1`: newer minors and patches of 1.
+    /// `~> 1.2` and `~> 1`: that version and newer minor and patch releases of 1.
     NewerMinor,
     AtMost,
     Older,
@@ -54,18 +54,18 @@ impl VersionConstraints {
         }]))
     }
 
-    /// What both accept, as when two modules require one provider.
+    /// The versions that both constraints accept, as when two modules require the same provider.
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// Whether there is no constraint.
+    /// Whether there are no comparisons.
     pub fn is_any(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The version, if this is one exact version and nothing else.
+    /// The version, if the only comparison is an exact version.
     pub fn as_exact(&self) -> Option<&Version> {
         let mut comparisons = self.0.iter();
         match (comparisons.next(), comparisons.next()) {
@@ -74,21 +74,21 @@ impl VersionConstraints {
         }
     }
 
-    /// Whether a version lies within the bounds, pre-release or not.
+    /// Whether a version other than `0.0.0` satisfies all comparisons. Unlike [`VersionConstraints::admits`], this accepts pre-releases.
     pub fn spans(&self, version: &Version) -> bool {
         !version.is_unspecified() && self.0.iter().all(|c| c.holds(version))
     }
 
     /// Whether a version is acceptable.
     ///
-    /// A pre-release is only where a comparison names exactly it, and `0.0.0` never is
+    /// A pre-release is acceptable only if a comparison requires exactly this version. `0.0.0` never is
     /// ([clients: version constraints](crate::clients#version-constraints)).
     pub fn admits(&self, version: &Version) -> bool {
         let names_it = |c: &Comparison| c.operator == Operator::Exactly && c.boundary == *version;
         self.spans(version) && (!version.is_prerelease() || self.0.iter().any(names_it))
     }
 
-    /// The version that clients select: the newest acceptable one, of equals the last.
+    /// The version that clients select: the newest acceptable one, or the last of several equal ones.
     pub fn newest<'a>(&self, versions: impl Iterator<Item = &'a Version>) -> Option<&'a Version> {
         versions
             .filter(|v| self.admits(v))
@@ -115,7 +115,7 @@ impl Comparison {
         }
     }
 
-    /// The first version that a `~>` leaves out. Beyond the largest number there is none, and clients then accept nothing.
+    /// The first version above the range of a `~>`; `None` if its number would overflow. Clients then accept no version.
     fn next(&self) -> Option<Version> {
         let (major, minor) = (self.boundary.major(), self.boundary.minor());
         if self.operator == Operator::NewerPatch {
@@ -127,7 +127,7 @@ impl Comparison {
 }
 
 impl Operator {
-    /// The symbol as it stands before the version, with its space.
+    /// The operator symbol with the space after it, as it precedes the version.
     fn prefix(self) -> &'static str {
         match self {
             Self::Newer => "> ",
@@ -146,7 +146,7 @@ impl fmt::Display for Comparison {
         let Self { boundary, operator } = self;
         f.write_str(operator.prefix())?;
         if *operator == Operator::NewerMinor {
-            // A third number would make it the other `~>`.
+            // A third number would change the meaning of `~>`.
             write!(f, "{}.{}", boundary.major(), boundary.minor())?;
             version::write_extra(boundary, f)
         } else {
@@ -156,7 +156,7 @@ impl fmt::Display for Comparison {
 }
 
 impl fmt::Display for VersionConstraints {
-    /// The canonical text; nothing for [`VersionConstraints::any`].
+    /// The canonical text; empty for [`VersionConstraints::any`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, comparison) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { ", " };
@@ -179,7 +179,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Answers of the clients' own sets.
+    /// The expected results come from the clients' own code.
     #[test]
     fn versions_are_admitted_as_clients_do() {
         for (text, admitted, refused) in [
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(newest("> 2"), None);
     }
 
-    /// What the clients' own writer of lock files prints.
+    /// The expected texts come from the clients' own lock file writer.
     #[test]
     fn the_text_is_the_canonical_one() {
         for (text, canonical) in [

@@ -1,4 +1,4 @@
-//! The grammar of constraints, and the names of the mistakes that people bring from other ecosystems.
+//! The parser of constraints. It recognizes syntax of other ecosystems and explains it.
 
 use std::str::FromStr;
 
@@ -9,17 +9,17 @@ use crate::version::{self, Version};
 impl FromStr for VersionConstraints {
     type Err = Error;
 
-    /// Reads comparisons between commas, as liberal as clients: spaces around commas, one after an operator, a comma at
-    /// the end, shortened versions, nothing at all for no constraint.
+    /// Parses comparisons separated by commas, as leniently as clients: spaces around commas, one space after an operator, a comma at
+    /// the end, shortened versions, and an empty text for no constraint.
     ///
-    /// One thing that clients take is refused: an operator without a version, which means `0.0.0` to them.
+    /// Unlike clients, it refuses an operator without a version, which clients read as `0.0.0`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         let refuse = |part: &str, mistake| Error {
             text: part.to_owned(),
             mistake,
         };
-        // These spread over commas, so no part of them shows what they are.
+        // These forms may contain commas, so look for them before splitting the text.
         if text.contains("||") {
             return Err(refuse(text, ConstraintError::Alternatives));
         }
@@ -67,7 +67,7 @@ fn read(part: &str) -> Result<Comparison, ConstraintError> {
     Ok(Comparison { boundary, operator })
 }
 
-/// What stands before a version; the meaning of `~>` depends on what follows.
+/// The operator symbol before a version. The meaning of `~>` depends on the version.
 enum OperatorSymbol {
     Operator(Operator),
     Pessimistic,
@@ -94,18 +94,18 @@ impl OperatorSymbol {
     }
 }
 
-/// Text that is not a version constraint.
+/// A text that is not a version constraint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a version constraint: {mistake}", printable(.text))]
 pub struct Error {
-    /// The part between commas that is wrong, or all of it.
+    /// The invalid part between commas, or the whole text.
     pub text: String,
     /// What is wrong with it.
     pub mistake: ConstraintError,
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Malformed
     }
@@ -130,7 +130,7 @@ pub enum ConstraintError {
     /// Any other symbol before the version.
     #[error("its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=` or `~>`")]
     Operator,
-    /// An operator alone. Clients read it as one with `0.0.0`, which nobody means.
+    /// An operator alone. Clients read its version as `0.0.0`, which is never intended.
     #[error("there is no version after the operator")]
     NoVersion,
     /// More than one space after an operator, or a tab.
@@ -179,7 +179,7 @@ pub enum ConstraintError {
 }
 
 impl ConstraintError {
-    /// Names the mistake in what follows the operator and did not parse as a version.
+    /// Explains why the text after the operator is not a version.
     fn of(text: &str, mistake: version::VersionErrorKind) -> Self {
         if text.trim().is_empty() {
             return Self::NoVersion;
