@@ -19,7 +19,7 @@ pub enum Error {
     /// Not JSON. The text is not quoted: it may hold a password.
     #[error("not valid JSON\n  at line {line}, column {column}")]
     Json { line: usize, column: usize },
-    /// A block with other labels than expected.
+    /// A member that is not a block with the expected number of labels.
     #[error("`{}` is not a block with {labels} {}", printable(.name), if *.labels == 1 { "label" } else { "labels" })]
     Block { name: String, labels: usize },
     /// An argument of the wrong type.
