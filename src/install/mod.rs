@@ -12,7 +12,7 @@
 //! never overwrites anything else.
 //!
 //! # Why never both forms
-//! If a package is there both packed and unpacked, the order of the directory listing decides which one clients use.
+//! If a package is there both packed and unpacked, which one clients use is an accident of their sort order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
