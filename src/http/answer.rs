@@ -1,4 +1,4 @@
-//! Answers of servers, with bodies that are read as they come or at once.
+//! Responses of servers. A body is read as a stream or as a whole.
 
 use std::time::Duration;
 
@@ -27,20 +27,20 @@ pub struct Answer {
 
 #[derive(Debug)]
 enum Content {
-    /// Yet to be read.
+    /// The body has not been read.
     Coming(Box<Coming>),
-    /// Read, as far as it is wanted.
+    /// The body was read: all of it, or its start for an error message.
     Read(Vec<u8>),
 }
 
-/// A body on its way, and what is held until its end.
+/// A body that is being received, and the permit and journal entry that are held until its end.
 #[derive(Debug)]
 pub(super) struct Coming {
     pub(super) response: Response,
     pub(super) entry: JournalEntry,
-    /// How long it may stand still.
+    /// The longest time for which the server may stall.
     pub(super) stall: Duration,
-    /// How it flows.
+    /// The rate at which the server sends the body.
     pub(super) window: Window,
     pub(super) _permit: Option<Permit>,
 }
@@ -73,7 +73,7 @@ impl Answer {
         self.is_verified
     }
 
-    /// Whether a redirect led to another scheme, host or port. From there on the request had no authorization.
+    /// Whether a redirect led to another scheme, host or port. The client sent no authorization there.
     pub fn is_elsewhere(&self) -> bool {
         self.is_elsewhere
     }
@@ -97,25 +97,25 @@ impl Answer {
             .collect()
     }
 
-    /// The length of the body, where the server says it.
+    /// The length of the body in bytes, as `Content-Length` announces it.
     pub fn content_length(&self) -> Option<u64> {
         self.header(CONTENT_LENGTH)?.parse().ok()
     }
 
-    /// Whether the end of the body is marked, so that it cannot be cut unnoticed.
+    /// Whether the response has `Content-Length` or `Transfer-Encoding`. Without them, a lost connection looks like the end of the body.
     pub fn is_framed(&self) -> bool {
         let marks = [CONTENT_LENGTH, TRANSFER_ENCODING];
         marks.iter().any(|name| self.headers.contains_key(name))
     }
 
-    /// Reads the body now, so that a retry can follow if it is cut.
+    /// Reads the whole body now, so that the request can be retried if the connection is lost.
     pub(super) async fn read(mut self, limit: u64) -> Result<Self, Error> {
         self.body = Content::Read(whole(self.body, &self.url, limit).await?);
         Ok(self)
     }
 
-    /// Reads the start of a body for messages, up to a limit, and ignores errors. A short body is read to its end, so that its connection
-    /// can be used again.
+    /// Reads up to `limit` bytes of the body for an error message, and ignores errors. A shorter body is read to its end, so that the
+    /// connection can be reused.
     pub(super) async fn skim(mut self, limit: u64) -> Self {
         let mut chunks = Box::pin(flow(self.body, self.url.clone()));
         let mut read = Vec::new();
@@ -137,10 +137,10 @@ impl Answer {
         }
     }
 
-    /// The whole body, of at most `limit` bytes.
+    /// Reads the whole body, of at most `limit` bytes.
     ///
     /// # Errors
-    /// The body is cut, or has more bytes.
+    /// The connection was lost, or the body has more than `limit` bytes.
     pub async fn bytes(self, limit: u64) -> Result<Vec<u8>, Error> {
         whole(self.body, &self.url, limit).await
     }
@@ -158,7 +158,7 @@ impl Answer {
         }
     }
 
-    /// The body as it comes.
+    /// The body as a stream.
     pub fn chunks(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
         flow(self.body, self.url)
     }
@@ -174,7 +174,8 @@ async fn whole(body: Content, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
         Content::Read(bytes) => return Ok(bytes),
         Content::Coming(ref coming) => coming.response.content_length().unwrap_or_default(),
     };
-    // A buffer that grows leaves copies of a token behind. Beyond this size, no server decides how much memory is taken.
+    // The body may hold a token, and a buffer that grows leaves copies of it in memory. The server's announced size is trusted up to
+    // `SMALL` only.
     let size = usize::try_from(size.min(limit).min(SMALL)).unwrap_or_default();
     let mut all = Vec::with_capacity(size);
     let mut chunks = Box::pin(flow(body, url.clone()));

@@ -31,7 +31,7 @@ impl Authorization {
         Self(text.into())
     }
 
-    /// Whether a header can hold it: a token may have line breaks or other control characters.
+    /// Whether a header can hold it. A token with line breaks or other control characters cannot be sent.
     pub fn can_be_sent(&self) -> bool {
         self.header().is_ok()
     }
@@ -46,7 +46,7 @@ impl Authorization {
     }
 }
 
-/// A name and password as `Basic` authentication and docker's files encode them.
+/// Encodes a name and password in base64, as `Basic` authentication and docker's files do.
 pub fn basic_pair(username: &str, password: &Secret) -> Secret {
     let password = password.reveal();
     let mut pair = Zeroizing::new(String::with_capacity(username.len() + 1 + password.len()));

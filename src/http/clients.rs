@@ -20,7 +20,7 @@ pub(super) struct ConnectionKind {
     pub(super) trust: Trust,
     /// Whether private addresses are refused.
     pub(super) guarded: bool,
-    /// The host that gets a client certificate, if one is meant for it.
+    /// The host that receives a client certificate; `None` if the user configured none for it.
     pub(super) identity: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Trust {
     Authorities,
     /// Not at all.
     Unchecked,
-    /// There is no TLS.
+    /// Plain http, without certificates.
     Plain,
 }
 
@@ -90,7 +90,7 @@ fn certificates(settings: &Settings) -> Result<Vec<Certificate>, Error> {
         certificates.extend(read(authority)?);
     }
     let native = rustls_native_certs::load_native_certs();
-    // One bad certificate of the system must not spoil the others.
+    // Invalid certificates in the system's store are skipped, so that the others can be used.
     let sound = native
         .certs
         .into_iter()

@@ -1,4 +1,4 @@
-//! The deadline for a complete answer, with the redirects before it and however slowly its headers arrive.
+//! The deadline for a complete response, which includes redirects and headers.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use url::Url;
 
 use super::{Error, Timeouts};
 
-/// The time that is left for one answer. Only time on the network counts, not waiting for a permit.
+/// The time that is left for one response. Waiting for a permit does not count.
 pub(super) struct Deadline {
     left: Duration,
     limit: Duration,
-    /// Whether the user chose the limit; else it is the one of all documents.
+    /// Whether the request set the limit. Otherwise it is the default for documents.
     is_chosen: bool,
 }
 
@@ -26,7 +26,7 @@ impl Deadline {
         }
     }
 
-    /// Waits for work on a URL while there is time.
+    /// Waits for work on a URL, and fails when the deadline has passed.
     pub(super) async fn hold<T>(
         &mut self,
         url: &Url,

@@ -1,4 +1,4 @@
-//! Why a request has no answer.
+//! Errors of requests.
 
 use std::fmt;
 use std::io;
@@ -10,20 +10,20 @@ use super::guard::PrivateAddress;
 use crate::error::{Category, printable};
 use crate::shown::Shown;
 
-/// What was waited for when a server was silent.
+/// What the client waited for when a server was silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// There is no connection.
+    /// The connection.
     Connection,
-    /// There is no answer.
+    /// The start of the response.
     Answer,
-    /// The answer stopped in the middle.
+    /// The rest of a response body.
     Download,
-    /// The server takes no more of what it is sent.
+    /// The server to read more of a request body.
     Upload,
-    /// The answer comes more slowly than any connection that is of use.
+    /// A response body that arrives more slowly than the least rate.
     SlowDownload,
-    /// The server takes what it is sent more slowly than that.
+    /// A request body that the server reads more slowly than the least rate.
     SlowUpload,
 }
 
@@ -40,35 +40,35 @@ impl fmt::Display for Silence {
     }
 }
 
-/// Why a request has no answer, or was not sent.
+/// A request that has no response, or was not sent.
 #[allow(missing_docs, reason = "the variants say what their fields are")]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The text is no host.
+    /// The text is not a host.
     #[error("`{}` is not a host\n  expected HOST or HOST:PORT", printable(.host))]
     Host { host: String },
     /// A server referred to a URL that cannot be parsed.
     #[error("the server refers to a URL that cannot be used\n  received {url}")]
     Url { url: Shown },
-    /// Plain http to a host that `--plain-http` does not name. `host` is as the option takes it.
+    /// Plain http to a host that `--plain-http` does not name. `host` has the form that the option expects.
     #[error("refusing to use http\n  received {url}")]
     Plain { url: Shown, host: String },
-    /// A redirect from https to http, which is never followed: the user may trust the host, but not the server that redirects to it.
+    /// A redirect from https to http. The client never follows it, even if `--plain-http` names the host.
     #[error("refusing to use http after https\n  received {url}\n  from {from}")]
     Downgrade { from: Shown, url: Shown },
-    /// An answer did not end within the time that the user allows.
+    /// A response did not end within the time that the caller of the request set.
     #[error("no complete answer within {} seconds\n  from {url}", .limit.as_secs())]
     Slow { url: Shown, limit: Duration },
-    /// A document did not end within the time that any document may take.
+    /// A document did not end within the default time for documents.
     #[error("the answer does not end within {} seconds\n  from {url}", .limit.as_secs_f64())]
     Endless { url: Shown, limit: Duration },
-    /// A server referred to a private address. `host` is as `--allow-private` takes it.
+    /// A server referred to a private address. `host` has the form that `--allow-private` expects.
     #[error("refusing to follow a reference to a private address\n  received {url}")]
     Private { url: Shown, host: String },
-    /// More redirects than are followed; `url` is the last one.
+    /// More redirects than the client follows. `url` is the last one.
     #[error("there are more than {limit} redirects\n  last {url}")]
     Redirects { url: Shown, limit: usize },
-    /// The server does not answer, or stopped in the middle of a body.
+    /// The server was silent for longer than the timeout.
     #[error("{silence} within {} seconds\n  at {url}", .limit.as_secs_f64())]
     Silent {
         url: Shown,
@@ -81,10 +81,10 @@ pub enum Error {
     /// The body has more than `limit` bytes.
     #[error("the answer is too large\n  expected at most {limit} bytes\n  from {url}")]
     Large { url: Shown, limit: u64 },
-    /// A password or token has characters that no header can hold.
+    /// A password or token has characters that cannot be sent in a header.
     #[error("the credentials hold characters that cannot be sent")]
     Secret,
-    /// A file of certificate authorities has none.
+    /// A file of certificate authorities holds no certificates.
     #[error("{name} holds no certificates\n  expected certificates in PEM")]
     NoCertificates { name: String },
     /// A file of certificate authorities cannot be used.
@@ -112,7 +112,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A connection failed. The library's own error would show the whole URL.
+    /// Wraps an error of the HTTP library, whose message would show the whole URL.
     pub(super) fn transport(url: &Url, source: reqwest::Error) -> Self {
         Self::Transport {
             url: url.clone().into(),
@@ -145,13 +145,13 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Silent { .. } | Self::Slow { .. } => true,
-            // A retry improves neither a certificate nor a server that speaks no TLS.
+            // Certificate errors, and servers without TLS, fail again on a retry.
             Self::Transport { source, .. } => !source.is_builder() && !is_final(source),
             _ => false,
         }
     }
 
-    /// What happened, in a line without the URL.
+    /// The error in one line, without the URL.
     pub fn in_short(&self) -> String {
         match self {
             Self::Silent { silence, limit, .. } => {
@@ -175,7 +175,7 @@ impl Error {
         matches!(self, Self::Transport { source, .. } if tls(source) == Some(&unknown))
     }
 
-    /// Whether the server requires a client certificate, and got none.
+    /// Whether the server requires a client certificate and received none.
     pub fn wants_identity(&self) -> bool {
         let wanted = rustls::Error::AlertReceived(rustls::AlertDescription::CertificateRequired);
         matches!(self, Self::Transport { source, .. } if tls(source) == Some(&wanted))
@@ -191,7 +191,7 @@ fn tls<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::E
     causes(error).find_map(within)
 }
 
-/// An I/O error may carry another error that is not its source.
+/// Looks into I/O errors, which may wrap an error that is not their source.
 fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     let inner = || {
         error

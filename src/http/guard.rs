@@ -1,4 +1,4 @@
-//! Private addresses, to which only the user may send tfoci, and no server.
+//! Private addresses: tfoci connects to them only if the user named the host, not because a server refers to them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// A resolver that gives public addresses only. It is asked when the connection is made, so that a name cannot be checked with one
-/// answer and reached with another.
+/// A resolver that returns public addresses only. The client uses it to connect, so that the address that was checked is the one that is
+/// connected to (DNS rebinding).
 pub(super) struct Guard {
-    /// Hosts of proxies, which the user chose. A proxy judges the addresses behind it.
+    /// Hosts of proxies that the user configured. The proxy itself decides which addresses it connects to.
     pub(super) proxies: BTreeSet<String>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct PrivateAddress {
     host: String,
 }
 
-/// Whether a URL names a private address literally, for which no resolver is asked.
+/// Whether the host of a URL is a literal private address, which is never resolved.
 pub(super) fn is_private_literal(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => is_private(address.into()),
@@ -49,13 +49,13 @@ pub(super) fn is_private_literal(url: &Url) -> bool {
     }
 }
 
-/// Which hosts have private addresses. Each is looked up once, since it is asked for every URL that another host gave.
+/// Caches which hosts have private addresses. The client asks for every URL that a server refers to.
 #[derive(Debug, Default)]
 pub(super) struct Private(Mutex<HashMap<String, bool>>);
 
 impl Private {
-    /// Whether every address of the host of a URL is private: then it is where its neighbours are, which are private too. One
-    /// address among others proves nothing: the owner of a name can add any address to it.
+    /// Whether every address of a URL's host is private, so that references from it to other private hosts are expected. A single private
+    /// address among public ones is no evidence, because the owner of a name can add any address to it.
     pub(super) async fn has(&self, url: &Url) -> bool {
         let Some(Host::Domain(name)) = url.host() else {
             return is_private_literal(url);
@@ -74,7 +74,7 @@ impl Private {
     }
 }
 
-/// Whether there are addresses, and none that is public.
+/// Whether there is at least one address and all are private.
 fn are_private(addresses: impl IntoIterator<Item = IpAddr>) -> bool {
     let mut addresses = addresses.into_iter().peekable();
     addresses.peek().is_some() && addresses.all(is_private)
@@ -98,7 +98,7 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
         || address.is_multicast()
         || address.is_broadcast()
         || a == 0
-        // Protocol assignments (RFC 6890), and Azure's own services, which every machine there reaches.
+        // IETF protocol assignments (RFC 6890), and the address of Azure's platform services.
         || matches!(address.octets(), [192, 0, 0, _] | [168, 63, 129, 16])
         // Shared address space (RFC 6598) and benchmarking (RFC 2544).
         || (a == 100 && (64..128).contains(&b))
@@ -112,12 +112,12 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         || address.is_multicast()
         || address.is_unique_local()
         || address.is_unicast_link_local()
-        // Site-local addresses (RFC 3879), and local NAT64 (RFC 8215) in other forms than the usual one.
+        // Site-local addresses (RFC 3879), and the local NAT64 prefix (RFC 8215) where `embedded` does not decode it.
         || matches!(address.segments(), [0xfec0..=0xfeff, ..] | [0x64, 0xff9b, 1, ..])
 }
 
-/// The IPv4 addresses that some IPv6 addresses lead to: mapped, compatible, SIIT (RFC 2765), NAT64 (RFC 6052 and 8215), 6to4, and
-/// Teredo, whose server and client are both in it.
+/// The IPv4 addresses embedded in an IPv6 address: mapped, compatible, SIIT (RFC 2765), NAT64 (RFC 6052 and 8215), 6to4, and Teredo, which
+/// embeds a server and a client.
 fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
     let join = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     match address.segments() {
@@ -167,7 +167,7 @@ mod tests {
             "::ffff:0:a9fe:a9fe",
             "64:ff9b:1:7f00:0:100::",
             "64:ff9b:1:1::808:808",
-            // Teredo: a private server, and a private client, whose address is inverted.
+            // Teredo with a private server, and with a private client, whose address is stored inverted.
             "2001:0:a00:1::f7f7:f7f7",
             "2001:0:808:808::80ff:fffe",
         ] {

@@ -1,4 +1,4 @@
-//! The journal of requests: each is reported once, and counted.
+//! The journal: reports and counts every request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Journal {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Begins the entry of a request.
+    /// Starts the entry of a request.
     pub(super) fn begin(&self, request: &Request) -> JournalEntry {
         if !request.is_for_token {
             self.requests.fetch_add(1, Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// One request, reported when the entry is dropped: its answer was read then, or will not be.
+/// One request. It is reported when the entry is dropped, after the response was read or abandoned.
 #[derive(Debug)]
 pub(super) struct JournalEntry {
     journal: Journal,

@@ -1,4 +1,4 @@
-//! Limits on the requests to one host at once.
+//! Limits on the number of concurrent requests to one host.
 //!
 //! A request needs a [`Permit`] of its host: one for small requests, or one for downloads or uploads. The limits are separate because a
 //! small request must not wait behind packages, and because more than 16 connections to a host cost more handshakes than they save (both
@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
-/// How many small requests a host gets at once.
+/// The most small requests that are sent to one host at once.
 const SMALL_REQUESTS: usize = 16;
 
-/// A body of at most this many bytes is no transfer: it is sent and read like that of any other request.
+/// The most bytes of a body that counts as a small request. A larger body needs a permit for a download or upload.
 pub const SMALL: u64 = 64 << 10;
 
 /// What a permit is for.
@@ -28,7 +28,7 @@ pub(super) enum Use {
     Upload,
 }
 
-/// A permit for a request or transfer. Dropping it admits the next.
+/// A permit for a request or transfer. Dropping it lets the next one start.
 #[derive(Debug)]
 pub struct Permit {
     _permit: Option<OwnedSemaphorePermit>,
@@ -66,7 +66,7 @@ impl Limits {
             Use::Upload => gate.uploads,
         };
         Permit {
-            // Semaphores are never closed.
+            // The semaphores are never closed, so that acquiring a permit cannot fail.
             _permit: permits.acquire_owned().await.ok(),
         }
     }

@@ -46,9 +46,9 @@ impl Payload {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     Nothing,
-    /// All of it at once, of at most so many bytes.
+    /// Into memory, at most this many bytes.
     Whole(u64),
-    /// All of it, as it comes.
+    /// As a stream.
     Flow,
 }
 
@@ -56,22 +56,22 @@ pub(super) enum Wanted {
 pub struct Request {
     pub(super) method: Method,
     pub(super) url: Url,
-    /// The URL that the user named, which led to this one.
+    /// The URL that the user named, from which this one was reached.
     pub(super) named: Url,
     pub(super) headers: HeaderMap,
     pub(super) authorization: Option<Authorization>,
     pub(super) payload: Option<Payload>,
     pub(super) wanted: Wanted,
-    /// How long it may take, from the request to the last byte of the answer.
+    /// The longest time from the request to the last byte of the response.
     pub(super) limit: Option<Duration>,
-    /// How many redirects are followed.
+    /// The most redirects to follow.
     pub(super) redirects: usize,
-    /// Whether it asks for a token. Such requests are not counted.
+    /// Whether it requests a token. Such requests are not counted.
     pub(super) is_for_token: bool,
 }
 
 impl Request {
-    /// A request to a URL that `named` led to, directly or by its answers.
+    /// Creates a request to `url`, which the user named or which was found through `named`.
     pub fn new(method: Method, url: Url, named: &Url) -> Self {
         Self {
             method,
@@ -87,7 +87,7 @@ impl Request {
         }
     }
 
-    /// Where it goes.
+    /// The URL that it is sent to.
     pub fn url(&self) -> &Url {
         &self.url
     }
@@ -101,49 +101,50 @@ impl Request {
         self
     }
 
-    /// Authenticates the request, if its URL has the scheme, host and port that the authorization is for.
+    /// Adds the authorization if the URL has the scheme, host and port that it is for.
     #[must_use]
     pub fn authorization(mut self, value: Option<Authorization>, meant_for: &Url) -> Self {
         self.authorization = value.filter(|_| self.url.origin() == meant_for.origin());
         self
     }
 
-    /// Reads the answer's body at once, of at most `limit` bytes: an answer that is cut is a failure then, and can be retried.
+    /// Reads the response body into memory, at most `limit` bytes. A lost connection is then an error of the request, which can be retried.
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
         self.wanted = Wanted::Whole(limit);
         self
     }
 
-    /// Limits the time for the whole answer. Waiting for a permit does not count.
+    /// Limits the time for the whole response. Waiting for a permit does not count.
     #[must_use]
     pub fn within(mut self, limit: Option<Duration>) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Follows at most so many redirects, where that is fewer than usual.
+    /// Follows at most this many redirects, if that is fewer than the default.
     #[must_use]
     pub fn redirects(mut self, most: usize) -> Self {
         self.redirects = most.min(MOST_REDIRECTS);
         self
     }
 
-    /// Marks it as a request for a token.
+    /// Marks it as a request for a token, which is not counted.
     #[must_use]
     pub fn for_token(mut self) -> Self {
         self.is_for_token = true;
         self
     }
 
-    /// Reads the answer's body as it comes. It holds one of the host's permits for downloads until its end.
+    /// Reads the response body as a stream, which holds a permit for a download until its end.
     #[must_use]
     pub fn flowing(mut self) -> Self {
         self.wanted = Wanted::Flow;
         self
     }
 
-    /// The permit that it needs; none for the upload of a package or a part of one, which has a permit for all its requests.
+    /// The permit that it needs; `None` for the upload of a package or of a part of one, because one permit covers all requests of an
+    /// upload.
     pub(super) fn permit(&self) -> Option<Use> {
         match &self.payload {
             Some(payload) if payload.size() > SMALL => None,

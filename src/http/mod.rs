@@ -1,19 +1,19 @@
-//! HTTP: the one client that sends every request.
+//! The HTTP client. It sends every request of tfoci.
 //!
-//! Servers give tfoci URLs of their choice: redirects, upload locations, token realms, packages. So the rules about where a request may
-//! go, and what it may carry, are here and nowhere else:
+//! Servers send tfoci to URLs of their choice: redirects, upload locations, token realms, packages. This module therefore decides where a
+//! request may go and which credentials it carries:
 //!
-//! - **https**, unless the user named the host for plain http. A redirect never leaves https for http.
-//! - At most ten redirects; fewer where clients follow fewer.
+//! - **https**, unless the user allowed plain http for the host. Redirects from https to http are never followed.
+//! - At most ten redirects, or fewer where `tofu` and `terraform` follow fewer.
 //! - An [`Authorization`] is for one scheme, host and port. It is dropped when a redirect changes any of them, and never printed.
-//! - **Time** is limited: a server may be silent for `--timeout`, and a document, with the redirects before it, may take five times as
-//!   long. A body of which less than 64 KiB arrive within `--timeout` has stalled, in either direction.
-//! - A host that a server named is not reached at **private addresses**, which are checked when the connection is made, unless all
-//!   addresses of the host that the user named are private, or the user allowed the host. A proxy resolves names by itself: there only
-//!   literal addresses are checked.
-//! - A **transient failure** is retried, by one rule: [`Retry`].
+//! - **Timeouts**: a server may be silent for `--timeout`. A document, including redirects, may take five times as long. A transfer has
+//!   stalled if less than 64 KiB pass within `--timeout`, in either direction.
+//! - **Private addresses**: the client does not connect to a private address of a host that a server named, unless all addresses of the
+//!   host that the user named are private, or the user allowed the host. It checks addresses when it connects. A proxy resolves names
+//!   itself, so through a proxy the client checks only literal addresses.
+//! - **Transient failures** are retried ([`Retry`]).
 //!
-//! HTTP/1.1 with kept-alive connections: measured against Go's registries, HTTP/2 costs 14 to 39 % more time.
+//! The client uses HTTP/1.1 with keep-alive. Against registries written in Go, HTTP/2 took 14 to 39 % more time (measured).
 
 mod answer;
 mod authorization;
@@ -63,13 +63,13 @@ use message::Wanted;
 use upload::Progress;
 use window::Window;
 
-/// The most redirects that are followed.
+/// The most redirects that the client follows.
 const MOST_REDIRECTS: usize = 10;
 
-/// How much of the body of an error response is read, in bytes.
+/// The most bytes of an error response that are read.
 const LARGEST_REFUSAL: u64 = 64 << 10;
 
-/// The client. Cloning shares connections, limits and counts.
+/// The client. Clones share connections, limits and counts.
 #[derive(Clone, Debug)]
 pub struct Http(Arc<Shared>);
 
@@ -83,12 +83,12 @@ struct Shared {
 }
 
 impl Http {
-    /// A client that reports nothing. Nothing is opened before the first request.
+    /// Creates a client that reports nothing. It opens no connection or file before the first request.
     pub fn new(settings: Settings) -> Self {
         Self::reporting(settings, Arc::new(()))
     }
 
-    /// A client that reports every request and every retry.
+    /// Creates a client that reports every request and every retry.
     pub fn reporting(settings: Settings, reporter: Arc<dyn Reporter>) -> Self {
         Self(Arc::new(Shared {
             clients: Clients::default(),
@@ -99,7 +99,7 @@ impl Http {
         }))
     }
 
-    /// How many requests were sent: redirects and retries count, requests for tokens do not.
+    /// The number of requests sent, including redirects and retries, without requests for tokens.
     pub fn requests(&self) -> u64 {
         self.0.journal.requests()
     }
@@ -109,8 +109,8 @@ impl Http {
         self.0.journal.report(event);
     }
 
-    /// Waits for a permit to upload a blob of this size to a host. It must be taken before the blob is opened, and held until the whole
-    /// upload is done. A small blob needs none.
+    /// Waits for a permit to upload a blob of `size` bytes. The caller takes it before it opens the blob, and holds it until the upload
+    /// ends. A small blob needs none.
     pub async fn upload_permit(&self, url: &Url, size: u64) -> Option<Permit> {
         match size {
             0..=SMALL => None,
@@ -128,7 +128,7 @@ impl Http {
     /// The base URL of a host that the user named.
     ///
     /// # Errors
-    /// The text is no host.
+    /// The text is not a host.
     pub fn base(&self, host: &str) -> Result<Url, Error> {
         let scheme = if names(&self.0.settings.plain, host) {
             "http"
@@ -145,7 +145,7 @@ impl Http {
     /// Sends a request once, and follows the redirects of `GET` and `HEAD`.
     ///
     /// # Errors
-    /// There is no answer, or a rule forbids the URL. An answer of any status is no error.
+    /// The server did not respond, or a rule of this module forbids the URL. A response of any status is `Ok`.
     pub async fn send(&self, mut request: Request) -> Result<Answer, Error> {
         let named = request.named.clone();
         let follows = request.method == Method::GET || request.method == Method::HEAD;
@@ -193,7 +193,7 @@ impl Http {
         };
         let mut entry = journal.begin(&request);
         let (wanted, url) = (request.wanted, request.url.clone());
-        // An upload may take as long as its bytes flow.
+        // An upload has no deadline: the stall timeout applies instead.
         let is_upload = request.payload.as_ref().map_or(0, Payload::size) > SMALL;
         let exchange = self.exchange(request, kind, &mut entry);
         let response = match is_upload {
@@ -217,7 +217,7 @@ impl Http {
         }
     }
 
-    /// Sends a request and waits until its answer begins.
+    /// Sends a request and waits for the headers of the response.
     async fn exchange(
         &self,
         request: Request,
@@ -263,7 +263,7 @@ impl Http {
         let settings = &self.0.settings;
         let text = || url.clone().into();
         let host = authority(url).ok_or_else(|| Error::Url { url: text() })?;
-        // Options may name the port that a URL leaves out.
+        // A URL leaves out the default port, which an option may name.
         let endpoint = match (url.host_str(), url.port_or_known_default()) {
             (Some(host), Some(port)) => format!("{host}:{port}"),
             _ => host.clone(),
@@ -274,7 +274,7 @@ impl Http {
             "http" if names(&settings.plain, &endpoint) => Trust::Plain,
             _ => return Err(Error::Plain { url: text(), host }),
         };
-        // Another port of the host that the user named is not what the user named.
+        // A host counts as named by the user only with the same port.
         let known = (url.host(), url.port_or_known_default())
             == (named.host(), named.port_or_known_default())
             || names(&settings.private, &endpoint);
@@ -290,9 +290,9 @@ impl Http {
         })
     }
 
-    /// Whether a URL that a server gave leads to a private address, as far as that is known without a connection.
+    /// Whether a URL from a server has a private address, as far as that is known before connecting.
     async fn is_private(&self, url: &Url) -> bool {
-        // The guard lets connections to proxies pass, so a URL that names one is judged here.
+        // The guard accepts the hosts of proxies, so a URL with such a host is checked here.
         let names_proxy = url
             .host_str()
             .is_some_and(|host| self.0.settings.proxies.contains(host));
@@ -309,7 +309,7 @@ pub fn authority(url: &Url) -> Option<String> {
     )
 }
 
-/// Whether a set names a host, with its port or for every port.
+/// Whether a set contains a host, either with this port or without a port.
 fn names(set: &BTreeSet<String>, host: &str) -> bool {
     let bare = HostPort::parse(host).map_or(host, |parsed| parsed.host);
     set.contains(host) || set.contains(bare)

@@ -1,20 +1,20 @@
-//! Parts of a body.
+//! Ranges of a body.
 
 use reqwest::header::CONTENT_RANGE;
 
 use super::Answer;
 
-/// Which part of a whole an answer is (RFC 9110 section 14.4).
+/// The part of the whole that a response contains (RFC 9110 section 14.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The offset of its first byte.
     pub start: u64,
-    /// The length of the whole in bytes, where the server says it.
+    /// The length of the whole in bytes; `None` if the server does not send it.
     pub total: Option<u64>,
 }
 
 impl Answer {
-    /// What `Content-Range` says; `None` without it, or where it says something else.
+    /// Parses `Content-Range`; `None` if it is absent or is not a range of bytes.
     pub fn range(&self) -> Option<Range> {
         Range::parse(&self.header(CONTENT_RANGE)?)
     }

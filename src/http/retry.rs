@@ -1,9 +1,9 @@
-//! Trying again: what is worth it, how long to wait, and how often.
+//! Retries: which failures are retried, how often, and after which pause.
 //!
-//! A failure is **transient** if the same request may succeed a moment later: the connection was lost, the server was silent or throttles,
-//! or it answered with a status that says "later". [`Transient`] tells those apart, and has the `Retry-After` of the server. A [`Retry`]
-//! counts them for one piece of work and waits before each new attempt: with exponential backoff and jitter, and at least as long as the
-//! server asks for.
+//! A failure is **transient** if the same request may succeed later: the connection was lost, the server was silent, it limits the rate of
+//! requests, or it responded with a status such as 503. [`Transient`] describes such a failure, with the server's `Retry-After`. A
+//! [`Retry`] counts the failures of one operation and waits before each new attempt: with exponential backoff and jitter, and at least as
+//! long as `Retry-After`.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,22 +15,22 @@ use url::Url;
 use super::{Answer, Error, Http, Request};
 use crate::event::Event;
 
-/// How often something is tried again, unless its caller says otherwise.
+/// The default number of retries.
 const RETRIES: u32 = 5;
-/// The longest `Retry-After` that is waited for. A longer one is better left to the next run.
+/// The longest `Retry-After` that the client waits for. If the server asks for more, the request fails at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// A failure after which the same request may succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transient {
-    /// How long the server wants to be left alone; zero if it did not say.
+    /// The server's `Retry-After`; zero without one.
     pub retry_after: Duration,
-    /// What happened, in a line.
+    /// The failure in one line.
     pub reason: String,
 }
 
 impl Transient {
-    /// A failure for this reason, about which the server said nothing.
+    /// A failure with this reason and without `Retry-After`.
     pub fn because(reason: impl Into<String>) -> Self {
         Self {
             retry_after: Duration::ZERO,
@@ -38,7 +38,7 @@ impl Transient {
         }
     }
 
-    /// The failure in what was sent and answered, if it is a transient one.
+    /// Classifies the result of a request; `None` if it is not a transient failure.
     pub fn of(sent: &Result<Answer, Error>) -> Option<Self> {
         match sent {
             Ok(answer) => Some(Self {
@@ -50,7 +50,7 @@ impl Transient {
     }
 }
 
-/// How often a piece of work may still be tried again.
+/// The number of retries that one operation has left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
     most: u32,
@@ -64,13 +64,13 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// At most so many retries without progress between them.
+    /// Allows at most `most` retries in a row without progress.
     pub fn new(most: u32) -> Self {
         Self { most, failures: 0 }
     }
 
-    /// Counts a failure, and waits before the next attempt. `false`, at once: there were too many, or the server wants to be left alone
-    /// for too long.
+    /// Counts a failure and waits before the next attempt. Returns `false` without waiting if no retry is left or `Retry-After` is too
+    /// long.
     pub async fn wait(&mut self, http: &Http, url: &Url, failure: Transient) -> bool {
         let Transient {
             retry_after,
@@ -90,7 +90,7 @@ impl Retry {
         true
     }
 
-    /// Counts a failure after which there is nothing to wait for.
+    /// Counts a failure without waiting.
     pub fn failed(&mut self) {
         self.failures += 1;
     }
@@ -100,14 +100,14 @@ impl Retry {
         self.failures >= self.most
     }
 
-    /// Forgets the failures so far: the work has made progress.
+    /// Resets the count, because the operation has made progress.
     pub fn progressed(&mut self) {
         self.failures = 0;
     }
 }
 
 impl Http {
-    /// Sends a request until its answer is no transient failure, or the retries are used up; then gives the last answer or error.
+    /// Sends a request and retries transient failures. Returns the last response or error.
     ///
     /// # Errors
     /// As [`Http::send`].
@@ -131,10 +131,9 @@ impl Http {
     }
 }
 
-/// How long the server of a transient failure wants to be left alone, zero if it does not say; `None` if the answer is no transient
-/// failure.
+/// The `Retry-After` of a transient failure, zero without one; `None` if the response is not a transient failure.
 pub fn retry_after(answer: &Answer) -> Option<Duration> {
-    // What a server does not support at all (501), it will not support later (`crate::clients#retries`).
+    // 501 is final: the server does not support the request (`crate::clients#retries`).
     let is_failing = matches!(answer.status().as_u16(), 408 | 500 | 502..=599);
     if !is_failing && !is_throttled(answer) {
         return None;
@@ -145,7 +144,7 @@ pub fn retry_after(answer: &Answer) -> Option<Duration> {
     Some(asked.unwrap_or_default())
 }
 
-/// The pause after so many failures, longer each time up to 20 seconds, and with jitter.
+/// The pause after this many failures: exponential, at most 20 seconds, with jitter.
 pub fn backoff(failures: u32) -> Duration {
     const LONGEST_STEP: u32 = 7;
     let mut pauses = ExponentialBuilder::default()
@@ -158,7 +157,7 @@ pub fn backoff(failures: u32) -> Duration {
     pause.unwrap_or_default()
 }
 
-/// Whether a server limits the rate of requests. GitHub does so by 403, and only the text tells that from a real refusal.
+/// Whether the server limits the rate of requests. GitHub responds with 403, and only the text of the body differs from a real refusal.
 fn is_throttled(answer: &Answer) -> bool {
     let says_so = || {
         let text = String::from_utf8_lossy(answer.seen()).to_lowercase();
@@ -168,7 +167,7 @@ fn is_throttled(answer: &Answer) -> bool {
         || (answer.status() == StatusCode::FORBIDDEN && says_so())
 }
 
-/// Parses `Retry-After`: seconds, or a date.
+/// Parses `Retry-After`, a number of seconds or a date.
 fn parse_retry_after(text: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));

@@ -1,4 +1,4 @@
-//! Request bodies, watched on their way: a server that stops reading is not waited for.
+//! Request bodies. The client notices when a server stops reading, and cancels the request.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,10 +14,10 @@ use tokio::time::Instant;
 use super::window::Window;
 use super::{Payload, SMALL, Silence, Timeouts};
 
-/// The size of the pieces in which bytes in memory are sent.
+/// The size of the chunks in which bytes in memory are sent.
 const PIECE: usize = 64 << 10;
 
-/// The progress of a request, as its body sees it.
+/// The progress of a request body.
 #[derive(Clone, Debug)]
 pub(super) struct Progress(Arc<Mutex<State>>);
 
@@ -31,24 +31,24 @@ struct State {
     size: u64,
 }
 
-/// What the request waits for.
+/// What the request is waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// For the server, to take more of the body.
+    /// For the server to read more of the body.
     Taking,
-    /// For the source of the body, to give more. The source has timeouts of its own.
+    /// For the source of the body, which has its own timeouts.
     Giving,
-    /// For the server, to answer a package.
+    /// For the response to a package.
     Committing,
-    /// For the server, to answer anything else.
+    /// For the response to any other request.
     Answering,
 }
 
 impl Progress {
-    /// The progress of a request with this payload, and the payload to send in its place.
+    /// Returns the progress of a request with this payload, and a payload that updates it.
     pub(super) fn of(payload: Option<Payload>) -> (Self, Option<Payload>) {
         let payload = match payload {
-            // Long bodies in memory are watched too.
+            // Long bodies in memory are sent as streams, so that their progress is known.
             Some(Payload::Bytes(bytes)) if bytes.len() as u64 > SMALL => Some(Payload::Stream {
                 size: bytes.len() as u64,
                 body: in_pieces(bytes),
@@ -86,7 +86,7 @@ impl Progress {
         self.state().sent
     }
 
-    /// Waits until the server was silent for too long, and tells about what.
+    /// Waits until the server has been silent for too long. Returns what the client waited for, and the timeout.
     pub(super) async fn silence(&self, timeouts: &Timeouts) -> (Silence, Duration) {
         loop {
             let (stage, since, window) = {
@@ -116,7 +116,7 @@ impl Progress {
         }
     }
 
-    /// Notes bytes that were given to be sent. No more are asked for than the announced size.
+    /// Counts bytes that were passed on to be sent. The HTTP library stops reading at the announced size.
     fn gave(&self, bytes: usize) {
         let mut state = self.state();
         state.end_turn();
@@ -141,7 +141,7 @@ impl Progress {
 }
 
 impl State {
-    /// Counts the time for which the server was waited for.
+    /// Adds the time spent waiting for the server.
     fn end_turn(&mut self) {
         let now = Instant::now();
         if self.stage == Stage::Taking {
@@ -151,7 +151,7 @@ impl State {
     }
 }
 
-/// Bytes in memory, one piece after the other.
+/// Splits bytes in memory into chunks.
 fn in_pieces(bytes: Bytes) -> reqwest::Body {
     let pieces = futures_util::stream::unfold(bytes, |mut rest| async move {
         let piece = rest.split_to(rest.len().min(PIECE));
@@ -180,7 +180,7 @@ impl Stream for Watched {
                     self.progress.gave(bytes.len());
                     return Poll::Ready(Some(Ok(bytes)));
                 }
-                // Trailers, which tfoci's bodies do not have.
+                // Trailers: the bodies of tfoci have none.
                 Some(Ok(Err(_))) => {}
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
             }
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// The silence that ends a body in pieces of so many bytes, of which the server takes one each time that this has passed.
+    /// The timeout that ends a body in chunks of `piece` bytes when the server reads one chunk after each interval `every`.
     fn taken(piece: usize, every: Duration) -> Option<Silence> {
         const PIECES: usize = 32;
         let timeouts = Timeouts {

@@ -1,12 +1,12 @@
-//! The least rate of bodies: a server that gives or takes a byte now and then counts as silent.
+//! The least rate of transfers. A server that sends or reads only a few bytes now and then counts as silent.
 
 use std::time::Duration;
 
-/// How many bytes must arrive within the time for which a server may be silent, unless the body ends before.
+/// The bytes that must pass within the silence timeout, unless the body ends before.
 pub const LEAST_FLOW: u64 = 64 << 10;
 
-/// How many bytes flowed since the last time that enough had, and how long the server was waited for. Time that the other side needs does
-/// not count.
+/// The bytes that have passed in the current window, and the time spent waiting for the server. A window ends when [`LEAST_FLOW`] bytes
+/// have passed. Time spent waiting for the other side of the transfer does not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
     flowed: u64,
@@ -14,12 +14,12 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// How much longer the server may be waited for.
+    /// The time that the server has left in this window.
     pub(super) fn left(&self, silence: Duration) -> Duration {
         silence.saturating_sub(self.waited)
     }
 
-    /// Whether anything flowed.
+    /// Whether any byte has passed in this window.
     pub(super) fn flows(&self) -> bool {
         self.flowed > 0
     }
