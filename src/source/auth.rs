@@ -1,4 +1,4 @@
-//! The credentials of requests to a source, and what is said about them when a request is refused.
+//! The credentials of requests to a source, and their description in error messages.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::credentials::{self, Credential};
 use crate::error::printable;
 use crate::http::Authorization;
 
-/// The credentials for requests of one sort to one host.
+/// The credentials for one kind of request to one host.
 #[derive(Clone, Debug)]
 pub(super) struct RequestAuth {
     pub(super) secret: Option<Authorization>,
     pub(super) tried: AuthTried,
-    /// Why a source of credentials failed.
+    /// The error of a credential source that could not be used.
     pub(super) failure: Option<credentials::Error>,
 }
 
@@ -21,32 +21,32 @@ pub(super) struct RequestAuth {
 pub enum AuthTried {
     /// A token.
     Token {
-        /// Where it was found.
+        /// The file, variable or program where the token was found.
         origin: String,
     },
     /// No token was found.
     NoToken {
-        /// For which host.
+        /// The host that the request was sent to.
         host: Hostname,
     },
     /// A name and password.
     Login {
-        /// Where they were found.
+        /// The file where the name and password were found.
         origin: String,
     },
     /// No name and password were found.
     NoLogin {
-        /// For which host.
+        /// The host that the request was sent to.
         host: String,
     },
-    /// None, because a redirect led to another host than the one that they are for.
+    /// None were sent, because a redirect led to a host that they are not for.
     Redirected,
-    /// None, because clients send none with such a request.
+    /// None were sent, because clients send none with this kind of request.
     Nothing,
 }
 
 impl RequestAuth {
-    /// No credentials, for what is public.
+    /// No credentials, for public documents.
     pub(super) fn none() -> Self {
         Self {
             secret: None,
@@ -55,7 +55,7 @@ impl RequestAuth {
         }
     }
 
-    /// No credentials, for a host that only a redirect led to.
+    /// No credentials, for a host that was reached by a redirect.
     pub(super) fn redirected() -> Self {
         Self {
             tried: AuthTried::Redirected,

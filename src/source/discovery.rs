@@ -1,4 +1,4 @@
-//! Service discovery: where a host keeps its provider registry
+//! Service discovery: finds the provider registry of a host
 //! ([clients: service discovery](crate::clients#service-discovery)).
 
 use reqwest::Method;
@@ -17,20 +17,20 @@ use crate::protocol::discovery::services;
 const LARGEST: u64 = 1 << 20;
 const SERVICE: &str = "providers.v1";
 
-/// Where a host's provider registry is.
+/// The location of a host's provider registry.
 pub(super) struct Found {
     /// Its base URL.
     pub(super) base: Url,
-    /// Whether it is certain that the host said so: the user's configuration did, or an answer over verified TLS.
+    /// Whether the location is authentic: it comes from the user's configuration, or from a response over verified TLS.
     pub(super) is_verified: bool,
-    /// Whether the host itself said so, and none that it redirected to.
+    /// Whether the host itself sent the document, and not a host that it redirected to.
     pub(super) is_own: bool,
 }
 
-/// Tells where a host's provider registry is: by its `host` block, else by asking it.
+/// Finds a host's provider registry: in the `host` block of the CLI configuration, otherwise in the host's discovery document.
 ///
 /// # Errors
-/// There is no provider registry, or the document is none.
+/// The host has no provider registry, or its document is invalid.
 pub(super) async fn provider_registry(
     access: &Access,
     host: &Hostname,
@@ -80,7 +80,7 @@ pub(super) async fn provider_registry(
     })
 }
 
-/// That there is no provider registry among these services, but perhaps one of another time.
+/// The error for services without a provider registry of the known protocol version. It lists the other versions.
 fn no_service<'a>(
     host: &Hostname,
     configured: bool,
@@ -97,7 +97,7 @@ fn no_service<'a>(
     }
 }
 
-/// The URL of a service, as the document at this URL says it, or the JSON that stands there in place of text.
+/// Resolves the URL of a service against the URL of the document. `Err` is JSON that is not text, for the message.
 fn place(document: &Url, service: Result<&str, &str>) -> Result<Url, Error> {
     let url = service.ok().and_then(|text| join(document, text));
     url.ok_or_else(|| Error::Contradiction {

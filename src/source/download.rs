@@ -1,4 +1,4 @@
-//! Downloads into temporary files, of packages of unknown size or digest.
+//! Downloads packages of unknown size or digest into temporary files.
 
 use std::pin::pin;
 
@@ -15,7 +15,7 @@ use crate::disk::temp_file::{TempFile, TempFileWriter};
 use crate::http::{self, Answer, LEAST_FLOW, Retry, Transient};
 use crate::release::Expected;
 
-/// The largest package that is downloaded to learn its digest, in bytes: as much as a provider may have unpacked.
+/// The largest package that is downloaded to compute its digest, in bytes. It equals the limit for an unpacked provider.
 const LARGEST: u64 = 8 << 30;
 
 /// A package that is downloaded into a temporary file.
@@ -24,7 +24,7 @@ pub(super) struct Download<'a> {
     file: TempFileWriter,
     hasher: Hasher,
     size: u64,
-    /// The strong `ETag` of what was received so far.
+    /// The strong `ETag` of the part that has been received.
     tag: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Download<'a> {
         })
     }
 
-    /// Downloads the package, and resumes where the network cuts it.
+    /// Downloads the package, and resumes after a lost connection.
     pub(super) async fn run(mut self) -> Result<(TempFile, Expected), Error> {
         let PackageLocation { access, url, .. } = &self.meta.location;
         let mut retry = Retry::new(access.patience.packages);
@@ -60,9 +60,9 @@ impl<'a> Download<'a> {
         Ok((self.file.finish(), Expected { digest, size }))
     }
 
-    /// Downloads what is missing.
+    /// Downloads the rest of the package.
     async fn attempt(&mut self) -> Result<(), Error> {
-        // Without a tag or a digest, nobody would notice that the rest belongs to another package.
+        // Without an `ETag` and a digest, a rest that belongs to another package would not be noticed, so the download starts over.
         if self.tag.is_none() && self.meta.digest.is_none() {
             self.start_over()?;
         }
@@ -105,7 +105,7 @@ impl<'a> Download<'a> {
         Ok(())
     }
 
-    /// The announced size of the whole package.
+    /// The size of the whole package, as the server announces it.
     fn announced(&self, answer: &Answer) -> Option<u64> {
         let rest = answer.content_length()?;
         self.size.checked_add(rest)

@@ -1,4 +1,4 @@
-//! What a source could not give.
+//! Errors of sources.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,54 +15,54 @@ use crate::json;
 use crate::platform::{self, Platform};
 use crate::version::{self, Version};
 
-/// Why a source does not give what it was asked for.
+/// A request to a source that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The network.
+    /// The request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
-    /// This machine.
+    /// A file or directory on this machine cannot be read or written.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// Credentials that were found cannot be used.
+    /// The credentials that were found cannot be used.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
-    /// The host publishes no providers.
+    /// The host has no provider registry.
     #[error("{host} does not offer a provider registry{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, other_protocol(.others))]
     NoService {
         /// The host.
         host: String,
-        /// Whether the CLI configuration says so, and not the host.
+        /// Whether the services come from the CLI configuration and not from the host.
         configured: bool,
-        /// Versions of the provider registry protocol that it has in place of the one that is known.
+        /// Other versions of the provider registry protocol that the host has.
         others: Vec<String>,
     },
     /// The source does not have the provider.
     #[error("nothing is published")]
     NoProvider {
-        /// Where it was looked for.
+        /// The source that was searched.
         place: String,
         /// The provider.
         provider: ProviderAddr,
     },
-    /// A network mirror does not have the provider, or is elsewhere: both are the same answer.
+    /// A network mirror responded with 404: it lacks the provider, or the URL is wrong.
     #[error("the mirror has nothing\n  from {url}\n  answered 404")]
     NotServed {
-        /// Where it was looked for.
+        /// The source that was searched.
         url: Shown,
     },
     /// A filesystem mirror does not have the provider.
     #[error("the mirror has nothing\n  expected packages in {}", printable_path(.path))]
     NotMirrored {
-        /// Where clients would look for it first.
+        /// The directory where clients look for it first.
         path: PathBuf,
     },
     /// There is no filesystem mirror.
     #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror\n  received {}", printable_path(.path), if *.is_there { "a file" } else { "nothing of that name" })]
     NoDirectory {
-        /// What was named.
+        /// The path of the mirror.
         path: PathBuf,
-        /// Whether something else is there.
+        /// Whether the path exists but is not a directory.
         is_there: bool,
     },
     /// The source requires or refused credentials.
@@ -70,170 +70,170 @@ pub enum Error {
         "the request for the {what} was refused\n  from {url}\n  answered {status}\n  tried {tried}"
     )]
     Unauthorized {
-        /// What was asked for.
+        /// The requested document.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// The status of the answer.
+        /// The HTTP status.
         status: u16,
         /// The credentials that were sent.
         tried: AuthTried,
-        /// Why a source of tokens failed.
+        /// The error of a credential source that failed.
         source: Option<Box<credentials::Error>>,
     },
-    /// The source fails.
+    /// The source responded with an error status.
     #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}{}", said(.answer), asked_for(*.retry_after))]
     Status {
-        /// What was asked for.
+        /// The requested document.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// The status of the answer.
+        /// The HTTP status.
         status: u16,
-        /// What the source says about it, in one line.
+        /// The first line of the response body.
         answer: String,
-        /// How long it wants to be left alone.
+        /// The server's `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// Something else came.
+    /// The response is not JSON.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
     ContentType {
-        /// What was asked for.
+        /// The requested document.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// The content type that came.
+        /// The content type of the response.
         received: Option<String>,
     },
-    /// A document that cannot be understood.
+    /// A document that cannot be parsed.
     #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received))]
     Json {
-        /// What was asked for.
+        /// The requested document.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// The content type that came in place of that of JSON, or `none`.
+        /// The content type if it is not that of JSON, or `none` if it is absent.
         received: Option<String>,
-        /// Why.
+        /// The cause.
         source: json::Error,
     },
-    /// A document in which an object has a member twice, so that its readers do not read it alike.
+    /// A document with a duplicate member, which different parsers read differently.
     #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
     Repeated {
-        /// What was asked for.
+        /// The requested document.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// Which member.
+        /// The duplicate member.
         repeated: json::Error,
     },
-    /// A document that lists more than any provider has.
+    /// A document with a list longer than the limit.
     #[error("the {what} lists too much\n{}\n  from {url}", .counted.facts(&.what.to_string()))]
     TooMany {
-        /// What was asked for.
+        /// The requested document.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// How many of what are read.
+        /// The list and its limit.
         counted: json::Error,
     },
-    /// A list of versions with something else in it. Clients refuse the whole list.
+    /// A list of versions with an invalid version. Clients refuse the whole list.
     #[error("the list of versions has an invalid version\n  from {url}")]
     Version {
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// Which.
+        /// The invalid value, and what is wrong with it.
         source: version::Error,
     },
-    /// A platform that is none.
+    /// A document with an invalid platform.
     #[error("the {what} has an invalid platform\n  from {url}")]
     Platform {
-        /// Where it stands.
+        /// The document with the platform.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// Which.
+        /// The invalid value, and what is wrong with it.
         source: platform::Error,
     },
-    /// A document says something else than what it was asked for, or than another.
+    /// A document contradicts the request or another document.
     #[error("the {what} has another {field} than expected\n  expected {}\n  received {}\n  from {url}", printable(.expected), printable(.received))]
     Contradiction {
         /// The document.
         what: Document,
-        /// What in it.
+        /// The field that differs.
         field: &'static str,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// What should be there.
+        /// The expected value.
         expected: String,
-        /// What is there.
+        /// The received value.
         received: String,
     },
-    /// A package that cannot be read.
+    /// A downloaded package is not a valid zip.
     #[error("the {what} cannot be used\n  from {url}")]
     Archive {
         /// The package.
         what: Document,
-        /// Where.
+        /// The URL of the response.
         url: Shown,
-        /// Why.
+        /// The cause.
         source: archive::Error,
     },
-    /// A mirror of directories.
+    /// A filesystem mirror has the version only unpacked, from which the author's zip cannot be restored.
     #[error("the author's zip cannot be made again from what is unpacked\n  received {}", printable_path(.path))]
     Unpacked {
         /// The directory of a version.
         path: PathBuf,
     },
-    /// A link in a mirror, where there should be a directory.
+    /// A mirror has a symbolic link where clients expect a directory. Clients do not follow it.
     #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", printable_path(.path))]
     Linked {
         /// The link.
         path: PathBuf,
     },
-    /// Text that is no URL of a mirror.
+    /// Text that is not the URL of a network mirror.
     #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
-        /// What was given.
+        /// The text that was parsed, with secrets removed.
         text: Shown,
     },
-    /// A host with a port, which no network mirror can serve.
+    /// The provider's host has a port, which the network mirror protocol does not support.
     #[error("network mirrors cannot serve a host with a port")]
     MirrorPort,
-    /// A file of a mirror that is no package.
+    /// A file of a mirror is not a valid zip.
     #[error("the file {} cannot be used", printable_path(.path))]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: archive::Error,
     },
-    /// The source has nothing for any platform that was asked for.
+    /// The source has no package for any requested platform.
     #[error("none of the wanted packages is published{}{}", wanted(.platforms), published(.available))]
     NoPlatform {
-        /// Where it was looked for.
+        /// The source that was searched.
         place: String,
-        /// The platforms; none if any would do.
+        /// The requested platforms; empty if every platform was requested.
         platforms: Vec<String>,
-        /// For which platforms there are packages, by version; empty where that was not asked for.
+        /// The platforms of each version that the source has; empty if they are not known.
         available: Vec<(Version, Vec<Platform>)>,
     },
 }
 
-/// What a source is asked for.
+/// A document or package of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// What services a host has ([clients: service discovery](crate::clients#service-discovery)).
+    /// The services of a host ([clients: service discovery](crate::clients#service-discovery)).
     Discovery,
     /// The versions of a provider ([clients: version lists](crate::clients#version-lists)).
     Versions,
-    /// Where a package is, and what proves it ([clients: package metadata](crate::clients#package-metadata)).
+    /// The location of a package, its checksums and signing keys ([clients: package metadata](crate::clients#package-metadata)).
     Download(Platform),
     /// The packages of a version in a mirror ([clients: network mirror answers](crate::clients#network-mirror-answers)).
     Archives,
     /// The checksum document.
     Checksums,
-    /// The signature over it.
+    /// The signature of the checksum document.
     Signature,
     /// The package.
     Package(Platform),
@@ -309,7 +309,7 @@ fn content_type(received: Option<&str>) -> String {
 }
 
 impl Error {
-    /// The platform that it is about, where it is about one package.
+    /// The platform, if this is a package or the metadata of one.
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {
             Self::Unauthorized { what, .. }
@@ -329,7 +329,7 @@ impl Error {
         }
     }
 
-    /// Whether the same request may get through a moment later.
+    /// Whether the same request may succeed later.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Http(error) => error.is_passing(),
@@ -337,7 +337,7 @@ impl Error {
         }
     }
 
-    /// The error in one line, to report a retry.
+    /// The error in one line, for the report of a retry.
     pub(super) fn in_short(&self) -> String {
         match self {
             Self::Http(error) => error.in_short(),

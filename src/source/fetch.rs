@@ -1,4 +1,4 @@
-//! Asking a source for its documents: every refusal with its own error.
+//! Requests to a source, and the error for each way in which they fail.
 
 use std::time::Duration;
 
@@ -19,30 +19,30 @@ use crate::json::{self, Fault, Object};
 /// The largest body of an error that is read, in bytes.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
 
-/// How a source reaches its hosts.
+/// What a source needs to send requests: client, credentials, retries and limits.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The client.
     pub http: Http,
-    /// Tokens for hosts, and names and passwords for packages.
+    /// Tokens for registries and mirrors, and names and passwords for hosts of packages.
     pub credentials: Credentials,
-    /// How often requests are retried, and how long they may take.
+    /// Limits on retries and on the time of a request.
     pub patience: Patience,
-    /// How many packages may be in temporary files at once, until their size and hash are known.
+    /// Limits the number of packages that are in temporary files at once.
     pub temp_files: TempFileBudget,
-    /// How many answers may be open at once of which only the size was read.
+    /// Limits the number of open responses of which only the headers were read.
     pub open_answers: OpenAnswers,
 }
 
-/// How often requests are retried, and how long they may take.
+/// Limits on retries and on the time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// How often a document is requested again. Clients do so once.
+    /// The most retries of a document. The default of clients is one.
     pub documents: u32,
-    /// How often a package is requested again. Clients do so twice.
+    /// The most retries of a package. The default of clients is two.
     pub packages: u32,
-    /// How long a document may take, from the request to its last byte; without a limit of its own as long as any document. Clients
-    /// wait for ten seconds.
+    /// The longest time from the request for a document to its last byte; `None` for the default of the HTTP client. The default of clients
+    /// is ten seconds.
     pub timeout: Option<Duration>,
 }
 
@@ -71,7 +71,7 @@ impl Access {
         auth
     }
 
-    /// The name and password for the host of a package: packages get no tokens
+    /// The name and password for the host of a package. Requests for packages carry no tokens
     /// ([clients: registry tokens](crate::clients#registry-tokens)).
     pub(super) fn auth_at(&self, url: &Url) -> RequestAuth {
         let host = http::authority(url).unwrap_or_default();
@@ -108,7 +108,7 @@ impl Access {
     }
 }
 
-/// Passes on a successful answer to a request with these credentials.
+/// Returns a successful response, or the error for its status.
 pub(super) async fn successful(
     what: &Document,
     answer: Answer,
@@ -120,7 +120,7 @@ pub(super) async fn successful(
     }
     let is_refused = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
     let retry_after = http::retry_after(&answer);
-    // Some throttle by refusing.
+    // Some servers respond with 401 or 403 when they limit the rate of requests.
     if is_refused && retry_after.is_none() {
         let redirected = RequestAuth::redirected();
         let auth = match answer.is_elsewhere() {
@@ -142,7 +142,7 @@ pub(super) async fn successful(
         what: what.clone(),
         url: url.into(),
         status: status.as_u16(),
-        // A page for browsers says nothing in its first line.
+        // The first line of an HTML page says nothing about the error.
         answer: if line.starts_with('<') {
             String::new()
         } else {
@@ -152,8 +152,8 @@ pub(super) async fn successful(
     })
 }
 
-/// Reads an answer of at most `limit` bytes as a JSON object. What follows it is passed over, as by
-/// clients ([clients: JSON](crate::clients#json)).
+/// Parses a response of at most `limit` bytes as a JSON object. Like clients, it ignores anything after the object ([clients:
+/// JSON](crate::clients#json)).
 pub(super) async fn json<T>(
     what: &Document,
     answer: Answer,
@@ -186,7 +186,7 @@ pub(super) async fn json<T>(
     })
 }
 
-/// Whether a content type says JSON.
+/// Whether a content type is that of JSON.
 pub(super) fn is_json(content_type: &str) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default();
     media_type.trim().eq_ignore_ascii_case("application/json")

@@ -1,4 +1,4 @@
-//! Filesystem mirrors: other people's copies of packages, in a directory
+//! Filesystem mirrors: copies of packages in a directory
 //! ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)).
 //!
 //! ```text
@@ -6,11 +6,11 @@
 //! HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/                               unpacked
 //! ```
 //!
-//! Only packed mirrors are a source: from a directory the author's zip cannot be made again, and with it its hash would be lost. There are
-//! no signatures, so what comes from here is `unverified`, unless a lock file vouches for it.
+//! Only packed packages are read. The author's zip, and with it its hash, cannot be restored from an unpacked directory. A mirror has no
+//! signatures, so its packages are `unverified` unless a lock file contains their hashes.
 //!
-//! What clients find is found: any spelling of a directory or file name that normalizes to the provider's, through links only at both
-//! ends, the mirror itself and its zips.
+//! tfoci finds the same files as clients: it accepts any spelling of a directory or file name that normalizes to the provider's. It follows
+//! a symbolic link only to the mirror itself and to a zip.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
@@ -34,13 +34,13 @@ pub struct FilesystemMirror {
     directory: PathBuf,
 }
 
-/// What a mirror has of one provider.
+/// The packages of one provider in a mirror.
 #[derive(Default)]
 struct Contents {
-    /// Its zips, by version and platform, each once.
+    /// The zips, sorted by version and platform, without duplicates.
     packed: Vec<Packed>,
     unpacked: Vec<Unpacked>,
-    /// Links in the place of directories.
+    /// Symbolic links where clients expect directories.
     links: Vec<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ struct Packed {
     platform: Platform,
 }
 
-/// A directory of what was in a zip.
+/// A directory with the content of a zip.
 struct Unpacked {
     /// The directory of the version.
     path: PathBuf,
@@ -60,10 +60,10 @@ struct Unpacked {
 }
 
 impl FilesystemMirror {
-    /// A mirror in a directory. Nothing in it is opened.
+    /// Opens the mirror in a directory. No file is read yet.
     ///
     /// # Errors
-    /// There is no such directory.
+    /// The path is not a directory.
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self, Error> {
         let directory = directory.into();
         let found = directory.metadata();
@@ -77,7 +77,7 @@ impl FilesystemMirror {
         }
     }
 
-    /// What there is of a provider; never without a zip.
+    /// Finds the packages of a provider, at least one of them a zip.
     fn find(&self, provider: &ProviderAddr) -> Result<Contents, Error> {
         let mut contents = Contents::default();
         for place in self.places(provider, &mut contents.links)? {
@@ -88,7 +88,7 @@ impl FilesystemMirror {
             unpacked,
             links,
         } = &mut contents;
-        // Of several zips of one platform, the first: clients have it so, too.
+        // Like clients, use the first of several zips for one platform.
         packed.sort_by(|a, b| a.key().cmp(&b.key()));
         packed.dedup_by(|a, b| a.key() == b.key());
         if !packed.is_empty() {
@@ -105,7 +105,7 @@ impl FilesystemMirror {
         })
     }
 
-    /// The directories of a provider. Clients spell hosts in Unicode, and some other tools in ASCII.
+    /// The directories of a provider. Clients write hosts in Unicode, some other tools in ASCII.
     fn places(
         &self,
         provider: &ProviderAddr,
@@ -138,7 +138,7 @@ impl FilesystemMirror {
     }
 }
 
-/// The directories in another that have one of these names, or if there is none that mean the same.
+/// The subdirectories with one of these names. If there is none, those whose names normalize to the same.
 fn below(
     above: &Path,
     names: &[&str],
@@ -175,7 +175,7 @@ fn existing<'a>(
     Ok(found)
 }
 
-/// What lies at a path, where a link is a link.
+/// The type of the file at a path, without following a symbolic link.
 fn kind(path: &Path) -> Result<Option<FileType>, disk::Error> {
     let metadata = path.symlink_metadata();
     let metadata = metadata.map_err(|source| disk::Error::at("read", path, source));
@@ -183,7 +183,7 @@ fn kind(path: &Path) -> Result<Option<FileType>, disk::Error> {
 }
 
 impl Contents {
-    /// Adds what lies in a directory.
+    /// Adds the packages in a directory.
     fn read(&mut self, place: &Path, provider: &ProviderAddr) -> Result<(), disk::Error> {
         for name in disk::names(place)? {
             let path = place.join(&name);
@@ -202,7 +202,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Adds what was unpacked of a version.
+    /// Adds the unpacked packages of a version.
     fn read_version(&mut self, path: PathBuf, version: &Version) -> Result<(), disk::Error> {
         match kind(&path)? {
             Some(kind) if kind.is_dir() => {}
@@ -226,7 +226,7 @@ impl Contents {
         Ok(())
     }
 
-    /// What is there and no source of anything.
+    /// Warnings about files that are ignored.
     fn warnings(&self) -> Vec<String> {
         let mut versions: BTreeMap<&Version, BTreeSet<String>> = BTreeMap::new();
         let is_packed = |other: &Unpacked| {
@@ -253,14 +253,14 @@ impl Packed {
     }
 }
 
-/// Reads a file name as clients do: in lower case, and without regard to what follows the platform.
+/// Parses a file name as clients do: in lower case, and ignoring anything after the platform.
 fn package_name(name: &str, provider: &ProviderAddr) -> Option<PackageName> {
     let lower = name.to_lowercase();
     let fields: Vec<&str> = lower.strip_suffix(".zip")?.splitn(5, '_').take(4).collect();
     PackageName::parse(&format!("{}.zip", fields.join("_")), provider.type_name())
 }
 
-/// Nothing else vouches for what lies there, so it must at least be a zip.
+/// Checks that the file is a valid zip, because a mirror has neither digests nor signatures.
 fn check(path: &Path) -> Result<(), Error> {
     let opened = Archive::open(disk::open(path)?, &Limits::default());
     opened.map(drop).map_err(|source| Error::File {

@@ -1,4 +1,4 @@
-//! Release folders: what a provider's release process leaves behind, and uploads.
+//! Release folders: the files that a provider's release process creates and uploads.
 //!
 //! ```text
 //! terraform-provider-TYPE_VERSION_OS_ARCH.zip       one for each platform
@@ -7,7 +7,7 @@
 //! terraform-provider-TYPE_VERSION_manifest.json     plugin protocol versions
 //! ```
 //!
-//! Everything else in the folder is left alone. `VERSION` may be written with a `v`, as some release processes do.
+//! Other files in the folder are ignored. `VERSION` may begin with a `v`, as some release processes write it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,9 @@ mod error;
 
 pub use error::Error;
 
-/// A manifest names a handful of protocol versions.
+/// The largest manifest that is read, in bytes. It lists a few protocol versions.
 const LARGEST_MANIFEST: u64 = 64 << 10;
-/// What a release process signs is small in number; a folder with more signatures is not one.
+/// The most signatures of one release.
 const MOST_SIGNATURES: usize = 64;
 
 /// A folder and the names in it that belong to releases.
@@ -56,42 +56,42 @@ enum Kind {
     Manifest,
 }
 
-/// A zip of a release folder: nothing but its name is known yet.
+/// A zip of a release folder. Only its name has been read.
 #[derive(Clone, Debug)]
 pub struct Zip {
-    /// What its name says it is built for.
+    /// The platform in its file name.
     pub platform: Platform,
-    /// Its name.
+    /// The file name, as the checksum document lists it.
     pub file_name: String,
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
-/// The files of one release, its documents read.
+/// The files of one release. The documents were read, the zips were not.
 #[derive(Debug)]
 pub struct Files {
     /// Which version.
     pub version: Version,
     /// The zips, sorted by platform.
     pub zips: Vec<Zip>,
-    /// The first zip that the checksum document lists and the folder lacks, if every platform was asked for. That it lists them is
-    /// not known before the document is verified.
+    /// The first zip that the checksum document lists and the folder lacks, if every platform was requested. It is not an error yet,
+    /// because the document has not been verified.
     pub missing: Option<String>,
     /// The checksum document.
     pub checksums: Document,
     /// The signatures, sorted by name.
     pub signatures: Vec<Document>,
-    /// What the manifest says.
+    /// The plugin protocol versions of the manifest.
     pub protocols: Protocols,
-    /// What was let pass.
+    /// Irregularities that were accepted.
     pub notes: Vec<Note>,
 }
 
 impl Folder {
-    /// Looks into a folder.
+    /// Lists the files of a folder.
     ///
     /// # Errors
-    /// What the system says.
+    /// The directory cannot be read.
     pub fn open(directory: &Path) -> Result<Self, Error> {
         let files = disk::names(directory)?
             .into_iter()
@@ -103,12 +103,12 @@ impl Folder {
         })
     }
 
-    /// Reads the documents of one release: the given version, or the only one there is.
+    /// Reads the documents of one release: of the given version, or of the only version in the folder.
     ///
-    /// `platforms` narrows the zips; empty means every zip that the checksum document lists.
+    /// `platforms` selects zips. If it is empty, the release has every zip that the checksum document lists.
     ///
     /// # Errors
-    /// Nothing of this type, several versions and none chosen, a document or zip that is missing or malformed.
+    /// The folder has no release of this type, or several versions while none is given; or a document or zip is missing or malformed.
     pub fn release(
         &self,
         provider: &ProviderAddr,
@@ -241,7 +241,7 @@ impl Folder {
     }
 }
 
-/// The zips for these platforms.
+/// Selects the zips for these platforms.
 fn only(mut zips: Vec<Zip>, platforms: &[Platform]) -> Result<Vec<Zip>, Error> {
     for platform in platforms {
         if !zips.iter().any(|zip| zip.platform == *platform) {
@@ -281,7 +281,7 @@ impl File {
     }
 }
 
-/// The manifest that provider registries read: its version, and the plugin protocols that it names.
+/// Parses the manifest that provider registries read: its format version, and the plugin protocol versions.
 fn protocols(document: &[u8]) -> Result<(u64, Vec<String>), json::Error> {
     let mut object = Object::parse(document)?;
     let version = object.required("version")?;

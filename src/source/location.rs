@@ -17,16 +17,16 @@ use crate::platform::Platform;
 pub(super) struct PackageLocation {
     pub(super) access: Access,
     pub(super) url: Url,
-    /// The host that the user named, by whose answers this URL was found.
+    /// The URL that the user named, from whose responses this URL comes.
     pub(super) named: Url,
     /// The package's platform.
     pub(super) platform: Platform,
-    /// How to get another URL when this one has expired.
+    /// Requests another URL when this one has expired.
     pub(super) renewal: Option<Renewal>,
 }
 
 impl PackageLocation {
-    /// The size, by a request for the first byte: a URL that is signed for `GET` refuses `HEAD`. `None` if the server does not say it.
+    /// Requests the first byte to learn the size; `None` if the server does not send it. A URL that is signed for `GET` refuses `HEAD`.
     pub(super) async fn size(&self) -> Result<Option<u64>, Error> {
         let auth = self.access.auth_at(&self.url);
         let all = || self.request(&self.url, &auth);
@@ -51,8 +51,8 @@ impl PackageLocation {
         Request::new(Method::GET, url.clone(), &self.named).authorization(auth.secret.clone(), url)
     }
 
-    /// Requests the package from an offset, at its latest URL; with a tag, only if it still has that `ETag`. An answer that is not partial
-    /// has everything.
+    /// Requests the package from an offset on, at its latest URL. With a tag, the server sends the rest only if the `ETag` is unchanged. A
+    /// response other than 206 contains the whole package.
     pub(super) async fn ask(&self, from: u64, tag: Option<&str>) -> Result<Answer, Error> {
         let mut url = self.url.clone();
         if let Some(renewal) = &self.renewal {
@@ -95,11 +95,11 @@ impl PackageLocation {
         let answer = self.access.send(Kind::Package, request).await?;
         let is_rest = answer.range().is_some_and(|range| range.start == from);
         match answer.status() {
-            // The server does not support this range: request everything.
+            // The server does not support this range: request the whole package.
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
                 if from > 0 && !is_rest =>
             {
-                // This answer holds a place among the downloads.
+                // This response holds a permit for a download.
                 drop(answer);
                 self.access.send(Kind::Package, all).await
             }

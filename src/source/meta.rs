@@ -1,20 +1,20 @@
-//! What a source says about a package at a URL.
+//! Metadata of a package at a URL.
 
 use super::location::PackageLocation;
 use super::opened::Opened;
 use crate::digest::Digest;
 use crate::hash::PackageHash;
 
-/// A package at a URL, as far as the source describes it.
+/// A package at a URL, with the metadata that the source provides.
 #[derive(Clone, Debug)]
 pub struct RemoteMeta {
     pub(super) location: PackageLocation,
-    /// Its digest, if the source says it.
+    /// The digest, if the source provides it.
     pub(super) digest: Option<Digest>,
-    /// Its size in bytes, if the source says it.
+    /// The size in bytes, if the source provides it.
     pub(super) size: Option<u64>,
-    /// If the digest is unknown: the package must match one of these, unless there are none.
+    /// If the digest is unknown, the package must match one of these hashes. If there are none, any package is accepted.
     pub(super) hashes: Vec<PackageHash>,
-    /// The answer that told the size, not read yet.
+    /// The response from whose headers the size comes. Its body has not been read.
     pub(super) opened: Option<Opened>,
 }

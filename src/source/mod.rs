@@ -1,16 +1,16 @@
-//! Sources: what gives releases.
+//! Sources: where releases come from.
 //!
 //! | source | where |
 //! | --- | --- |
-//! | [`folder`] | the folder that a provider's release process leaves behind |
+//! | [`folder`] | the folder that a provider's release process creates |
 //! | [`origin`] | the origin: the provider registry that publishes it |
 //! | [`network_mirror`] | a copy of packages behind a URL |
 //! | [`filesystem_mirror`] | a copy of packages in a directory |
 //!
-//! What configurations want from them is read by [`tree`].
+//! [`tree`] reads which providers a configuration requires.
 //!
-//! All but the folder are a [`Source`]: they know many providers, list their versions, and give a version's proof, if they have one,
-//! before any of its packages flows.
+//! All but the folder are variants of [`Source`]: they have many providers, list the versions of each, and return the checksum document and
+//! signature of a version, if they have them, before any package is downloaded.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -50,7 +50,7 @@ pub use opened::OpenAnswers;
 pub use package::{PackageMeta, SourcePackage};
 pub use remote::RemotePackage;
 
-/// Where providers are mirrored from.
+/// A place that providers are mirrored from.
 #[derive(Clone)]
 pub enum Source {
     /// The provider registries of the providers' own hosts.
@@ -62,7 +62,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Whether its releases come with a checksum document.
+    /// Whether its releases have a checksum document.
     pub fn brings_proof(&self) -> bool {
         matches!(self, Self::Origin(_))
     }
@@ -82,7 +82,7 @@ impl Source {
         }
     }
 
-    /// Lists the platforms of a version, where the list of versions does not.
+    /// Lists the platforms of a version whose entry in the list of versions has none.
     ///
     /// # Errors
     /// The source does not have the version, or cannot be read.
@@ -98,8 +98,9 @@ impl Source {
         }
     }
 
-    /// Reads one version: its proof, and what the source says about its packages for the requested platforms; `None` requests all. A
-    /// package is requested only if its digest is unknown otherwise. A size that is 0 is not known yet.
+    /// Requests one version: its checksum document and signature, and the metadata of its packages for the requested platforms; `None`
+    /// requests all platforms. A package is downloaded only if its digest is not known otherwise. A size of 0 means that the size is not
+    /// known yet.
     ///
     /// # Errors
     /// The source does not have the version, contradicts itself, or cannot be read.
@@ -116,11 +117,11 @@ impl Source {
         }
     }
 
-    /// Completes what is known of the packages, now that they are verified and wanted. Packages of unknown size are requested: they are
-    /// to be read soon.
+    /// Completes the metadata of verified packages before they are transferred. It requests packages of unknown size, and the caller has to
+    /// read those soon.
     ///
     /// # Errors
-    /// A package is not there, or the source does not give it.
+    /// A package does not exist, or cannot be requested.
     pub async fn packages(
         &self,
         release: Verified<Release<PackageMeta>>,
@@ -135,7 +136,7 @@ impl Source {
         Ok(release.located(found))
     }
 
-    /// The place where it has a provider, for messages.
+    /// The name of the source of a provider, for messages.
     pub fn name(&self, provider: &ProviderAddr) -> String {
         match self {
             Self::Origin(_) => provider.hostname().to_string(),
@@ -145,7 +146,7 @@ impl Source {
     }
 }
 
-/// A source other than the origin, as a person writes it (the last row of the design's address grammar).
+/// A source other than the origin, as the user writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceAddr {
     /// `network-mirror:URL`.
@@ -170,43 +171,43 @@ impl FromStr for SourceAddr {
     }
 }
 
-/// Text that names no source.
+/// Text that is not a source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a source\n  expected network-mirror:URL or filesystem-mirror:DIR")]
 pub struct SourceAddrError {
-    /// What was given.
+    /// The text that was parsed, with secrets removed.
     pub text: Shown,
 }
 
-/// What a source has of a provider.
+/// The versions of a provider in a source.
 #[derive(Clone, Debug, Default)]
 pub struct AvailableVersions {
-    /// Its versions, ascending, each once.
+    /// The versions, ascending, without duplicates.
     pub versions: Vec<AvailableVersion>,
-    /// What the source wants its users to read, and what is odd about its list.
+    /// Warnings that the source sends to its users, and irregularities of its list.
     pub warnings: Vec<String>,
 }
 
-/// A version that a source has.
+/// A version in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AvailableVersion {
-    /// Which, with the spelling under which the source knows it.
+    /// The version, with the source's spelling of it.
     pub version: SpelledVersion,
-    /// Its platforms, sorted, at least one; `None` if the source does not list them.
+    /// The platforms, sorted, at least one; `None` if the source does not list them.
     pub platforms: Option<Vec<Platform>>,
 }
 
-/// What a source has of one version.
+/// The release of one version in a source.
 #[derive(Clone, Debug)]
 pub struct ReleaseAnswer {
-    /// Its proof and its packages; `None` if there are no packages.
+    /// The documents and packages; `None` if there are no packages.
     pub release: Option<Release<PackageMeta>>,
-    /// Requested platforms without a package, and those that the source itself names in vain.
+    /// Platforms without a package that were requested or that the source lists.
     pub absent: Vec<Platform>,
 }
 
 impl ReleaseAnswer {
-    /// The packages that were found among the requested ones.
+    /// Splits the requested platforms into those that the release has and those that are absent.
     fn of(mut requested: Vec<Platform>, release: Release<PackageMeta>) -> Self {
         let packages = &release.packages;
         requested.retain(|platform| !packages.iter().any(|one| one.platform == *platform));

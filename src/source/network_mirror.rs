@@ -1,10 +1,10 @@
-//! Network mirrors: other people's copies of packages, over the protocol that clients speak
+//! Network mirrors: copies of packages behind the network mirror protocol
 //! ([clients: network mirrors](crate::clients#network-mirrors)).
 //!
-//! A mirror has no signatures, so what comes from it is `unverified`, unless a lock file vouches for it. The hashes that it lists only
-//! hold it to its own word: a package must match one of them. Where there is one `zh` it must match that one: it names the author's
-//! zip, and another zip of the same content, which clients would take by its `h1`, is not what lock files pin. Where there is none,
-//! or several, the package has to be fetched to know what it is.
+//! A mirror has no signatures, so its packages are `unverified` unless a lock file contains their hashes. A package must match one of the
+//! hashes that the mirror lists. If there is exactly one `zh` hash, the package must match it: it is the digest of the author's zip, which
+//! lock files pin. A different zip with the same content would match only the `h1`. If there is no `zh` hash, or several, tfoci downloads
+//! the package to compute its digest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
 const LARGEST_JSON: u64 = 8 << 20;
-/// The most redirects to a document: clients follow no more
+/// The most redirects for a document, the same number as clients follow
 /// ([clients: network mirror requests](crate::clients#network-mirror-requests)).
 const MOST_REDIRECTS: usize = 5;
 
@@ -46,12 +46,12 @@ struct Inner {
 }
 
 impl NetworkMirror {
-    /// A mirror below a URL. Nothing is opened before the first request.
+    /// Creates the source for a base URL. It opens no connection before the first request.
     ///
     /// # Errors
-    /// Text that is no URL of a directory.
+    /// Text that is not the URL of a directory.
     pub fn new(access: Access, base: &str) -> Result<Self, Error> {
-        // Without the slash at the end the last part of the path would be taken for a file, and lost.
+        // Without the slash at the end, joining a relative URL would replace the last part of the path.
         let directory = format!("{}/", base.trim_end_matches('/'));
         let url = Url::parse(&directory).ok().filter(|url| {
             matches!(url.scheme(), "http" | "https")
@@ -81,13 +81,13 @@ impl NetworkMirror {
         auth.get_or_init(find).await
     }
 
-    /// Passes on an answer that is a success.
+    /// Returns a successful response, or the error for its status.
     async fn successful(&self, what: &Document, answer: Answer) -> Result<Answer, Error> {
         fetch::successful(what, answer, self.auth().await).await
     }
 
-    /// Asks for one of the mirror's documents about a provider: where clients ask, and if nothing is there where their own
-    /// `providers mirror` writes it, which spells hosts in Unicode
+    /// Requests a document about a provider from the path that clients use. On 404 it tries the path that `providers mirror` writes, which
+    /// has the host in Unicode
     /// ([clients: the command `providers mirror`](crate::clients#the-command-providers-mirror)).
     async fn ask(&self, provider: &ProviderAddr, file: &str) -> Result<Answer, Error> {
         let (host, shown) = (
@@ -95,7 +95,7 @@ impl NetworkMirror {
             provider.hostname().to_unicode(),
         );
         if host.contains(':') {
-            // Clients take such a path for a URL, so no mirror has it (`crate::clients#network-mirror-requests`).
+            // Clients parse such a path as a URL, so no mirror can serve it (`crate::clients#network-mirror-requests`).
             return Err(Error::MirrorPort);
         }
         let answer = self.ask_below(host, provider, file).await?;
@@ -136,7 +136,7 @@ impl NetworkMirror {
         access.send(Kind::Document, request).await
     }
 
-    /// The packages of a version, with the URL to which theirs are relative.
+    /// The packages of a version, and the URL against which their URLs are resolved.
     async fn archives(
         &self,
         provider: &ProviderAddr,
@@ -160,7 +160,7 @@ impl NetworkMirror {
         Ok((archives, url))
     }
 
-    /// What the mirror says of a package.
+    /// The metadata of a package.
     fn meta(&self, archive: Archive, platform: &Platform, from: &Url) -> Result<RemoteMeta, Error> {
         let contradicts = |field, expected: &str, received: String| Error::Contradiction {
             what: Document::Archives,
@@ -189,7 +189,7 @@ impl NetworkMirror {
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
         Ok(RemoteMeta {
             location,
-            // Of several any may be the right one, as clients have it.
+            // With several `zh` hashes, clients accept a package that matches any of them.
             digest: digests.first().filter(|_| digests.len() == 1).copied(),
             size: None,
             hashes,
@@ -198,13 +198,13 @@ impl NetworkMirror {
     }
 }
 
-/// The host whose token is for a URL, with the port unless that is 443.
+/// The host whose token authenticates a request to a URL, with the port unless it is 443.
 fn host_of(url: &Url) -> Option<Hostname> {
     let (host, port) = (url.host_str()?, url.port_or_known_default()?);
     Hostname::from_ascii(&format!("{host}:{port}")).ok()
 }
 
-/// Clients take nothing but JSON for JSON.
+/// Refuses a response with a content type other than JSON, as clients do.
 fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
     let content_type = answer.header(CONTENT_TYPE);
     if content_type.as_deref().is_some_and(fetch::is_json) {
@@ -231,7 +231,7 @@ impl NetworkMirror {
         }
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
         let listed = fetch::json(&what, answer, LARGEST_JSON, VersionIndex::read).await?;
-        // Clients pass over what is no version, too.
+        // Like clients, skip invalid versions.
         let versions = listed.versions.keys();
         let versions = versions.filter_map(|text| text.parse().ok());
         let mut versions: Vec<AvailableVersion> = versions
@@ -272,7 +272,7 @@ impl NetworkMirror {
             let meta = self.meta(archive, &platform, &url)?;
             metas.push((platform, meta));
         }
-        // Nothing can be verified of a package whose digest is unknown before it is there.
+        // A package of unknown digest has to be downloaded before it can be verified.
         let unknown = metas.iter().map(|(_, meta)| meta);
         let unknown = unknown.filter(|meta| meta.digest.is_none()).cloned();
         let mut downloaded = package::resolve(unknown.collect()).await?.into_iter();

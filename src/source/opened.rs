@@ -1,13 +1,13 @@
-//! Answers that were opened to learn the size of a package, and that its upload reads.
+//! Open responses: requested to learn the size of a package, and read by its upload.
 //!
-//! Most provider registries do not say how large a package is, and a manifest must: so the request that will bring the package is sent
-//! when its size has to be known. Its headers tell the size, and its body is not read before the upload begins; until then the
-//! server waits, because the window of the connection is full.
+//! A manifest contains the size of a package, but most provider registries do not list it. tfoci therefore sends the request for the
+//! package when it needs the size, takes the size from the headers, and reads the body when the upload begins. Until then the server waits,
+//! because the TCP window is full.
 //!
 //! # Why this cannot deadlock
-//! An answer that waits holds a permit of [`OpenAnswers`] and no place among the downloads of its host. A version takes all of its
-//! permits at once, and keeps none while it waits for others. An upload that reads a package waits only for a place among the downloads,
-//! and these are held only by packages that are being read.
+//! A waiting response holds a permit of [`OpenAnswers`] and no download permit of its host. A version acquires all of its permits at once,
+//! and holds none while it waits for others. An upload that reads a package waits only for a download permit, and only packages that are
+//! being read hold those.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::{Answer, Http};
 
-/// How many answers may wait, opened, at once.
+/// Limits the number of open responses.
 #[derive(Clone, Debug)]
 pub struct OpenAnswers {
     permits: Arc<Semaphore>,
@@ -23,7 +23,7 @@ pub struct OpenAnswers {
 }
 
 impl OpenAnswers {
-    /// So many answers, at least one.
+    /// Allows `limit` open responses, at least one.
     pub fn new(limit: usize) -> Self {
         let limit = limit.clamp(1, Semaphore::MAX_PERMITS);
         Self {
@@ -32,7 +32,7 @@ impl OpenAnswers {
         }
     }
 
-    /// Waits for permits for so many answers, all at once; for all that there are, if that is fewer.
+    /// Waits for `wanted` permits and acquires them all at once. If `wanted` exceeds the limit, it acquires as many as the limit allows.
     pub(super) async fn permits(&self, wanted: usize) -> Vec<OwnedSemaphorePermit> {
         let count = u32::try_from(wanted.min(self.limit)).unwrap_or(u32::MAX);
         // The semaphore is never closed.
@@ -47,7 +47,7 @@ impl OpenAnswers {
     }
 }
 
-/// An answer whose body is not read yet. Clones share it; the first to take it reads it.
+/// A response whose body has not been read. Clones share it, and the first caller of `take` gets it.
 #[derive(Clone, Debug)]
 pub(super) struct Opened(Arc<Mutex<Option<(Answer, OwnedSemaphorePermit)>>>);
 
@@ -56,7 +56,7 @@ impl Opened {
         Self(Arc::new(Mutex::new(Some((answer.set_aside(), permit)))))
     }
 
-    /// The answer, when there is a place for its download; `None` if it was taken before.
+    /// Waits for a download permit and returns the response; `None` if it was already taken.
     pub(super) async fn take(&self, http: &Http) -> Option<Answer> {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (answer, _permit) = waiting?;
@@ -76,7 +76,7 @@ mod tests {
         let take = |wanted| answers.permits(wanted).now_or_never();
         let mut two = take(2).unwrap();
         assert_eq!(two.len(), 2);
-        // Not the one that is left, as long as another one is missing.
+        // One permit is free, but two are needed.
         assert!(take(2).is_none());
         two.pop();
         let more = take(2).unwrap();

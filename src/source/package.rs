@@ -1,12 +1,12 @@
-//! Packages whose size or digest the source does not say.
+//! Packages whose size or digest is not in the metadata of the source.
 //!
-//! The size of a package is in the answer that brings it: the request is sent when the size has to be known, and the upload reads the
-//! answer ([`super::opened`]). A version with more such packages than answers may be open at once asks for the size of the others by a
-//! request of its own.
+//! The headers of the response to a download contain the size. tfoci sends the request when it needs the size, and the upload reads the
+//! response ([`super::opened`]). If a version has more such packages than responses may be open at once, the sizes of the others take a
+//! separate request each.
 //!
-//! A package whose digest is unknown, or whose server announces no length, is downloaded into a temporary file until the store takes
-//! it. The number of these files has a limit, over all versions of all providers; a version that has more such packages than there is
-//! room for downloads the others twice.
+//! A package whose digest is unknown, or whose server announces no length, is downloaded into a temporary file before it is uploaded. The
+//! number of these files is limited over all versions of all providers. If a version has more such packages than the limit, the others are
+//! downloaded twice.
 
 use std::sync::Arc;
 
@@ -25,24 +25,24 @@ use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
 use crate::release::Expected;
 
-/// How many packages of one version are requested at once.
+/// The most packages of one version that are requested at once.
 const ABREAST: usize = 8;
 
-/// What a source says about a package before it is requested.
+/// The metadata of a package before it is requested.
 #[derive(Clone, Debug)]
 pub enum PackageMeta {
-    /// It is at a URL. Its size may be unknown.
+    /// A package at a URL. Its size or digest may be unknown.
     Remote(Box<RemoteMeta>),
-    /// Everything is known about it.
+    /// A package of known size and digest.
     Complete(SourcePackage),
 }
 
 /// A package of a source, of known size and digest.
 #[derive(Clone, Debug)]
 pub enum SourcePackage {
-    /// Of an origin or a network mirror.
+    /// A package of an origin or a network mirror.
     Remote(RemotePackage),
-    /// Of a filesystem mirror.
+    /// A package of a filesystem mirror.
     File(File),
 }
 
@@ -76,7 +76,7 @@ impl BlobSource for SourcePackage {
     }
 }
 
-/// Finds out what the source does not say about the packages of a version.
+/// Determines sizes and digests that the source does not provide.
 pub(super) async fn complete(metas: Vec<PackageMeta>) -> Result<Vec<SourcePackage>, Error> {
     let remote = metas.iter().filter_map(|meta| match meta {
         PackageMeta::Remote(remote) => Some(RemoteMeta::clone(remote)),
@@ -90,7 +90,7 @@ pub(super) async fn complete(metas: Vec<PackageMeta>) -> Result<Vec<SourcePackag
     Ok(packages.collect())
 }
 
-/// As [`complete`], of packages at URLs.
+/// Like [`complete`], for packages at URLs.
 pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>, Error> {
     let mut metas = with_sizes(metas).await?;
     let unknown = |meta: &&RemoteMeta| meta.known().is_none();
@@ -102,7 +102,7 @@ pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>
     let permit = match temp_files.acquire(left).now_or_never() {
         Some(permit) => permit,
         None => {
-            // A version that has temporary files may wait for the permits that these answers hold.
+            // Close the open responses before waiting: a version that holds temporary files may wait for their permits.
             metas.iter_mut().for_each(|meta| meta.opened = None);
             temp_files.acquire(left).await
         }
@@ -110,8 +110,8 @@ pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>
     let permit = Arc::new(permit);
     let abreast = ABREAST.min(permit.files());
     let found = metas.into_iter().map(|meta| {
-        // The last of them keep their files. Results come in order: the downloads under way, and those that wait for an earlier one,
-        // are never more than there is room for; a file is kept only after all downloads that do not keep theirs.
+        // Only the last downloads keep their files. `buffered` returns results in order, so the downloads that run or wait for an earlier
+        // one never exceed the limit. A file is kept only after all downloads that do not keep theirs.
         let keeps = left <= permit.files();
         left -= usize::from(unknown(&&meta));
         meta.into_remote(Arc::clone(&permit), keeps)
@@ -122,7 +122,7 @@ pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>
         .await
 }
 
-/// Asks for sizes that the source does not say.
+/// Requests the sizes that the source does not provide.
 async fn with_sizes(metas: Vec<RemoteMeta>) -> Result<Vec<RemoteMeta>, Error> {
     let count = metas.iter().filter(|meta| meta.lacks_size()).count();
     let mut permits = match metas.iter().find(|meta| meta.lacks_size()) {
@@ -144,12 +144,12 @@ async fn with_sizes(metas: Vec<RemoteMeta>) -> Result<Vec<RemoteMeta>, Error> {
 }
 
 impl RemoteMeta {
-    /// Whether its size has to be asked for. It would not help where the digest is unknown too.
+    /// Whether its size has to be requested. If the digest is unknown, the package is downloaded anyway.
     fn lacks_size(&self) -> bool {
         self.digest.is_some() && self.size.is_none()
     }
 
-    /// Asks for the size if the source does not say it: with a permit by opening the answer that the upload will read.
+    /// Requests the size if the source does not provide it. With a permit, the response stays open and the upload reads it.
     async fn with_size(mut self, permit: Option<OwnedSemaphorePermit>) -> Result<Self, Error> {
         if !self.lacks_size() {
             return Ok(self);
@@ -180,7 +180,7 @@ impl RemoteMeta {
         })
     }
 
-    /// The package, downloaded if its size or digest is still unknown. If the file cannot be kept, the upload downloads it again.
+    /// Downloads the package if its size or digest is still unknown. If the file is not kept, the upload downloads the package again.
     async fn into_remote(self, permit: Arc<Permit>, keeps: bool) -> Result<RemotePackage, Error> {
         if let Some(package) = self.remote() {
             return Ok(package);
@@ -189,7 +189,7 @@ impl RemoteMeta {
         if self.digest.is_none() {
             self.check(&file, &found.digest, &permit).await?;
         }
-        // A digest that differs from the promised one is reported when the package is published.
+        // If the source provides a digest, it is used here. A package that differs from it is refused when it is published.
         let digest = self.digest.unwrap_or(found.digest);
         Ok(RemotePackage {
             expected: Expected { digest, ..found },
@@ -206,7 +206,7 @@ impl RemoteMeta {
         })
     }
 
-    /// Compares the downloaded package with the hashes.
+    /// Checks the downloaded package against the hashes.
     async fn check(
         &self,
         file: &TempFile,
@@ -236,13 +236,13 @@ impl RemoteMeta {
     }
 }
 
-/// Computes the `h1` of a zip on a thread of its own, and stops when the result is not needed any more.
+/// Computes the `h1` of a zip on a separate thread, which stops when the result is no longer needed.
 async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archive::Error> {
     let (reader, permit) = (file.reader(0), Arc::clone(permit));
     let wanted = Arc::new(());
     let is_wanted = Arc::downgrade(&wanted);
     let inflating = tokio::task::spawn_blocking(move || {
-        // The permit lasts as long as the file is open.
+        // Hold the permit while the file is open.
         let _permit = permit;
         let mut archive = Archive::open(reader, &Limits::default())?;
         let hashes = archive.read(|_, content| {

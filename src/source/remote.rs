@@ -21,13 +21,13 @@ pub struct RemotePackage {
 pub(super) enum PackageBytes {
     Remote {
         location: Box<PackageLocation>,
-        /// The answer that told the size.
+        /// The open response from whose headers the size comes.
         opened: Option<Opened>,
     },
-    /// Downloaded in advance, because its size or digest was unknown.
+    /// Already downloaded, because its size or digest was unknown.
     TempFile {
         file: TempFile,
-        /// Lasts as long as the file.
+        /// Held as long as the file exists.
         _permit: Arc<Permit>,
     },
 }
@@ -51,7 +51,7 @@ impl BlobSource for RemotePackage {
             PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
                 return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
-                    // As of other local files.
+                    // Blocking, as for other local files.
                     Poll::Ready(reader.next_block().map_err(blob::Error::Disk).transpose())
                 })));
             }

@@ -1,4 +1,4 @@
-//! Package URLs that expire: origins sign them, and a long download, or one that waits for its turn, outlives the signature.
+//! Renewal of package URLs. Origins sign them for a limited time, which may end while a download runs or waits.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,20 +9,20 @@ use url::Url;
 
 use super::error::Error;
 
-/// How often another URL is requested for one package.
+/// The most times that a new URL is requested for one package.
 const MOST: u32 = 2;
 
-/// Asks an origin for the current URL of a package.
+/// Requests the current URL of a package from its origin.
 type Ask = dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync;
 
-/// How to get another URL for a package. Clones share the answers.
+/// Requests new URLs for one package. Clones share the responses.
 #[derive(Clone)]
 pub(super) struct Renewal(Arc<Shared>);
 
 struct Shared {
     ask: Box<Ask>,
     latest: Mutex<Option<Url>>,
-    /// How often it was asked. Held while asking.
+    /// The number of requests. Locked during a request, so that only one runs at a time.
     asked: tokio::sync::Mutex<u32>,
 }
 
@@ -37,16 +37,16 @@ impl Renewal {
         }))
     }
 
-    /// The URL that was answered last.
+    /// The URL from the last response.
     pub(super) fn latest(&self) -> Option<Url> {
         let latest = self.0.latest.lock();
         latest.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Another URL than the expired one; `None` if there is none, or the limit is reached.
+    /// Returns a URL other than the expired one; `None` if there is none, or the limit is reached.
     ///
     /// # Errors
-    /// The origin does not tell, or has another package there by now.
+    /// The request failed, or the origin now has a package with another digest.
     pub(super) async fn after(&self, expired: &Url) -> Result<Option<Url>, Error> {
         let mut asked = self.0.asked.lock().await;
         let known = self.latest().filter(|latest| latest != expired);
@@ -71,7 +71,7 @@ impl fmt::Debug for Renewal {
     }
 }
 
-/// Whether object stores answer so to an expired signature. One of them answers 400.
+/// Whether object stores respond with this status to an expired signature. One of them responds with 400.
 pub(super) fn is_expired(status: StatusCode) -> bool {
     matches!(status.as_u16(), 400 | 401 | 403 | 410)
 }

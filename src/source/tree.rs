@@ -1,7 +1,7 @@
-//! Configurations on a disk: a root module, the modules that it calls from the same disk, and what they require together.
+//! Configurations: a root module, the local modules that it calls, and the providers that they require together.
 //!
-//! Called modules may lie outside of the root's directory, as `../modules/network` does. Modules that clients would fetch first
-//! are not looked for, but named.
+//! Called modules may be outside the root's directory, such as `../modules/network`. Remote modules, which clients would download, are not
+//! read but listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -19,27 +19,27 @@ const MOST_MODULES: usize = 10_000;
 /// The most files of one module. Large ones have some hundreds.
 const MOST_FILES: usize = 10_000;
 
-/// The most that the files of one module hold together, in bytes, since they are read together.
+/// The most bytes of all files of one module, which are in memory together.
 const LARGEST_MODULE: u64 = 16 << 20;
 
-/// What a configuration needs.
+/// The requirements of a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
-    /// The providers, with the constraints of all modules. Of each provider a configuration uses one version.
+    /// The providers, with the combined constraints of all modules. A configuration uses one version of each provider.
     pub providers: BTreeMap<ProviderAddr, VersionConstraints>,
-    /// How many modules were read.
+    /// The number of modules that were read.
     pub modules: usize,
-    /// The sources of called modules that lie elsewhere, as they are written. What they require is not known.
+    /// The sources of remote modules, as they are written. Their requirements are not known.
     pub not_followed: BTreeSet<String>,
 }
 
 impl Requirements {
-    /// Reads a configuration by the directory of its root module.
+    /// Reads a configuration from the directory of its root module.
     ///
-    /// Addresses without a host mean that of the client that wrote the lock file there, else `default_host`.
+    /// Addresses without a host have the default host of the client that wrote the lock file in that directory, otherwise `default_host`.
     ///
     /// # Errors
-    /// A module that is not there or cannot be understood.
+    /// A module is missing or cannot be parsed.
     pub fn read(root: &Path, default_host: &Hostname) -> Result<Self, Error> {
         if root.is_file() {
             let path = root.to_owned();
@@ -52,7 +52,7 @@ impl Requirements {
         let mut seen = BTreeSet::new();
         let mut pending = vec![(root.to_owned(), None)];
         while let Some((directory, caller)) = pending.pop() {
-            // By the one path without links, or two modules that link to each other would never end.
+            // Compare canonical paths, so that modules that link to each other do not cause an endless loop.
             if !seen.insert(one_path(&directory, caller)?) {
                 continue;
             }
@@ -86,7 +86,7 @@ impl Requirements {
     }
 }
 
-/// The path without links.
+/// The canonical path, without symbolic links.
 fn one_path(directory: &Path, caller: Option<PathBuf>) -> Result<PathBuf, Error> {
     let result = directory.canonicalize();
     let result = result.map_err(|source| disk::Error::at("read", directory, source));
@@ -140,7 +140,7 @@ fn read_module(directory: &Path, default_host: &Hostname) -> Result<Module, Erro
     })
 }
 
-/// The directory that a call means. `..` is what stands before it in the path, as for clients, even where that is a link.
+/// The directory that a module call refers to. Like clients, it resolves `..` in the text of the path, even after a symbolic link.
 fn joined(directory: &Path, source: &str) -> PathBuf {
     let mut path = directory.to_owned();
     for segment in source.split('/') {
@@ -158,48 +158,48 @@ fn joined(directory: &Path, source: &str) -> PathBuf {
     path
 }
 
-/// Why it cannot be told what a configuration needs.
+/// A configuration that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This machine, or a root module that is not there.
+    /// A file or directory cannot be read, or the root module does not exist.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// A root module that is a file.
+    /// The root module is a file.
     #[error("{} is not a configuration\n  expected a directory\n  received a file", printable_path(.path))]
     File {
         /// The file.
         path: PathBuf,
     },
-    /// A called module that is not there.
+    /// A called module does not exist.
     #[error("a called module is missing\n  expected {}\n  called in {}", printable_path(.directory), printable_path(.caller))]
     Missing {
-        /// Its directory.
+        /// The directory of the module.
         directory: PathBuf,
         /// The directory of the module that calls it.
         caller: PathBuf,
     },
-    /// A directory without a module.
+    /// A directory without configuration files.
     #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]
     Empty {
         /// The directory.
         directory: PathBuf,
     },
-    /// Beyond any configuration.
+    /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
         /// The directory.
         directory: PathBuf,
-        /// What there is too much of.
+        /// The noun for what exceeds the limit, such as `files`.
         what: &'static str,
-        /// How much is read.
+        /// The largest number that is accepted.
         limit: u64,
     },
-    /// A module that clients refuse as well.
+    /// A module with invalid configuration, which clients refuse too.
     #[error("the module in {} cannot be read", printable_path(.directory))]
     Module {
-        /// Its directory.
+        /// The directory of the module.
         directory: PathBuf,
-        /// Why, with file and line.
+        /// The cause, with file and line.
         source: Box<module::Error>,
     },
 }

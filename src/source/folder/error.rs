@@ -1,4 +1,4 @@
-//! Why a release folder cannot be used. Which folder it is, whoever asked for it knows.
+//! Errors of release folders. They do not contain the path of the folder, which the caller knows.
 
 use crate::digest::Digest;
 use crate::disk;
@@ -11,31 +11,31 @@ use crate::version::Version;
 /// A release folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This machine.
+    /// A file cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// No file of any release.
+    /// The folder has no file of any release.
     #[error(
         "no release is there\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS"
     )]
     Empty,
-    /// A release of another provider type.
+    /// The folder has releases of other provider types only.
     #[error("no release of this type is there\n  expected {asked}\n  has {}", .found.join(", "))]
     OtherType {
-        /// The type of the address.
+        /// The requested type.
         asked: String,
         /// The types in the folder.
         found: Vec<String>,
     },
-    /// The chosen version is not there.
+    /// The folder does not have the requested version.
     #[error("no such version is there\n  expected {asked}\n  has {}", list(.found))]
     NoVersion {
         /// The version.
         asked: Version,
-        /// Those that are there.
+        /// Those that the folder has.
         found: Vec<Version>,
     },
-    /// Which one is meant cannot be told.
+    /// The folder has several versions and none was requested.
     #[error("several versions are there\n  has {}", list(.found))]
     SeveralVersions {
         /// The versions.
@@ -44,30 +44,30 @@ pub enum Error {
     /// There is no checksum document.
     #[error("the checksum document is missing\n  expected {}", printable(.name))]
     NoChecksums {
-        /// The name that it should have.
+        /// The expected file name.
         name: String,
     },
     /// The checksum document contradicts itself.
     #[error(transparent)]
     Checksums(trust::Error),
-    /// There are documents and no zip.
+    /// The folder has documents but no zip.
     #[error("no zip is there\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip")]
     NoZip,
-    /// A zip that the document promises is not there.
+    /// The folder lacks a zip that the checksum document lists.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing {
         /// The file name.
         name: String,
     },
-    /// The chosen platform is not there.
+    /// The folder has no zip for the requested platform.
     #[error("there is no zip for this platform\n  expected {asked}\n  has {}", list(.found))]
     NoPlatform {
         /// The platform.
         asked: Platform,
-        /// Those that are there.
+        /// Those that the folder has.
         found: Vec<Platform>,
     },
-    /// Two files claim one platform.
+    /// Two zips are for the same platform.
     #[error("two zips claim the platform {platform}\n  {}\n  {}", printable(&.names.0), printable(&.names.1))]
     SamePlatform {
         /// The platform.
@@ -75,22 +75,22 @@ pub enum Error {
         /// The two file names.
         names: (String, String),
     },
-    /// The manifest is not the one that was signed.
+    /// The manifest does not match its digest in the checksum document.
     #[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} (file)", printable(.file))]
     ManifestAltered {
         /// The file name.
         file: String,
-        /// What the checksum document says.
+        /// The digest in the checksum document.
         expected: Digest,
-        /// What the file is.
+        /// The digest of the file.
         received: Digest,
     },
-    /// The manifest is not JSON of its kind.
+    /// The manifest is not JSON of the expected form.
     #[error("`{}` is not a provider manifest", printable(.file))]
     Manifest {
         /// The file name.
         file: String,
-        /// What is wrong, and where.
+        /// The cause, with its position.
         source: json::Error,
     },
     /// A manifest of a later format.
@@ -98,15 +98,15 @@ pub enum Error {
     ManifestVersion {
         /// The file name.
         file: String,
-        /// The format.
+        /// The format version.
         received: u64,
     },
-    /// The manifest names something that is no protocol version.
+    /// The manifest has an invalid protocol version.
     #[error("`{}` names an unusable protocol version", printable(.file))]
     Protocol {
         /// The file name.
         file: String,
-        /// Which one.
+        /// The invalid version.
         source: crate::release::ProtocolError,
     },
 }

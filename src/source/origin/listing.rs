@@ -1,4 +1,4 @@
-//! What lists say: which versions there are, and for which platforms.
+//! Lists of versions and their platforms.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,11 @@ use crate::release;
 use crate::trust::{Checksums, Subject};
 use crate::version::SpelledVersion;
 
-/// The versions of a list, ascending. A version that is listed twice has the platforms of both, under its first spelling.
+/// Returns the versions of a list, ascending. Duplicate entries of a version are merged: it has the platforms of all, and the first
+/// spelling.
 ///
-/// Clients never look at platforms in a list. So what is none there is left out, and told once; where nothing is left, the list
-/// does not say which there are.
+/// Clients never read platforms in a list. Invalid platforms are therefore left out, with one warning. A version without any valid platform
+/// counts as one without a list of platforms.
 pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<AvailableVersions, Error> {
     let mut versions: BTreeMap<_, AvailableVersion> = BTreeMap::new();
     let mut told = None;
@@ -55,7 +56,8 @@ fn warning(version: &SpelledVersion, odd: &str) -> String {
     format!("the list of versions names a platform of {version} that is none: {odd}")
 }
 
-/// The platforms for which a checksum document has zips. It is not verified yet: what it lists in vain is not found.
+/// The platforms of the zips that a checksum document lists. The document is not verified yet: if it lists a platform that the origin does
+/// not have, the request for that package finds nothing.
 pub(super) fn listed(
     provider: &ProviderAddr,
     version: &SpelledVersion,

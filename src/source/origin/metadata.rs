@@ -1,4 +1,4 @@
-//! Package metadata: where a package is, and what the origin says about it
+//! Package metadata: the location of a package, its digest and signing keys
 //! ([clients: package metadata](crate::clients#package-metadata)).
 
 use url::Url;
@@ -16,43 +16,43 @@ use crate::platform::Platform;
 use crate::protocol::registry::{Download, ListedPackage};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
-/// The request, and where its answer came from.
+/// A request for metadata, and the URL of its response.
 pub(super) struct Asked<'a> {
     pub(super) platform: &'a Platform,
     pub(super) access: &'a Access,
     /// The host of the provider's address.
     pub(super) named: &'a Url,
-    /// Where the answer came from in the end: URLs in it are relative to that.
+    /// The URL of the response after redirects. URLs in the response are relative to it.
     pub(super) url: Url,
-    /// Whether it is certain that this answer is the origin's.
+    /// Whether the response came from the origin over verified TLS.
     pub(super) is_verified: bool,
 }
 
-/// What an origin says about one package.
+/// The metadata of one package.
 #[derive(Debug)]
 pub(super) struct Metadata {
     pub(super) platform: Platform,
     file_name: String,
     pub(super) digest: Digest,
-    /// Where all this was said.
+    /// The URL of the response.
     from: Url,
     location: PackageLocation,
-    /// The size in bytes, if the origin says it.
+    /// The size in bytes, if the origin provides it.
     size: Option<u64>,
-    /// Where the checksum document is.
+    /// The URL of the checksum document.
     pub(super) checksums: Option<Url>,
-    /// Where the signature over it is.
+    /// The URL of its signature.
     pub(super) signature: Option<Url>,
     pub(super) keys: Vec<KeyRing>,
-    /// Whether it is certain that these keys are the origin's.
+    /// Whether the keys came from the origin over verified TLS.
     pub(super) is_verified: bool,
     pub(super) protocols: Protocols,
-    /// Every platform of this version, if the origin says that.
+    /// Every platform of this version; empty if the origin does not list them.
     pub(super) packages: Vec<Platform>,
 }
 
 impl Metadata {
-    /// Reads an answer, and holds it to what was asked for.
+    /// Parses a response, and checks that it is about the requested package.
     pub(super) fn read(said: Download, asked: &Asked<'_>) -> Result<Self, Error> {
         let target = format!("{}_{}", said.os, said.arch);
         if target != asked.platform.to_string() {
@@ -92,7 +92,7 @@ impl Metadata {
         })
     }
 
-    /// The package, as far as it is known.
+    /// The package with its metadata.
     pub(super) fn package(self, renewal: Renewal) -> Package<PackageMeta> {
         Package {
             platform: self.platform,
@@ -114,7 +114,7 @@ impl Metadata {
         }
     }
 
-    /// Where the package is, if it is still the one of this digest.
+    /// The URL of the package, if it still has this digest.
     pub(super) fn place_of(self, digest: Digest) -> Result<Url, Error> {
         if self.digest == digest {
             return Ok(self.location.url);
@@ -129,8 +129,8 @@ impl Metadata {
     }
 }
 
-/// Reads `packages`: every platform, and the size of the one that was asked for. Where the list is there, it must have that one,
-/// with its hash.
+/// Reads `packages`: every platform, and the size of the requested one. If the list is present, it must contain the requested platform with
+/// its hash.
 fn packages(
     said: &Download,
     digest: Digest,

@@ -1,11 +1,11 @@
 //! Origins: the provider registries that publish providers
 //! ([clients: registry protocol](crate::clients#registry-protocol)).
 //!
-//! A version costs one request for each platform, one for its checksum document and one for its signature, whatever
-//! the number of platforms; the list of versions is one request, and discovery one a host.
+//! A version takes one request per platform, one for its checksum document and one for its signature. The list of versions takes one
+//! request per provider, and discovery one per host.
 //!
-//! An origin is asked with its own spelling of a version. Which platform a package is for is what the origin says, and never what its
-//! file name looks like; the file name is only the key to its line in the checksum document.
+//! Requests use the origin's spelling of a version. The platform of a package comes from the origin's metadata, never from its file name.
+//! The file name only selects a line of the checksum document.
 
 mod listing;
 mod metadata;
@@ -40,14 +40,14 @@ use crate::version::SpelledVersion;
 use listing::{available_versions, listed};
 use metadata::{Asked, Metadata};
 
-/// The longest list of versions. Real ones have half a megabyte.
+/// The largest list of versions, in bytes. Real ones have up to half a megabyte.
 const LARGEST_JSON: u64 = 8 << 20;
-/// The longest package metadata. Real ones have ten kilobytes, and several are read at once.
+/// The largest package metadata, in bytes. Real ones have ten kilobytes, and several are read at once.
 const LARGEST_METADATA: u64 = 512 << 10;
-/// How many requests for one version are under way at once.
+/// The most concurrent requests for one version.
 const ABREAST: usize = 8;
 
-/// The platforms that are tried if the list of versions has none, the most frequent first.
+/// The platforms to try if the list of versions has none, most frequent first.
 const LIKELY: [&str; 4] = [
     "linux_amd64",
     "darwin_amd64",
@@ -55,7 +55,7 @@ const LIKELY: [&str; 4] = [
     "linux_arm64",
 ];
 
-/// The origins of all providers, reached as they are needed.
+/// The origins of all providers. Each host is discovered when it is first needed.
 #[derive(Clone)]
 pub struct Origin {
     access: Access,
@@ -65,19 +65,19 @@ pub struct Origin {
 /// The provider registry of one host.
 #[derive(Clone)]
 struct Service {
-    /// Where its paths begin.
+    /// The base URL of its endpoints.
     base: Url,
-    /// The host that the user named: that of the address, or of a `host` block.
+    /// The URL that the user named: of the host in the address, or of a `host` block.
     named: Url,
-    /// Who we are to that host, and to its service wherever the host itself says that it is: it means its own users to be
-    /// known there ([clients: registry tokens](crate::clients#registry-tokens)).
+    /// The credentials for that host. They are also sent to a service on another host, if the host's own discovery document names it
+    /// ([clients: registry tokens](crate::clients#registry-tokens)).
     auth: RequestAuth,
-    /// Whether it is certain that the host means this service.
+    /// Whether the location of the service is authentic.
     is_verified: bool,
 }
 
 impl Origin {
-    /// Nothing is opened before the first request.
+    /// Creates the source. It opens no connection before the first request.
     pub fn new(access: Access) -> Self {
         Self {
             access,
@@ -110,7 +110,7 @@ impl Origin {
             Some(_) => base.clone(),
             None => access.http.base(host.as_ascii())?,
         };
-        // Only the host itself may name another host that gets its token.
+        // Send the token to another host only if the host's own discovery document names that host.
         let auth = match is_own || base.origin() == named.origin() {
             true => auth,
             false => RequestAuth::redirected(),
@@ -123,7 +123,7 @@ impl Origin {
         })
     }
 
-    /// Asks a provider registry for one of its own documents, with the token of its host.
+    /// Requests a document of a provider registry, with the token for its host.
     async fn ask(&self, service: &Service, path: &[&str], limit: u64) -> Result<Answer, Error> {
         let url = service.url(path);
         let request = || {
@@ -135,7 +135,7 @@ impl Origin {
         self.access.send(Kind::Document, request).await
     }
 
-    /// What an origin says about one package; `None` if it has none for this platform.
+    /// The metadata of one package; `None` if the origin has none for this platform.
     async fn metadata(
         &self,
         provider: &ProviderAddr,
@@ -168,7 +168,7 @@ impl Origin {
         Metadata::read(said, &asked).map(Some)
     }
 
-    /// A document whose URL an origin gave. It is public: no token goes with it.
+    /// Requests a document whose URL comes from metadata. It is public, so the request carries no token.
     async fn document(
         &self,
         what: Document,
@@ -186,7 +186,7 @@ impl Origin {
         })
     }
 
-    /// The packages of a version. An expired URL is requested again.
+    /// The packages of a version. Each can request a new URL when its own has expired.
     fn package_metas(
         &self,
         found: Vec<Metadata>,
@@ -206,7 +206,7 @@ impl Origin {
         packages.collect()
     }
 
-    /// Where a package is by now; `None` if the origin has it no more.
+    /// The current URL of a package; `None` if the origin does not have it any more.
     async fn place(
         &self,
         provider: &ProviderAddr,
@@ -218,7 +218,7 @@ impl Origin {
         now.map(|metadata| metadata.place_of(digest)).transpose()
     }
 
-    /// The metadata of each platform that the origin has, besides what is known already. Keys are kept of one answer.
+    /// Requests the metadata of these platforms, and adds it to what was found before. Keys are kept from one response only.
     async fn every(
         &self,
         known: Vec<Metadata>,
@@ -240,7 +240,7 @@ impl Origin {
             .await
     }
 
-    /// The platforms of a version whose list has none: those of one package's metadata, else those in the checksum document.
+    /// Finds the platforms of a version whose list has none: in the metadata of one package, otherwise in the checksum document.
     async fn discover(
         &self,
         provider: &ProviderAddr,
@@ -280,7 +280,7 @@ impl Origin {
     }
 }
 
-/// Keeps the keys only in the answer for the first platform. All answers of a version repeat them.
+/// Keeps the keys of the first platform only, because all responses for a version repeat them.
 fn keep_keys_once(found: &mut [Metadata]) {
     let first = found.iter().map(|metadata| &metadata.platform).min();
     let first = first.cloned();
@@ -291,14 +291,14 @@ fn keep_keys_once(found: &mut [Metadata]) {
     }
 }
 
-/// What an origin says of a version of which it does not list the platforms.
+/// The packages and platforms found for a version whose platforms are not listed.
 #[derive(Default)]
 struct Discovered {
-    /// The packages that were asked about.
+    /// The packages whose metadata was requested.
     found: Vec<Metadata>,
-    /// For which other platforms there are packages.
+    /// The other platforms that have packages.
     others: Vec<Platform>,
-    /// The checksum document, where it had to be read for that.
+    /// The checksum document, if it was read to find the platforms.
     checksums: Option<release::Document>,
 }
 
