@@ -207,7 +207,7 @@ pub struct ReleaseAnswer {
 }
 
 impl ReleaseAnswer {
-    /// Splits the requested platforms into those that the release has and those that are absent.
+    /// Builds the answer. Requested platforms without a package in the release are absent.
     fn of(mut requested: Vec<Platform>, release: Release<PackageMeta>) -> Self {
         let packages = &release.packages;
         requested.retain(|platform| !packages.iter().any(|one| one.platform == *platform));
