@@ -1,4 +1,4 @@
-//! Bytes that could not be read.
+//! Errors of blobs.
 
 use crate::archive;
 use crate::digest::Digest;
@@ -6,25 +6,25 @@ use crate::disk;
 use crate::error::Category;
 use crate::http;
 
-/// Bytes that could not be read, or are not the expected ones.
+/// A blob that could not be read, or has other bytes than expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The network.
+    /// A request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
-    /// The bytes are not there.
+    /// The source does not have the blob.
     #[error("the bytes are not there")]
     Missing,
-    /// The store or source that has the bytes does not give them. Both stand behind blobs in the order of modules, so that
-    /// the type of the cause cannot be named here; what is done about it hangs on its category.
+    /// The store or source could not read the blob. This module cannot name the error types of stores and sources, which come later in the
+    /// order of modules, so the cause is boxed. Callers handle it by category.
     #[error("the bytes are not given")]
     NotGiven {
         /// What kind of problem it is.
         category: Category,
-        /// Why.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// More bytes than expected.
@@ -40,21 +40,21 @@ pub enum Error {
     Shorter {
         /// The expected size in bytes.
         expected: u64,
-        /// How many came.
+        /// The received size in bytes.
         received: u64,
     },
     /// Other bytes than expected.
     #[error("the bytes do not match their digest\n  expected {expected}\n  received {received}")]
     Digest {
-        /// What was promised.
+        /// The digest that was announced.
         expected: Digest,
-        /// What came.
+        /// The digest of the received bytes.
         received: Digest,
     },
-    /// The bytes are those that were expected, and no package.
+    /// The bytes match the digest, but are not a zip.
     #[error(transparent)]
     Archive(#[from] archive::Error),
-    /// More bytes than anything of its kind may have.
+    /// More bytes than the limit for this kind of document.
     #[error(
         "there are more bytes than the limit\n  expected at most {limit} bytes\n  received more"
     )]
@@ -65,7 +65,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A word for what is wrong with the bytes; `None` where this machine could not read them.
+    /// A stable word for what is wrong with the bytes; `None` if they could not be read.
     pub fn fault(&self) -> Option<&'static str> {
         match self {
             Self::Disk(_) | Self::Http(_) | Self::NotGiven { .. } => None,
@@ -77,7 +77,7 @@ impl Error {
         }
     }
 
-    /// Whether the same bytes may come through a moment later.
+    /// Whether the same read may succeed later.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Http(error) if error.is_passing())
     }

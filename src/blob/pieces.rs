@@ -1,4 +1,4 @@
-//! A blob in pieces, for uploads in chunks.
+//! A blob in pieces, for chunked uploads.
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
@@ -6,11 +6,11 @@ use futures_util::stream::Fuse;
 
 use super::{BlobSource, Body, Error, proven};
 
-/// A blob that is taken piece by piece. It is read once and proved as a whole: the last piece is given only when all
-/// bytes are right.
+/// A blob that the caller reads piece by piece. It is read once and verified as a whole: the last piece is returned only if the digest
+/// matches.
 pub struct Pieces {
     body: Fuse<Body>,
-    /// What came with the last piece and belongs to the next.
+    /// Bytes that were read with the last piece and belong to the next.
     rest: Bytes,
 }
 
@@ -18,7 +18,7 @@ impl Pieces {
     /// Opens a blob.
     ///
     /// # Errors
-    /// It cannot be opened at all.
+    /// The blob cannot be opened.
     pub async fn of<B: BlobSource>(blob: &B) -> Result<Self, Error> {
         Ok(Self {
             body: proven(blob).await?.fuse(),
@@ -29,7 +29,7 @@ impl Pieces {
     /// Adds the next bytes to `start`, until it has `length` bytes or the blob ends.
     ///
     /// # Errors
-    /// The bytes cannot be read, or are not the right ones; then no more can be read.
+    /// The blob cannot be read, or does not match its digest. After an error, nothing more can be read.
     pub async fn fill(&mut self, start: Bytes, length: usize) -> Result<Bytes, Error> {
         if start.len() >= length {
             return Ok(start);

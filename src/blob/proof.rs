@@ -1,4 +1,4 @@
-//! Holding back: the last bytes of a body pass when all of them are right.
+//! Verification of a stream: the last chunk passes only if all bytes match the digest.
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -8,12 +8,12 @@ use crate::archive::Frame;
 use crate::digest::Hasher;
 use crate::release::Expected;
 
-/// Passes a body on, and its last chunk only when everything is as expected.
+/// Passes a body on, and its last chunk only if size and digest match.
 pub fn hold_back(body: Body, expected: Expected) -> Body {
     prove(body, expected, None)
 }
 
-/// As [`hold_back`], of something that must also have the frame of a zip, if one is given.
+/// Like [`hold_back`], and also checks the frame of a zip if one is given.
 pub(super) fn prove(body: Body, expected: Expected, frame: Option<Frame>) -> Body {
     let state = Some((body, HoldBack::new(expected, frame)));
     Body::new(futures_util::stream::unfold(state, |state| async move {
@@ -120,7 +120,7 @@ mod tests {
         (passed, error)
     }
 
-    /// A package that comes byte by byte, and was not opened before.
+    /// A package that arrives byte by byte, and was not opened before.
     #[derive(Clone)]
     struct Unopened(Vec<u8>, Expected);
 
@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// How many bytes of an unopened package pass, and why no more do.
+    /// Reads an unopened package. Returns how many bytes passed, and the error.
     fn opened(bytes: &[u8], expected: Expected) -> (usize, Option<Error>) {
         let source = Unopened(bytes.to_vec(), expected);
         let reading = async {
@@ -195,7 +195,7 @@ mod tests {
             assert!(matches!(error, Some(Error::Archive(_))), "{length}");
             assert_eq!(passed, length.saturating_sub(1));
         }
-        // That it is another one counts more.
+        // A digest mismatch takes precedence over a missing end.
         let cut = &whole[..20];
         let other = Expected {
             size: 20,
@@ -207,7 +207,7 @@ mod tests {
         ));
     }
 
-    /// A writer of no bytes reads none.
+    /// A writer that expects no bytes does not read the stream.
     #[test]
     fn what_should_be_empty_is_proved_at_once() {
         let nothing = Expected::of(b"");

@@ -1,4 +1,4 @@
-//! Resuming a body that the network cut.
+//! Resumes a body after a lost connection.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use futures_util::StreamExt as _;
 use super::{BlobSource, Body, Error};
 use crate::http::LEAST_FLOW;
 
-/// How often in a row a body is resumed that brings less than [`LEAST_FLOW`].
+/// The most resumptions in a row that each yield less than [`LEAST_FLOW`] bytes.
 const PATIENCE: u32 = 5;
-/// How often a body is resumed in all.
+/// The most resumptions of one body.
 pub const MOST_RESUMPTIONS: u32 = 100;
 
-/// The pause before a body is resumed for the first time; twice as long for the next one in a row, and so on.
+/// The pause before the first resumption. It doubles with each further one in a row.
 #[cfg(not(test))]
 const REST: Duration = Duration::from_millis(100);
 #[cfg(test)]
 const REST: Duration = Duration::from_millis(1);
 
-/// Opens a blob from its start, and resumes where the network cuts it or it ends too early.
+/// Opens a blob from its start, and resumes if the connection is lost or the body ends too early.
 pub(super) async fn resuming<B: BlobSource>(blob: &B) -> Result<Body, Error> {
     let first = blob.open(0).await?;
     let state = Resuming {
@@ -41,11 +41,11 @@ struct Resuming<B> {
     /// `None` after an error that was passed on.
     body: Option<Body>,
     passed: u64,
-    /// How many bytes came since it was opened last.
+    /// The number of bytes received since it was last opened.
     gained: u64,
-    /// How often it was resumed.
+    /// The number of resumptions.
     resumptions: u32,
-    /// How often in a row that brought too little.
+    /// The number of resumptions in a row that yielded too little.
     failures: u32,
 }
 
@@ -53,7 +53,7 @@ impl<B: BlobSource> Resuming<B> {
     async fn next(&mut self) -> Option<Result<Bytes, Error>> {
         loop {
             let cut = match self.body.as_mut()?.next().await {
-                // Nothing is no progress.
+                // An empty chunk is no progress.
                 Some(Ok(chunk)) if chunk.is_empty() => continue,
                 Some(Ok(chunk)) => {
                     self.passed += chunk.len() as u64;
@@ -64,14 +64,14 @@ impl<B: BlobSource> Resuming<B> {
                     return Some(Ok(chunk));
                 }
                 Some(Err(error)) if !error.is_passing() => return self.fail(error),
-                // All of it has come, however it ended.
+                // All bytes have arrived, so an error at the end does not matter.
                 _ if self.passed >= self.blob.expected().size => return None,
                 Some(Err(error)) => Some(error),
                 None => None,
             };
             let is_enough = self.failures >= PATIENCE || self.resumptions >= MOST_RESUMPTIONS;
             if is_enough || (cut.is_none() && !self.blob.can_be_cut()) {
-                // A body that is too short is refused by the check of the whole.
+                // A body that is too short fails the check of size and digest.
                 return cut.and_then(|error| self.fail(error));
             }
             tokio::time::sleep(REST * (1 << self.failures)).await;
@@ -80,7 +80,7 @@ impl<B: BlobSource> Resuming<B> {
             self.gained = 0;
             match self.blob.open(self.passed).await {
                 Ok(body) => self.body = Some(body),
-                // The source has retried already.
+                // The source has already retried.
                 Err(error) => return self.fail(error),
             }
         }
@@ -113,7 +113,7 @@ mod tests {
         })
     }
 
-    /// Gives some bytes at a time and falls silent, and can be opened so often.
+    /// Yields some bytes and then a timeout. It can be opened a limited number of times.
     #[derive(Clone)]
     struct Faltering {
         bytes: Bytes,
@@ -141,7 +141,7 @@ mod tests {
             }
             let bytes = self.bytes.slice(from as usize..);
             let piece = bytes.slice(..bytes.len().min(self.piece));
-            // As bodies from the network are: they must not be polled after their end.
+            // Like bodies from the network, it must not be polled after its end.
             let all = [Ok(piece), Err(silent())];
             let chunks = futures_util::stream::unfold(all.into_iter(), |mut rest| async {
                 rest.next().map(|chunk| (chunk, rest))
@@ -154,7 +154,7 @@ mod tests {
         read_in_pieces(Bytes::from_static(BYTES), 2, times).0
     }
 
-    /// What is read of bytes that come in pieces, and how often it was taken up again.
+    /// The result of reading bytes that arrive in pieces, and the number of resumptions.
     fn read_in_pieces(bytes: Bytes, piece: usize, times: u64) -> (Result<Vec<u8>, Error>, u64) {
         let left = Arc::new(AtomicU64::new(times));
         let source = Faltering {
@@ -190,7 +190,7 @@ mod tests {
         let (read, resumptions) = read_in_pieces(large(), ENOUGH - 1, 1000);
         assert!(matches!(read, Err(Error::Http(_))), "{read:?}");
         assert_eq!(resumptions, u64::from(PATIENCE));
-        // The end is enough, however little it is.
+        // The last resumption reaches the end, so it may yield little.
         let (read, _) = read_in_pieces(large(), 3 * ENOUGH + 1, 1000);
         assert_eq!(read.unwrap().len(), 20 * ENOUGH);
     }

@@ -1,8 +1,7 @@
-//! A blob that several destinations read, and that its source gives once.
+//! A blob that several destinations read and that is downloaded once.
 //!
-//! Whichever reader needs bytes that have not come yet takes them from the source, and writes them into a temporary file; readers behind
-//! it read the file. So no reader waits for a slower one, and memory does not grow. If a reader gives up, the others go on where it
-//! stopped.
+//! The reader that is furthest ahead reads from the source and writes into a temporary file. The others read the file. No reader waits for
+//! a slower one, and memory does not grow. If a reader is dropped, another one continues the download.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,25 +14,25 @@ use super::{BlobSource, Body, Error};
 use crate::disk::temp_file::{Permit, TempFileWriter};
 use crate::release::Expected;
 
-/// A blob for one destination or several. Clones read the same download.
+/// A blob for one or several destinations. Clones share the download.
 #[derive(Clone)]
 pub struct Shared<B> {
     source: B,
-    /// `None` for a single destination, and for a blob that can be read at no cost.
+    /// `None` for a single destination, and for a local blob, which can be read several times.
     download: Option<Arc<Download>>,
 }
 
-/// What has come so far.
+/// The state of the download.
 struct Download {
     /// Created by the first reader.
     file: OnceLock<TempFileWriter>,
-    /// How many bytes are in the file.
+    /// The number of bytes in the file.
     written: AtomicU64,
-    /// How many bodies are being read.
+    /// The number of bodies that are being read.
     readers: AtomicUsize,
-    /// The source's body, at the end of what is written.
+    /// The source's body, positioned after the bytes in the file.
     body: Mutex<Option<Body>>,
-    /// Lasts as long as the file.
+    /// Held as long as the file exists.
     _permit: Arc<Permit>,
 }
 
@@ -81,7 +80,7 @@ impl<B: BlobSource> BlobSource for Shared<B> {
             return self.source.open(from).await;
         };
         let reader = Reader::new(self.source.clone(), Arc::clone(download), from);
-        // An error to open it is not one in the middle, which would be tried again.
+        // Open the source now: an error while opening is returned here, whereas an error in the stream would be retried.
         reader.prepare().await?;
         Ok(Body::new(futures_util::stream::unfold(
             Some(reader),
@@ -97,7 +96,7 @@ impl<B: BlobSource> BlobSource for Shared<B> {
     }
 }
 
-/// One body that is read.
+/// One reader of the download.
 struct Reader<B> {
     source: B,
     download: Arc<Download>,
@@ -114,13 +113,13 @@ impl<B: BlobSource> Reader<B> {
         }
     }
 
-    /// How many bytes there are that it has not read.
+    /// The number of bytes in the file that it has not read.
     fn ahead(&self) -> u64 {
         let written = self.download.written.load(Ordering::Acquire);
         written.saturating_sub(self.at)
     }
 
-    /// Opens the source, if the next bytes have to come from it.
+    /// Opens the source if the file does not have the next bytes.
     async fn prepare(&self) -> Result<(), Error> {
         if self.ahead() > 0 {
             return Ok(());
@@ -132,7 +131,7 @@ impl<B: BlobSource> Reader<B> {
         self.opened(&mut body).await.map(drop)
     }
 
-    /// The source's body, from here on; `None` if this is the end.
+    /// The source's body from the current position on; `None` at the end.
     async fn opened<'b>(&self, body: &'b mut Option<Body>) -> Result<Option<&'b mut Body>, Error> {
         if body.is_none() && self.at < self.source.expected().size.max(1) {
             *body = Some(self.source.open(self.at).await?);
@@ -147,7 +146,7 @@ impl<B: BlobSource> Reader<B> {
         let download = Arc::clone(&self.download);
         let mut body = download.body.lock().await;
         if self.ahead() > 0 {
-            // Another reader was faster.
+            // Another reader has written the bytes meanwhile.
             return self.read();
         }
         let Some(opened) = self.opened(&mut body).await? else {
@@ -174,14 +173,14 @@ impl<B: BlobSource> Reader<B> {
         }
     }
 
-    /// The next bytes of those that are in the file.
+    /// Reads the next bytes from the file.
     fn read(&mut self) -> Result<Option<Bytes>, Error> {
         let Some(file) = self.download.file.get() else {
             return Ok(None);
         };
         let mut block = file.reader(self.at).next_block()?;
         if let Some(block) = &mut block {
-            // Not what another reader is writing.
+            // Leave out bytes that another reader is still writing.
             block.truncate(usize::try_from(self.ahead()).unwrap_or(usize::MAX));
             self.at += block.len() as u64;
         }
@@ -192,7 +191,7 @@ impl<B: BlobSource> Reader<B> {
 impl<B> Drop for Reader<B> {
     fn drop(&mut self) {
         let was_last = self.download.readers.fetch_sub(1, Ordering::SeqCst) == 1;
-        // A body that nobody reads would hold a place among the downloads of its host.
+        // Drop the body after the last reader, because it holds a download permit of its host.
         if was_last && let Ok(mut body) = self.download.body.try_lock() {
             *body = None;
         }
@@ -210,7 +209,7 @@ mod tests {
     use crate::archive::zipfile::{executable, zip};
     use crate::disk::temp_file::TempFileBudget;
 
-    /// A remote package that comes in pieces of fifty bytes, and notes where it was opened.
+    /// A remote package that arrives in pieces of fifty bytes and records the offsets at which it was opened.
     #[derive(Clone)]
     struct Remote(Bytes, Arc<StdMutex<Vec<u64>>>);
 
