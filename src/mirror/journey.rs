@@ -1,4 +1,4 @@
-//! What all steps of one provider share.
+//! The state that all steps for one provider share.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use crate::disk::temp_file::TempFileBudget;
 use crate::event::Reporter;
 use crate::source::Source;
 
-/// One provider on its way to all of its destinations.
+/// The mirroring of one provider to all of its destinations.
 pub(super) struct Journey<'a, D> {
     pub(super) task: &'a Task<D>,
     pub(super) source: &'a Source,
     pub(super) options: &'a Options,
     pub(super) reporter: &'a Arc<dyn Reporter>,
-    /// The files of packages that several destinations read. A version that has more packages than that takes the whole budget, and has as
-    /// many files as it has packages.
+    /// Limits the temporary files of packages that several destinations read. A version with more packages than the limit takes the whole
+    /// budget, and creates one file per package.
     pub(super) shared_files: &'a TempFileBudget,
 }

@@ -1,4 +1,4 @@
-//! Exactly the versions and packages that lock files name.
+//! Mirrors exactly the versions and packages in lock files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::outcome::{Failure, Problem};
 use crate::trust;
 use crate::version::Version;
 
-/// The union of several lock files. Several of them often lock the same version, with different hashes.
+/// The union of several lock files, which often lock the same version with different hashes.
 #[derive(Clone, Debug, Default)]
 pub struct Locks(BTreeMap<ProviderAddr, BTreeMap<Version, Locked>>);
 
@@ -24,7 +24,7 @@ struct Locked {
 }
 
 impl Locks {
-    /// Adds what a lock file names.
+    /// Adds the entries of a lock file.
     pub fn add(&mut self, path: &Path, file: LockFile) {
         for (provider, entry) in file.entries {
             let versions = self.0.entry(provider).or_default();
@@ -34,7 +34,7 @@ impl Locks {
         }
     }
 
-    /// Each locked version.
+    /// A filter for each locked version.
     pub fn filters(&self) -> impl Iterator<Item = (ProviderAddr, VersionFilter)> {
         let versions = self.0.iter().flat_map(|(provider, versions)| {
             versions.keys().map(move |version| (provider, version))

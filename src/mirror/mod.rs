@@ -1,22 +1,22 @@
-//! Mirror: from the origins of providers into stores.
+//! Mirror: copies providers from a source into stores.
 //!
 //! For each provider:
 //!
 //! 1. The source lists its **versions**, and each destination its **tags**, at the same time.
 //! 2. [`VersionFilter`]s **select** among the versions.
-//! 3. A version that a destination has for every platform is **present**: its index says so, and the source is not asked again. So is
-//!    one that is locked, and that its source has withdrawn since.
-//! 4. Of any other, the source gives the **release**: metadata of the missing packages, and the proof.
-//! 5. [`crate::trust`] **verifies** it before any package flows. Only then are packages requested whose sizes the source did not say.
-//! 6. [`crate::publish`] **copies** what is missing, package by package, without a file in between. Packages are not opened on the way;
-//!    one that does not even end as a zip does never arrives.
+//! 3. A version is **present** if the index in the destination has every wanted platform. tfoci then requests nothing else from the
+//!    source. A locked version that the source has withdrawn is present too, if the destination has all of it.
+//! 4. For any other version, the source returns the **release**: metadata of the missing packages, checksum document and signature.
+//! 5. [`crate::trust`] **verifies** it before any package is transferred. Only then does tfoci request packages whose sizes are unknown.
+//! 6. [`crate::publish`] **copies** the missing packages, without a file in between. It does not open packages, but refuses one that does
+//!    not end like a zip.
 //!
-//! While the packages of one version flow, the proof of the next one is fetched. An error in one version fails that version only, and a
-//! filter that no version matches fails by itself.
+//! While the packages of one version are transferred, tfoci verifies the next version. An error in one version fails that version only, and
+//! a filter without a matching version fails separately.
 //!
 //! # Several destinations
-//! What several destinations lack is read from the source once ([`crate::blob::Shared`]). Each destination fails by itself, and all that
-//! is reported says which one it is about.
+//! A package that several destinations lack is downloaded once ([`crate::blob::Shared`]). Each destination fails separately, and every
+//! report names its destination.
 
 mod journey;
 mod locks;
@@ -48,17 +48,17 @@ pub use locks::Locks;
 pub use selection::VersionFilter;
 pub use shard::Shard;
 
-/// How many providers are worked on at once: most of the time they wait for an answer.
+/// The number of providers that are mirrored concurrently. Most of the time they wait for responses.
 const PROVIDERS: usize = 16;
 
-/// How to mirror.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How each version is published. Its evidence policy follows from each task's rule.
+    /// Options for publishing. The evidence policy is replaced by that of each task's rule.
     pub publish: publish::Options,
-    /// Whether what is there is compared with what the source has now.
+    /// Whether versions that are present are compared with the source again.
     pub recheck: bool,
-    /// Whether the signing keys are to be pinned: then only those are accepted that came over a verified connection.
+    /// Whether the signing keys will be pinned. Keys are then accepted only from a verified connection.
     pub pins_keys: bool,
 }
 
@@ -67,25 +67,25 @@ pub struct Options {
 pub struct Task<D> {
     /// The provider.
     pub provider: ProviderAddr,
-    /// Which versions of it.
+    /// Filters that select its versions. A version that matches any of them is mirrored.
     pub filters: Vec<VersionFilter>,
-    /// Which keys and releases are accepted.
+    /// The trust rule for the provider.
     pub rule: Rule,
-    /// The package hashes of each locked version: no other package of it is mirrored.
+    /// The package hashes of each locked version. No other package of that version is mirrored.
     pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The provider's repositories, at least one. The source is read once for all of them.
     pub destinations: Vec<RepoMut<D>>,
 }
 
 impl<D: WriteStore> Task<D> {
-    /// What distinguishes a destination; `None` if there is only one.
+    /// The name of a destination in reports; `None` if there is only one.
     fn label(&self, destination: &RepoMut<D>) -> Option<String> {
         (self.destinations.len() > 1).then(|| destination.to_string())
     }
 }
 
-/// Mirrors providers, several at once, of each the newest version first, and reports what became of each version in each destination
-/// to `on_result` as soon as it is done.
+/// Mirrors several providers concurrently, the newest version of each first. It passes the result of each version in each destination to
+/// `on_result` as soon as it is known.
 pub async fn mirror<D: WriteStore>(
     tasks: Vec<Task<D>>,
     source: &Source,

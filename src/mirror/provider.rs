@@ -1,4 +1,4 @@
-//! One provider, from its list of versions to the last of them.
+//! Mirrors one provider: lists, selects, plans and copies its versions.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use crate::outcome::{Failure, OnResult};
 use crate::platform::Platform;
 use crate::store::WriteStore;
 
-/// How many versions of a provider wait, planned, while one of them is copied and one is being planned.
+/// The number of planned versions that may wait while one version is copied and another is planned.
 const AHEAD: usize = 1;
 
 impl<'a, D: WriteStore> Journey<'a, D> {
-    /// Mirrors the versions that are wanted.
+    /// Mirrors the selected versions.
     pub(super) async fn run(&self, on_result: &OnResult<'_>) {
         let fail =
             |failures: Vec<Failure>| failures.into_iter().for_each(|one| on_result(Err(one)));
@@ -39,7 +39,7 @@ impl<'a, D: WriteStore> Journey<'a, D> {
         let (sender, mut receiver) = mpsc::channel(AHEAD);
         let planning = async {
             let sender = sender;
-            // The receiver is dropped after the last of them.
+            // The receiver is dropped only after the last version.
             for selected in &selected {
                 let planned = self.plan(selected, &targets).await;
                 let _all_received = sender.send(planned).await;
@@ -57,7 +57,8 @@ impl<'a, D: WriteStore> Journey<'a, D> {
         future::join(planning, copying).await;
     }
 
-    /// Lists the versions of the source and the tags of the destinations, and selects. A destination that cannot be read fails alone.
+    /// Lists the versions of the source and the tags of the destinations, and selects versions. A destination that cannot be read fails
+    /// separately.
     async fn survey(
         &self,
         on_result: &OnResult<'_>,
@@ -106,7 +107,7 @@ impl<'a, D: WriteStore> Journey<'a, D> {
         Ok((selection::select(filters, &available.versions), targets))
     }
 
-    /// Leaves out versions of which the source lists no package that is wanted; it is a failure if those are all.
+    /// Removes versions without any wanted package in the source. It fails if no version remains.
     fn with_packages(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
         for Selected {
             available, absent, ..

@@ -1,4 +1,4 @@
-//! What is reported on the way, and on which side a failure happened.
+//! Reports of a run, and failures with the side on which they happened.
 
 use super::journey::Journey;
 use super::target::Target;
@@ -12,7 +12,7 @@ use crate::store::WriteStore;
 use crate::version::Version;
 
 impl<D: WriteStore> Target<'_, D> {
-    /// Reports what a run would do with each package, if this one is dry.
+    /// In a dry run, reports what a real run would do with each package.
     pub(super) fn report_plan(&self, published: &Published) {
         if !self.options.publish.dry_run {
             return;
@@ -35,7 +35,7 @@ impl<D: WriteStore> Target<'_, D> {
 }
 
 impl<D: WriteStore> Journey<'_, D> {
-    /// Warns of wanted platforms for which the source has no package.
+    /// Warns about wanted platforms for which the source has no package.
     pub(super) fn report_absent(&self, version: &Version, absent: &[Platform]) {
         for platform in absent {
             self.reporter.report(Event::Warning {
@@ -45,7 +45,7 @@ impl<D: WriteStore> Journey<'_, D> {
         }
     }
 
-    /// The failure to publish a release, on the side that it happened on.
+    /// The failure to publish a release, with the side on which it happened.
     pub(super) fn unpublished<L>(
         &self,
         error: publish::Error,
@@ -65,7 +65,7 @@ impl<D: WriteStore> Journey<'_, D> {
         failure.to(target.label.as_deref())
     }
 
-    /// The failure that the source has nothing for any of these platforms, and what it has, as far as it says so.
+    /// The failure that the source has no package for any of these platforms. It lists the available ones if they are known.
     pub(super) fn without_packages<'p>(
         &self,
         platforms: impl IntoIterator<Item = &'p Platform>,

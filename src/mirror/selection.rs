@@ -1,4 +1,4 @@
-//! Which of the available versions of a provider are mirrored, and for which platforms.
+//! Selects the versions and platforms of a provider to mirror.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use crate::platform::Platform;
 use crate::source::AvailableVersion;
 use crate::version::Version;
 
-/// A range of versions of one provider.
+/// A filter for versions of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionFilter {
     /// The acceptable versions.
     pub versions: VersionConstraints,
     /// At most this many, the newest; `None` for all.
     pub newest: Option<usize>,
-    /// Whether pre-releases match that no constraint names.
+    /// Whether pre-releases match without being named in a constraint.
     pub prereleases: bool,
-    /// The platforms; `None` for all that the source has.
+    /// The requested platforms; `None` for all that the source has.
     pub platforms: Option<Vec<Platform>>,
 }
 
@@ -24,7 +24,7 @@ pub struct VersionFilter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selected {
     pub(super) available: AvailableVersion,
-    /// The platforms to mirror, sorted; `None` if only the release itself will tell.
+    /// The platforms to mirror, sorted; `None` if they are known only after the release is requested.
     pub(super) platforms: Option<Vec<Platform>>,
     /// Requested platforms that the source does not list.
     pub(super) absent: Vec<Platform>,

@@ -1,4 +1,4 @@
-//! One of the stores that a provider is mirrored to.
+//! One destination of a provider.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,28 +24,28 @@ pub(super) struct Target<'a, D> {
     /// The names of the repository's tags.
     pub(super) tags: BTreeSet<String>,
     pub(super) reporter: Arc<dyn Reporter>,
-    /// What distinguishes its lines from those of the task's other destinations.
+    /// The name of the destination in reports, if the task has several.
     pub(super) label: Option<String>,
 }
 
-/// What a store has of a version.
+/// A version as it is in the store.
 pub(super) struct Stored {
     pub(super) artifact: Artifact,
     pub(super) platforms: BTreeSet<Platform>,
     pub(super) has_evidence: bool,
 }
 
-/// A version that a store lacks, or a part of it.
+/// A version that the store lacks completely or in part.
 pub(super) struct Missing<'t, D> {
     pub(super) target: &'t Target<'t, D>,
     pub(super) stored: Option<Stored>,
-    /// The packages of `stored` whose manifests were read.
+    /// The packages of `stored` whose platform manifests were read.
     read: Vec<StoredPackage>,
     /// The platforms to request; `None` for all that the source has.
     pub(super) platforms: Option<Vec<Platform>>,
 }
 
-/// How a store compares with what is wanted of a version.
+/// The result of comparing a store with the wanted platforms of a version.
 pub(super) enum Comparison<'t, D> {
     Present(Box<Published>),
     Missing(Box<Missing<'t, D>>),
@@ -82,8 +82,8 @@ impl<'a, D: WriteStore> Target<'a, D> {
         Ok(target)
     }
 
-    /// Reads what the store has of a version; nothing where everything is to be compared, and where it cannot be read: then it is for
-    /// [`publish`] to say what that means.
+    /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
+    /// used, which [`publish`] then decides about.
     pub(super) async fn look(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
         let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
@@ -114,7 +114,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
         }))
     }
 
-    /// Compares what the store has with the wanted platforms; `None` stands for all that the source has.
+    /// Compares the stored version with the wanted platforms; `None` means all that the source has.
     pub(super) async fn compare(
         &'a self,
         version: &Version,
@@ -140,7 +140,8 @@ impl<'a, D: WriteStore> Target<'a, D> {
         })))
     }
 
-    /// The platforms to request. If the evidence is missing, these are all: it is stored with the packages that it proves.
+    /// The platforms to request. If the evidence is missing, all platforms are requested, because evidence is stored together with the
+    /// packages that it proves.
     fn missing(&self, stored: &Stored, wanted: &[Platform], can_prove: bool) -> Vec<Platform> {
         let mut missing = wanted.to_vec();
         if stored.has_evidence || !(can_prove && self.destination.takes_evidence()) {
@@ -149,8 +150,8 @@ impl<'a, D: WriteStore> Target<'a, D> {
         missing
     }
 
-    /// Compares the stored packages of these platforms with the lock files, and returns those that it read for that: none of a version
-    /// that is not locked. The zips are those of the platform manifests.
+    /// Compares the stored packages of these platforms with the lock files, by the digests in their platform manifests. Returns the
+    /// packages that it read, none for a version that is not locked.
     pub(super) async fn hold_to_lock(
         &self,
         version: &Version,
@@ -169,7 +170,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
         Ok(packages)
     }
 
-    /// A version that is there already. Hashes and sizes are reported of the packages whose manifests were read.
+    /// The result for a version that is present. It has hashes and sizes of the packages whose platform manifests were read.
     pub(super) fn present(
         &self,
         version: &Version,
@@ -207,7 +208,7 @@ impl<D: WriteStore> Missing<'_, D> {
         platforms.is_none_or(|platforms| platforms.contains(platform))
     }
 
-    /// The version as present, if the store has any of the wanted platforms: the source has no package for the others.
+    /// The result for a version whose missing platforms the source does not have: present, if the store has any of the wanted platforms.
     pub(super) fn present_for(
         &self,
         version: &Version,
@@ -259,7 +260,7 @@ impl<D: WriteStore> Missing<'_, D> {
     }
 }
 
-/// Says in every event which of several destinations it is about.
+/// Adds the name of the destination to every event.
 struct Labelled {
     reporter: Arc<dyn Reporter>,
     label: String,

@@ -1,4 +1,4 @@
-//! One version: what each destination lacks of it, its proof, and its way into them.
+//! Mirrors one version: compares the destinations, verifies the release, copies missing packages.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::store::WriteStore;
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 
-/// What is to be done about a version.
+/// The plan for a version.
 pub(super) struct Planned<'t, D> {
-    /// Destinations that need nothing, and those that failed.
+    /// Destinations that are complete, and those that failed.
     settled: Vec<Settled<'t, D>>,
-    /// The packages that the others lack, and their proof.
+    /// The verified release, and what the other destinations lack of it.
     copying: Option<Copying<'t, D>>,
 }
 
@@ -64,7 +64,7 @@ impl<'t, D> Settled<'t, D> {
 }
 
 impl<D: WriteStore> Journey<'_, D> {
-    /// Finds out what the destinations lack of a version, and verifies that.
+    /// Determines what the destinations lack of a version, and verifies the release of it.
     pub(super) async fn plan<'t>(
         &self,
         selected: &Selected,
@@ -132,7 +132,7 @@ impl<D: WriteStore> Journey<'_, D> {
                 let (some, none): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
                 let mut is_reported = release.is_some();
                 for one in none {
-                    // The store may have all that the source has of what is wanted.
+                    // The store may already have every wanted package that the source has.
                     let Some(published) = one.present_for(version, wanted.as_deref()) else {
                         let failure = self.without_packages(&absent, None, subject.clone());
                         settled.push(self.failed(one.target, &failure));
@@ -157,7 +157,8 @@ impl<D: WriteStore> Journey<'_, D> {
         Planned { settled, copying }
     }
 
-    /// The verified release of what some destinations lack, if the source has any of it, and the platforms that it has no package for.
+    /// Requests and verifies the release of the platforms that any destination lacks; `None` if the source has none of them. Also returns
+    /// the platforms for which it has no package.
     async fn release(
         &self,
         Selected { available, .. }: &Selected,
@@ -167,7 +168,7 @@ impl<D: WriteStore> Journey<'_, D> {
         let version = available.version.version();
         let subject = Subject::version(provider, version);
         if !self.source.brings_proof() && missing.iter().any(|one| one.stored.is_none()) {
-            // If nothing will be accepted as proof, this is known before anything flows.
+            // If the policy cannot accept an unsigned release, fail before any package is downloaded.
             let nothing = Release::unproven(provider, version, Vec::new());
             let verified = self.verify(nothing).await;
             verified.map_err(|error| self.at_source(error, subject.clone()))?;
@@ -200,12 +201,12 @@ impl<D: WriteStore> Journey<'_, D> {
         let Some(hashes) = self.task.locked.get(&release.version) else {
             return self.can_be_pinned(prove(release, rule, now).await?);
         };
-        // Where keys are named, a signature by them is required, and no lock file stands in for it.
+        // With pinned keys, a signature by one of them is required, and a lock file cannot replace it.
         if self.source.brings_proof() || rule.pinned() {
             let verified = prove(release, rule, now).await?.locked(hashes)?;
             return self.can_be_pinned(verified);
         }
-        // The lock file stands in for the proof that this source cannot have.
+        // The lock file replaces the signature that this source cannot have.
         let rule = Rule {
             unsigned: Unsigned::Allow,
             ..rule.clone()
@@ -213,7 +214,7 @@ impl<D: WriteStore> Journey<'_, D> {
         prove(release, &rule, now).await?.locked(hashes)
     }
 
-    /// Passes on a release whose key may be written into the trust file, if keys are pinned.
+    /// Refuses a release if keys will be pinned and its key must not be written into the trust file.
     fn can_be_pinned(
         &self,
         release: Verified<Release<PackageMeta>>,
@@ -225,7 +226,7 @@ impl<D: WriteStore> Journey<'_, D> {
         Ok(release)
     }
 
-    /// Copies what the destinations lack, into all of them at once.
+    /// Copies the missing packages into all destinations concurrently.
     pub(super) async fn carry_out(&self, planned: Planned<'_, D>, on_result: &OnResult<'_>) {
         for Settled { target, result } in planned.settled {
             if let Ok(published) = &result {
@@ -237,7 +238,7 @@ impl<D: WriteStore> Journey<'_, D> {
             return;
         };
         let subject = Subject::version(&release.provider, &release.version);
-        // Before any answer is opened, so that none waits for room.
+        // Acquire the permit for temporary files before any response is opened, so that no open response waits for it.
         let is_shared = missing.len() > 1;
         let permit = match is_shared {
             true => Some(Arc::new(
@@ -245,7 +246,7 @@ impl<D: WriteStore> Journey<'_, D> {
             )),
             false => None,
         };
-        // Only now: the answers that tell sizes stay open until the packages are copied.
+        // Request sizes only now, because the responses stay open until the packages are copied.
         let release = match self.source.packages(release).await {
             Ok(release) => release,
             Err(error) => {
@@ -283,7 +284,7 @@ impl<D: WriteStore> Journey<'_, D> {
     }
 }
 
-/// The platforms that any destination lacks; `None` if one of them lacks all that there are.
+/// The platforms that any destination lacks; `None` if a destination lacks all platforms of the source.
 fn union<D>(missing: &[Missing<'_, D>]) -> Option<Vec<Platform>> {
     let mut all = Vec::new();
     for one in missing {

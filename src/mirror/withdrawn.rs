@@ -1,4 +1,4 @@
-//! Versions that are locked and that the source lists no more: where the store has all of one, nothing is missing.
+//! Locked versions that the source does not list any more. If the store has all of such a version, it is present.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::trust;
 use crate::version::Version;
 
 impl<D: WriteStore> Journey<'_, D> {
-    /// The result of a filter that no version matches: present, if it is for a locked version that the destination has.
+    /// The result of a filter without a matching version: present, if the filter is for a locked version that the destination has.
     pub(super) async fn without_match<'t>(
         &self,
         no_match: &NoMatch,
@@ -89,8 +89,8 @@ impl<D: WriteStore> Journey<'_, D> {
 }
 
 impl<D: WriteStore> Target<'_, D> {
-    /// The packages of a locked version, if the store has it for the platforms that are wanted. Where that is all of them, no list says
-    /// any more which they are: then it must have every zip that is locked.
+    /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, the source's list of them is
+    /// gone, so the store must have every locked zip.
     async fn has_all(
         &self,
         version: &Version,
@@ -108,15 +108,15 @@ impl<D: WriteStore> Target<'_, D> {
         let mut lacking: BTreeSet<Digest> = locked.filter_map(PackageHash::zip_digest).collect();
         lacking.retain(|digest| !read.iter().any(|one| one.layer.expected.digest == *digest));
         if !lacking.is_empty() && stored.has_evidence {
-            // Clients lock every line of the checksum document, whatever it is about.
+            // Clients lock the hash of every line of the checksum document, including files that are not packages.
             let others = self.files_beside(version, &read).await?;
             lacking.retain(|digest| !others.contains(digest));
         }
         Ok(lacking.is_empty().then_some(read))
     }
 
-    /// What the checksum document in the evidence lists that is no package. Evidence that does not prove the packages beside it is
-    /// refused: it could excuse the absence of anything.
+    /// The files in the stored checksum document that are not packages. Evidence that does not prove the stored packages is refused,
+    /// because it could list any missing package as such a file.
     async fn files_beside(
         &self,
         version: &Version,
