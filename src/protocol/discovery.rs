@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::error::printable;
 use crate::json::{self, Object};
 
-/// A [service discovery](crate::clients#service-discovery) document: what kinds of services a host has, and where. What
-/// is no text is kept as it is written.
+/// A [service discovery](crate::clients#service-discovery) document: the URL of each service, by its name. `Err` has the JSON of a value
+/// that is not text.
 pub type Services = BTreeMap<String, Result<String, String>>;
 
-/// Reads a service discovery document. The names of services are data, so their letter case matters.
+/// Reads a service discovery document. The names of services are case-sensitive.
 ///
 /// # Errors
-/// A service of providers occurs twice.
+/// The document has a provider service twice.
 pub fn services(object: Object<'_>) -> Result<Services, json::Error> {
     let mut all = Services::new();
     for (name, value) in object.into_rest() {

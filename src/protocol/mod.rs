@@ -1,4 +1,4 @@
-//! The documents of the protocols by which providers are distributed, as JSON: read, and written.
+//! The JSON documents of the provider protocols, read and written.
 //!
 //! | protocol | documents |
 //! | --- | --- |
@@ -6,8 +6,8 @@
 //! | [`registry`] | versions of a provider and metadata of a package ([clients: registry protocol](crate::clients#registry-protocol)) |
 //! | [`network_mirror`] | versions and packages of a copy ([clients: network mirrors](crate::clients#network-mirrors)) |
 //!
-//! Unknown members are skipped, and `null` is the same as an absent member, as it is for clients. A member that clients read occurs
-//! once. There are no requests here: these are made by [`crate::source`].
+//! Like clients, the parsers skip unknown members and treat `null` as an absent member. A duplicate of a member that clients read is an
+//! error. Requests are made by [`crate::source`].
 
 pub mod discovery;
 pub mod network_mirror;

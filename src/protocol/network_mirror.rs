@@ -15,7 +15,7 @@ pub struct VersionIndex {
     pub versions: BTreeMap<String, Version>,
 }
 
-/// A version in an index. It has no members that are read.
+/// A version in an index. Clients read no member of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Version {}
 

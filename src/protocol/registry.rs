@@ -22,7 +22,7 @@ const MOST_KEYS: usize = 256;
 pub struct VersionList {
     /// The versions, in the order of the document.
     pub versions: Vec<ListedVersion>,
-    /// Text that users of the provider are to see.
+    /// Messages for users of the provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -30,12 +30,12 @@ pub struct VersionList {
 /// One version of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedVersion {
-    /// As the registry spells it.
+    /// The version, as the registry spells it.
     pub version: String,
     /// Its platforms; empty if the registry does not list them.
     #[serde(serialize_with = "platforms")]
     pub platforms: Vec<Platform>,
-    /// The first entry that is not a platform. Clients do not read them.
+    /// The first invalid platform, for a warning. Clients do not read platforms in this list.
     #[serde(skip)]
     pub odd: Option<String>,
 }
@@ -90,7 +90,7 @@ impl ListedVersion {
     }
 }
 
-/// Reads a platform of a listed version; `None` if it is none.
+/// Reads a platform of a listed version; `None` if it is invalid.
 fn platform(entry: &RawValue) -> Result<Option<Platform>, json::Error> {
     if !entry.get().starts_with('{') {
         return Ok(None);
@@ -126,7 +126,7 @@ pub struct Download {
     pub shasums_url: String,
     /// The URL of its signature; empty if there is none.
     pub shasums_signature_url: String,
-    /// The armour of each signing key. The other members of a key may be wrong and are not used.
+    /// The signing keys, ASCII-armoured. The other members of a key may be wrong and are not used.
     #[serde(rename = "signing_keys", serialize_with = "signing_keys")]
     pub keys: Vec<String>,
     /// The packages of all platforms; empty if the registry does not list them.
@@ -160,7 +160,7 @@ impl Download {
     }
 }
 
-/// The armour of a key, empty if it has none.
+/// The ASCII-armoured key; empty if the member is absent.
 fn armour(mut key: Object<'_>) -> Result<String, json::Error> {
     for name in ["key_id", "trust_signature", "source", "source_url"] {
         key.peek(name)?;
@@ -168,7 +168,7 @@ fn armour(mut key: Object<'_>) -> Result<String, json::Error> {
     key.text("ascii_armor")
 }
 
-/// What a download answer says about a package of any platform.
+/// The hashes and size of a package of any platform, in the metadata of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedPackage {
     /// Its hashes, such as `zh:…`.
@@ -253,7 +253,7 @@ mod tests {
         let download = read(&document, Download::read);
         assert_eq!(download.keys, ["a key"]);
         assert_eq!(serde_json::to_value(&download).unwrap(), document);
-        // Again, with nothing that is optional.
+        // The same without optional members.
         let short = Download {
             keys: Vec::new(),
             packages: BTreeMap::new(),
