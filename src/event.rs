@@ -1,6 +1,6 @@
-//! Events: what journeys report while they run.
+//! Events that journeys report while they run.
 //!
-//! The library never prints. It tells a [`Reporter`] what is happening; bars, lines or silence are chosen outside.
+//! The library never prints. It reports events to a [`Reporter`], and the program that uses the library decides how to show them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,11 +18,11 @@ use crate::version::Version;
 pub struct Subject {
     /// The provider.
     pub provider: ProviderAddr,
-    /// The version, as soon as one is chosen.
+    /// The version, once it is selected.
     pub version: Option<Version>,
-    /// The platform, if it is one package.
+    /// The platform, if the subject is one package.
     pub platform: Option<Platform>,
-    /// The repository that it is mirrored to, where there are several.
+    /// The destination repository, if there are several.
     pub destination: Option<String>,
 }
 
@@ -45,13 +45,13 @@ impl Subject {
         }
     }
 
-    /// The same, in one of several destinations.
+    /// This subject in one of several destinations.
     pub(crate) fn to(mut self, destination: Option<&str>) -> Self {
         self.destination = destination.map(str::to_owned).or(self.destination);
         self
     }
 
-    /// The same, without its destination if that has this name.
+    /// This subject, without its destination if that has this name.
     pub(crate) fn unless_to(mut self, name: Option<&str>) -> Self {
         self.destination = self.destination.filter(|one| Some(one.as_str()) != name);
         self
@@ -82,87 +82,87 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What became of a package on its way into a store or onto a disk.
+/// The result of transferring a package into a store or onto a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transfer {
-    /// Its bytes were moved.
+    /// Its bytes were transferred.
     Copied,
-    /// Its bytes were already in another repository of the store, and are shared.
+    /// Its bytes are shared with another repository of the store.
     Mounted,
-    /// It was there.
+    /// The destination already had it.
     Present,
-    /// It would be moved, were this not a dry run.
+    /// A dry run: it would be transferred.
     Planned,
 }
 
-/// An HTTP request that came to its end, one way or another.
+/// An HTTP request that has ended.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The method.
     pub method: String,
-    /// Where it went.
+    /// The URL of the request, with secrets removed.
     pub url: Shown,
-    /// Which bytes were asked for, as `Range` says it; `None` if all of them.
+    /// The `Range` header of the request; `None` without one.
     pub range: Option<String>,
-    /// The status of the answer; `None` if there was none.
+    /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,
-    /// How many bytes of a body were sent.
+    /// The bytes sent as request body.
     pub sent: u64,
-    /// How many bytes of a body were received.
+    /// The bytes received as response body.
     pub received: u64,
     /// From the first byte sent to the last one received.
     pub elapsed: Duration,
 }
 
-/// One moment of a journey.
+/// Something that happened in a journey.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Another process holds a lock file; this one waits for it.
+    /// Another process holds a lock file, and this process waits for it.
     Waiting {
         /// The lock file.
         path: PathBuf,
     },
-    /// A version was chosen among those that match.
+    /// A version was selected among those that match.
     Selected {
         /// Provider and version.
         subject: Subject,
-        /// How many versions matched.
+        /// The number of versions that match.
         matching: usize,
     },
-    /// The proof of a release was checked.
+    /// A release was verified.
     Verified {
         /// Provider and version.
         subject: Subject,
-        /// What was found.
+        /// The result of the verification.
         authentication: Authentication,
     },
-    /// The bytes of a package begin to move.
+    /// The transfer of a package began.
     Started {
         /// The package.
         subject: Subject,
         /// Its size in bytes.
         size: u64,
     },
-    /// More bytes of a package have moved.
+    /// More bytes of a package were transferred.
     Advanced {
         /// The package.
         subject: Subject,
-        /// How many bytes since the last such event.
+        /// The number of bytes since the last such event.
         bytes: u64,
     },
-    /// Nothing more will happen to a package.
+    /// A package is complete.
     Finished {
         /// The package.
         subject: Subject,
         /// Its size in bytes.
         size: u64,
-        /// What became of it.
+        /// The result of the transfer.
         transfer: Transfer,
         /// How it was authenticated.
         authentication: Authentication,
     },
-    /// Nothing more will happen to a blob that another tool put beside the packages, and that nothing proves.
+    /// A blob is complete that another tool put beside the packages. No signature covers it.
     Carried {
         /// Provider and version.
         subject: Subject,
@@ -170,64 +170,64 @@ pub enum Event {
         digest: Digest,
         /// Its size in bytes.
         size: u64,
-        /// What became of it.
+        /// The result of the transfer.
         transfer: Transfer,
     },
-    /// A version is there as it should be, so that nothing of it was read.
+    /// The destination already has a version, so that none of its packages was read.
     Settled {
         /// Provider and version.
         subject: Subject,
     },
-    /// A source of credentials was considered.
+    /// A source of credentials was examined.
     Considered {
-        /// The source, and what it has.
+        /// The source and its content, in one line.
         source: String,
     },
-    /// The credentials for a registry were chosen.
+    /// The credentials for a registry were selected.
     Introduced {
         /// The registry.
         host: String,
-        /// Where the credentials were found; `None` if there are none.
+        /// The file or program with the credentials; `None` if there are none.
         origin: Option<String>,
     },
-    /// A registry was asked to share a blob of another of its repositories.
+    /// tfoci asked a registry to mount a blob of another of its repositories.
     Mounting {
         /// The blob.
         digest: Digest,
-        /// The other repository, as it is called in its registry.
+        /// The name of the other repository in its registry.
         from: String,
-        /// Whether it did. Otherwise the bytes were sent.
+        /// Whether the registry mounted it. Otherwise the bytes are uploaded.
         shared: bool,
     },
-    /// A request will be tried again.
+    /// A request will be retried.
     Retrying {
-        /// Where it went.
+        /// The URL of the request, with secrets removed.
         url: Shown,
-        /// What went wrong, in lower case, without a final stop.
+        /// The failure, in lower case, without a full stop.
         reason: String,
-        /// How long until then.
+        /// The time until the retry.
         pause: Duration,
     },
-    /// A download that was cut goes on.
+    /// A download is resumed after a lost connection.
     Resuming {
-        /// Where it comes from.
+        /// The URL of the download, with secrets removed.
         url: Shown,
-        /// How many bytes are there already.
+        /// The number of bytes already received.
         from: u64,
     },
-    /// A request came to its end.
+    /// A request has ended.
     Requested(Exchange),
-    /// Something was accepted that the user should know about.
+    /// The journey accepted something that the user should know about.
     Warning {
-        /// What it is about.
+        /// The provider, version or package concerned.
         subject: Subject,
-        /// What was found, in lower case, without a final stop.
+        /// The warning, in lower case, without a full stop.
         message: String,
     },
 }
 
 impl Event {
-    /// The subject, of an event that has one.
+    /// The subject, if the event has one.
     pub fn subject_mut(&mut self) -> Option<&mut Subject> {
         match self {
             Self::Selected { subject, .. }
@@ -249,7 +249,7 @@ impl Event {
     }
 }
 
-/// Receives events. It is called from many tasks at once, and must not block.
+/// Receives events. Many tasks call it concurrently, and it must not block.
 pub trait Reporter: Send + Sync {
     /// Receives one event.
     fn report(&self, event: Event);

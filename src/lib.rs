@@ -1,4 +1,4 @@
-//! tfoci moves Terraform and OpenTofu providers between the places they live.
+//! tfoci copies Terraform and OpenTofu providers between release folders, provider registries, OCI registries and filesystem mirrors.
 //!
 //! ```text
 //! release folder ──> Release ── trust ──> Verified<Release> ── publish ──> artifact in a STORE
@@ -6,16 +6,16 @@
 //!                            filesystem mirror <── install ── trust <── Release ┘
 //! ```
 //!
-//! A **source** offers a [`release::Release`]: one version of one provider, its packages, and what proves them. Only
-//! [`trust::verify`] turns it into a [`trust::Verified`] one, and [`publish`](mod@publish) takes nothing else. A **store** holds
-//! artifacts, whose bytes [`oci`] defines. On the way out the artifact becomes a release again and is verified by the same
-//! code ([`examine`]), before [`install`](mod@install) lets anything appear on a disk.
+//! A **source** returns a [`release::Release`]: one version of one provider, its packages, checksum document and signatures. Only
+//! [`trust::verify`] turns it into a [`trust::Verified`] release, and [`publish`](mod@publish) accepts nothing else. A **store** holds
+//! artifacts, whose bytes [`oci`] defines. When an artifact is read, [`examine`] turns it back into a release and verifies it with the same
+//! code, before [`install`](mod@install) writes anything to a disk.
 //!
 //! # The order of modules
 //!
-//! The list below is also the rule: a module names only modules that stand above it, and a test holds it to that.
-//! Words know nothing but words; shapes are bytes and structs, without clock, disk or network; homes do the I/O;
-//! journeys read from top to bottom as stories. The library never prints: it tells an [`event::Reporter`] what happens.
+//! A module uses only modules that are above it in this list, and a test checks that. Words are basic types and use only other words.
+//! Shapes are data formats, without clock, disk or network. Homes do I/O. Journeys are the operations that users request. The library never
+//! prints: it reports events to an [`event::Reporter`].
 //!
 //! | | |
 //! | --- | --- |
@@ -24,11 +24,11 @@
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
-//! The terminal, `src/cli`, belongs to the executables. The library cannot name it.
+//! The command line, `src/cli`, belongs to the executables. The library cannot use it.
 //!
-//! The module [`clients`] is documentation: what unmodified clients do, which decides many details of this code.
+//! The module [`clients`] documents how unmodified `tofu` and `terraform` behave. Many details of this code follow from it.
 
-// Apart from each other, so that they keep this order.
+// Blank lines between the modules keep rustfmt from sorting them.
 
 pub mod error;
 
