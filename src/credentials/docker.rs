@@ -1,12 +1,12 @@
 //! The files of docker and podman: `auths`, `credHelpers`, `credsStore`
 //! ([clients: credential files](crate::clients#credential-files)).
 //!
-//! An entry that cannot be used spoils itself and nothing else. The files belong to other programs, which put more into them than
-//! tfoci knows, so that a file is kept as a [`DockerFile`] whose members have their order and their bytes.
+//! An invalid entry does not affect the others. The files belong to other programs and contain members that tfoci does not know. A
+//! [`DockerFile`] therefore keeps the order and the bytes of all members.
 //!
-//! Docker Hub has four names: these files call it `https://index.docker.io/v1/`, references `docker.io`, and its API is elsewhere. To
-//! clients those are different registries, and they send no credentials ([clients: repository
-//! addresses](crate::clients#repository-addresses)); to tfoci they are one.
+//! Docker Hub has four names: `https://index.docker.io/v1/` in these files, `docker.io` in references, and other hosts for its API. Clients
+//! treat them as different registries and send no credentials ([clients: repository addresses](crate::clients#repository-addresses)). tfoci
+//! treats them as one.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -29,7 +29,7 @@ const HUB_KEY: &str = "https://index.docker.io/v1/";
 /// The name of Docker Hub in references.
 const HUB_DOMAIN: &str = "docker.io";
 
-/// One name for each registry.
+/// The canonical name of a registry: all names of Docker Hub become `docker.io`.
 pub(super) fn canonical(domain: &str) -> &str {
     match domain {
         "index.docker.io" | "registry-1.docker.io" => HUB_DOMAIN,
@@ -37,13 +37,13 @@ pub(super) fn canonical(domain: &str) -> &str {
     }
 }
 
-/// A prefix with the one name of its registry.
+/// A prefix with the canonical name of its registry.
 pub(super) fn one_name(prefix: RepositoryPrefix) -> RepositoryPrefix {
     let domain = canonical(prefix.domain()).to_owned();
     prefix.at(&domain)
 }
 
-/// The registry, or part of one, that a key of `auths` or `credHelpers` is for.
+/// The registry, or the prefix of its repositories, that a key of `auths` or `credHelpers` is for.
 pub(super) fn prefix_of_key(key: &str) -> Option<RepositoryPrefix> {
     let key = if key == HUB_KEY { HUB_DOMAIN } else { key };
     let prefix = RepositoryPrefix::parse(key).ok()?;
@@ -62,18 +62,18 @@ pub(super) fn key_of(domain: &str) -> &str {
 /// The entries of a file.
 #[derive(Debug, Default)]
 pub(super) struct DockerConfig {
-    /// By registry, or part of one, in order: `auths`, then `credHelpers`.
+    /// The entries of `auths`, then those of `credHelpers`, in the order of the file.
     pub(super) entries: Vec<DockerEntry>,
     /// `credsStore`: the helper for every other registry.
     pub(super) store: Option<Result<HelperName, EntryError>>,
-    /// Keys that are for no registry, as clients see it too.
+    /// Keys that do not match any registry, in clients either.
     pub(super) passed_over: Vec<String>,
 }
 
 /// An entry of `auths` or `credHelpers`.
 #[derive(Debug)]
 pub(super) struct DockerEntry {
-    /// As it is written.
+    /// The key, as it is written.
     pub(super) key: String,
     pub(super) prefix: RepositoryPrefix,
     pub(super) value: Result<EntryValue, EntryError>,
@@ -177,14 +177,14 @@ pub(super) struct DockerFile(Vec<(String, Secret)>);
 
 impl DockerFile {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        // Docker and podman leave an empty file behind when they are stopped at the wrong moment.
+        // Docker and podman can leave an empty file behind when they are killed.
         if bytes.trim_ascii().is_empty() {
             return Ok(Self::default());
         }
         serde_json::from_slice(bytes)
     }
 
-    /// The members of an inner object; none if there is no such object.
+    /// The members of a nested object; empty if it is absent.
     pub(super) fn object(&self, name: &str) -> Result<Self, serde_json::Error> {
         let object: Option<Option<Self>> = self.get(name).map(serde_json::from_str).transpose()?;
         Ok(object.flatten().unwrap_or_default())
@@ -250,7 +250,7 @@ impl<'de> Deserialize<'de> for DockerFile {
                 while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
                     members.push((key, value.get().into()));
                 }
-                // Of several members of one name the last counts, as for clients.
+                // Like clients, use the last of several members of the same name.
                 let mut seen = HashSet::new();
                 let last: Vec<bool> = members
                     .iter()

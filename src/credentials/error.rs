@@ -11,14 +11,14 @@ use crate::disk;
 use crate::error::{Category, printable, printable_path};
 use crate::shown::Shown;
 
-/// Why credentials cannot be used or stored. Nothing of them is shown, nor anything that a helper wrote.
+/// Credentials that cannot be used or stored. Messages show neither secrets nor the output of a helper.
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum Error {
     /// A file cannot be read or written.
     #[error(transparent)]
     Disk(Arc<disk::Error>),
-    /// A file is not JSON as docker and podman write it. The parser's own error would quote what it found.
+    /// A file is not JSON as docker and podman write it. The parser's own error is not shown, because it may quote a secret.
     #[error("{} is not a file of credentials\n  expected a JSON object, as docker and podman write it\n  at line {line}, column {column}", printable_path(.path))]
     DockerConfig {
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum Error {
         action: HelperAction,
         seconds: u64,
     },
-    /// A helper's answer is not what its protocol says, or has more than `limit` bytes.
+    /// The output of a helper violates its protocol, or has more than `limit` bytes.
     #[error(
         "{helper} answered something that is no credentials\n  expected JSON with {}, at most {limit} bytes", .action.answer()
     )]
@@ -76,10 +76,10 @@ pub enum Error {
         path: PathBuf,
         source: netrc::NetrcError,
     },
-    /// There is no file to store credentials in.
+    /// There is no home directory, and no option or variable names a file to store credentials in.
     #[error("there is no home directory to keep credentials in")]
     NoHome,
-    /// The user gave something else where a registry is expected.
+    /// An argument is not a registry.
     #[error("`{}` is not a registry\n  expected HOST or HOST:PORT", without_user(.text))]
     NotARegistry { text: String },
 }
@@ -101,7 +101,7 @@ pub enum EntryError {
     Base64,
     /// `auth` has no colon between name and password.
     NoColon,
-    /// The name of a helper is no name of a program.
+    /// The name of a helper is not a valid program name.
     HelperName,
 }
 
@@ -119,9 +119,9 @@ impl fmt::Display for EntryError {
 /// What a helper is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HelperAction {
-    /// To answer with a name and password.
+    /// To print a name and password.
     Get,
-    /// To answer with a token: a `terraform-credentials-NAME` program.
+    /// To print a token: a `terraform-credentials-NAME` program.
     GetToken,
     /// To store a name and password.
     Store,
@@ -139,7 +139,7 @@ impl HelperAction {
         }
     }
 
-    /// What has to be in the answer.
+    /// The expected content of the output, for messages.
     fn answer(self) -> &'static str {
         match self {
             Self::GetToken => "token",
@@ -170,7 +170,7 @@ impl Error {
         }
     }
 
-    /// Whether a file simply does not exist.
+    /// Whether the cause is a file that does not exist.
     pub(super) fn is_not_found(&self) -> bool {
         matches!(self, Self::Disk(error) if error.is_not_found())
     }

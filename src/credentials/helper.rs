@@ -1,8 +1,8 @@
 //! Credential helpers, of two protocols.
 //!
-//! - `docker-credential-NAME get|store|erase` knows names and passwords of OCI registries. It reads the registry's server URL, or an
-//!   object to store, and answers `{"Username": "…", "Secret": "…"}`.
-//! - `terraform-credentials-NAME ARGUMENT... get HOST` knows tokens of provider registries. It answers `{"token": "…"}`, or `{}`.
+//! - `docker-credential-NAME get|store|erase` keeps names and passwords of OCI registries. It reads the registry's server URL, or an
+//!   object to store, and prints `{"Username": "…", "Secret": "…"}`.
+//! - `terraform-credentials-NAME ARGUMENT... get HOST` keeps tokens of provider registries. It prints `{"token": "…"}`, or `{}`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ use crate::config::HelperName;
 use crate::config::cli::CredentialsHelper;
 use crate::secret::Secret;
 
-/// What docker's helpers print when they know nothing ([clients: credential helpers](crate::clients#credential-helpers)).
+/// The output of docker's helpers if they have no credentials ([clients: credential helpers](crate::clients#credential-helpers)).
 const NOT_FOUND: &[u8] = b"credentials not found in native keychain";
-/// The name that says that the secret is an identity token.
+/// The user name that marks the secret as an identity token.
 const IDENTITY_TOKEN: &str = "<token>";
 
-/// Docker's helpers, and what they answered.
+/// Docker's helpers, with a cache of their answers.
 #[derive(Debug)]
 pub(super) struct DockerHelpers {
     /// `PATH` for the helpers; `None` inherits it.
@@ -64,7 +64,7 @@ impl DockerHelpers {
         }
     }
 
-    /// What a helper knows about a registry.
+    /// Asks a helper for the credentials of a registry.
     pub(super) async fn get(
         &self,
         helper: &HelperName,
@@ -96,7 +96,7 @@ impl DockerHelpers {
             username,
             secret: password.reveal(),
         };
-        // Escaped, text is at most six times as long. A buffer that grew would leave copies of the password behind.
+        // Escaping makes text at most six times as long. A buffer that grows would leave copies of the password in memory.
         let size = 6 * (input.server.len() + username.len() + input.secret.len()) + 64;
         let mut bytes = Zeroizing::new(Vec::with_capacity(size));
         // Writing text to memory cannot fail.
@@ -105,7 +105,7 @@ impl DockerHelpers {
             .await
     }
 
-    /// Erases a registry from a helper, under every name by which it knows it. `false`: it knew none.
+    /// Erases the credentials of a registry from a helper, under every name of the registry. Returns `false` if the helper had none.
     pub(super) async fn erase(&self, helper: &HelperName, domain: &str) -> Result<bool, Error> {
         let mut erased = false;
         for server in servers(domain) {
@@ -172,8 +172,8 @@ fn must_succeed(run: &HelperRun<'_>, status: ExitStatus, _: &Output) -> Result<(
     run.succeeded(status)
 }
 
-/// The names under which a helper may know a registry: [clients ask with a scheme](crate::clients#credential-helpers), docker and
-/// others store without.
+/// The names under which a helper may store a registry: [clients use a URL with a scheme](crate::clients#credential-helpers), docker and
+/// others a name without one.
 fn servers(domain: &str) -> Vec<String> {
     let mut servers = vec![format!("https://{domain}"), domain.to_owned()];
     if docker::key_of(domain) != domain {
@@ -182,7 +182,7 @@ fn servers(domain: &str) -> Vec<String> {
     servers
 }
 
-/// The token helper that the CLI configuration names, and what it answered.
+/// The token helper of the CLI configuration, with a cache of its answers.
 #[derive(Debug)]
 pub(super) struct TokenHelper {
     /// The program's name, for messages.
@@ -201,7 +201,7 @@ struct TokenAnswer {
 }
 
 impl TokenHelper {
-    /// The helper in the first of these directories that has it.
+    /// Finds the program in the first of these directories that contains it.
     pub(super) fn new(
         block: CredentialsHelper,
         directories: &[PathBuf],
@@ -225,7 +225,7 @@ impl TokenHelper {
         &self.name
     }
 
-    /// The token of a host, if it knows one.
+    /// Asks the helper for the token of a host.
     pub(super) async fn get(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
         self.answers.get(host.clone(), self.ask(host)).await
     }

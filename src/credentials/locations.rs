@@ -1,4 +1,4 @@
-//! Where credentials may be: options, the environment, and the paths that follow from them.
+//! The locations of credentials, from options and the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Locations {
     pub authfile: Option<PathBuf>,
     /// `--cli-config`.
     pub cli_config: Option<PathBuf>,
-    /// The environment. The library does not read it by itself.
+    /// The environment variables. The library does not read the environment itself.
     pub environment: Environment,
 }
 
@@ -59,10 +59,10 @@ pub(super) struct AuthFile {
     pub(super) clients: bool,
 }
 
-/// The CLI configuration, and the files that were looked for before it.
+/// The CLI configuration, and the paths that were tried before it.
 #[derive(Debug)]
 pub(super) struct CliConfigFile {
-    /// Files that do not exist; a broken one ends the search.
+    /// Paths that do not exist. The search ends at the first file that exists, even if it is invalid.
     pub(super) before: Vec<(PathBuf, SourceState)>,
     pub(super) found: Option<(PathBuf, CliConfig)>,
 }
@@ -71,7 +71,7 @@ impl Locations {
     /// Reads the first CLI configuration that exists.
     ///
     /// # Errors
-    /// The one that `--cli-config` names does not exist, or cannot be used.
+    /// The file of `--cli-config` does not exist or cannot be used.
     pub(super) fn read_cli_config(&self) -> Result<CliConfigFile, Error> {
         let mut before = Vec::new();
         for path in self.cli_configs() {
@@ -114,7 +114,7 @@ impl Locations {
         places.into_iter().flatten().collect()
     }
 
-    /// The directories of clients for data that is no configuration. OpenTofu uses the second if the first does not exist.
+    /// The data directories of clients. OpenTofu uses the second if the first does not exist.
     fn client_directories(&self) -> Vec<PathBuf> {
         let environment = &self.environment;
         if cfg!(windows) {
@@ -158,8 +158,8 @@ impl Locations {
         named.or_else(|| below(environment.home.as_ref(), name))
     }
 
-    /// The files of docker and podman: first those that only docker, podman and tfoci find by a variable, then those that clients
-    /// read, in [their order](crate::clients#credential-files).
+    /// The files of docker and podman: first the files named by variables that clients ignore, then the files that clients read, in [their
+    /// order](crate::clients#credential-files).
     pub(super) fn auth_files(&self) -> Vec<AuthFile> {
         let environment = &self.environment;
         let ours = [

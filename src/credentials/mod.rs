@@ -1,7 +1,7 @@
-//! Credentials: where they are found, which of them a request is sent with, and where `login` stores them.
+//! Credentials: finds them, selects one for a request, and stores those of `login`.
 //!
-//! A [`Credential`] is a name and password, or a token, with the place where it was found. Three kinds of servers want one, and
-//! each kind has sources of its own, which are asked in this order:
+//! A [`Credential`] is a name and password, or a token, with the place where it was found. Three kinds of servers require credentials, and
+//! tfoci looks for those of each kind in these sources, in this order:
 //!
 //! | server | question | sources |
 //! | --- | --- | --- |
@@ -9,12 +9,12 @@
 //! | provider registry, network mirror | [`Credentials::for_origin`] | `TF_TOKEN_…`, `credentials.tfrc.json`, `credentials` blocks, the `credentials_helper` |
 //! | host of packages | [`Credentials::for_package`] | `.netrc` |
 //!
-//! tfoci authenticates to all of them as `tofu` and `terraform` do, with one difference: a source that cannot be read hides no other.
-//! It is [reported](SourceReport) as broken and passed over, where clients would ignore all files of docker and podman because of one
-//! bad file. A file that the user named must be good.
+//! tfoci authenticates to all of them as `tofu` and `terraform` do, with one difference: tfoci skips a source that cannot be read and
+//! [reports](SourceReport) it as broken, whereas clients ignore all files of docker and podman if one of them is invalid. A file that the
+//! user named must be valid.
 //!
-//! The CLI configuration, which has blocks for registries and for origins, is read once. Nothing is read before the first question.
-//! Passwords and tokens are [`Secret`]s; no message shows one, nor anything that a credential helper wrote.
+//! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. Passwords
+//! and tokens are [`Secret`]s. No message shows one, or the output of a credential helper.
 
 mod docker;
 mod error;
@@ -60,7 +60,7 @@ const HELPER_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Credential {
     /// The name and password, or the token.
     pub kind: CredentialKind,
-    /// Where it was found, for messages.
+    /// The file, variable or program where it was found, for messages.
     pub origin: String,
 }
 
@@ -158,7 +158,7 @@ impl Default for Sources {
 }
 
 impl Credentials {
-    /// No credentials for anybody.
+    /// Credentials without any source.
     pub fn none() -> Self {
         Self::default()
     }
@@ -176,11 +176,11 @@ impl Credentials {
         }))
     }
 
-    /// The credential for a repository of an OCI registry; `None` without one. The most specific entry counts, and of equals the
-    /// first; an entry that has no answer, or fails, leaves the answer to the next.
+    /// Finds the credential for a repository of an OCI registry; `None` if there is none. The most specific entry is used, and the first of
+    /// equally specific ones. If an entry has no credential or fails, the next one is tried.
     ///
     /// # Errors
-    /// No entry has an answer and one of them failed, or a file that the user named cannot be used.
+    /// No entry has a credential and one of them failed, or a file that the user named cannot be used.
     pub async fn for_repository(
         &self,
         host: &str,
@@ -189,7 +189,7 @@ impl Credentials {
         self.registries()?.find(host, repository).await
     }
 
-    /// The token for a provider registry or a network mirror; `None` without one. A source that fails leaves the answer to the next.
+    /// Finds the token for a provider registry or a network mirror; `None` if there is none. If a source fails, the next one is tried.
     ///
     /// # Errors
     /// No source has a token and one of them failed, or a file that the user named cannot be used.
@@ -214,7 +214,7 @@ impl Credentials {
         Ok(self.origins()?.services(host))
     }
 
-    /// The sources for OCI registries in their order, and what came of each; empty as long as no registry needed a credential.
+    /// The sources for OCI registries in their order, with their state. It is empty until a registry needs a credential.
     pub fn registry_sources(&self) -> Vec<SourceReport> {
         match self.0.registries.get() {
             Some(Ok(registries)) => registries.sources(),
@@ -230,7 +230,7 @@ impl Credentials {
         Ok(self.origins()?.sources())
     }
 
-    /// Whether this is the first time that this host gets a credential of this origin, or none.
+    /// Whether a credential from this place, or none, is used for this host for the first time.
     pub(crate) fn is_first_use(&self, host: &str, origin: Option<&str>) -> bool {
         let reported = self.0.reported.lock();
         let mut reported = reported.unwrap_or_else(PoisonError::into_inner);

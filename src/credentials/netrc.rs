@@ -3,8 +3,8 @@
 //! The file has words between white space: `machine HOST login NAME password PASSWORD`. A word may be quoted. `macdef` begins a macro, which ends
 //! with a blank line; `#` at the start of a line begins a comment.
 //!
-//! `default`, the entry for every other host, is read and never used: a provider registry says where packages are, and must not get
-//! a password by naming a host of its choice.
+//! `default`, the entry for every other host, is parsed and never used. A provider registry chooses the hosts of packages, and must not
+//! make tfoci send a password to a host of its choice.
 
 use std::borrow::Cow;
 
@@ -28,13 +28,13 @@ pub struct NetrcEntry {
     pub password: Secret,
 }
 
-/// The text is no `.netrc`. Nothing of it is shown.
+/// Text that is not a `.netrc`. The message does not quote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}")]
 pub struct NetrcError {
     /// The line, from 1.
     pub line: usize,
-    /// What should be there.
+    /// What the parser expected.
     pub expected: &'static str,
 }
 
@@ -173,7 +173,7 @@ impl Words<'_> {
             expected: "a quote at the end of the word",
         };
         self.take();
-        // A word that grew would leave copies of a password behind.
+        // A string that grows would leave copies of a password in memory.
         let mut word = Zeroizing::new(String::with_capacity(quoted_length(self.text)));
         loop {
             match self.take().ok_or_else(open)? {

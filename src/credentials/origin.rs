@@ -1,5 +1,5 @@
-//! Credentials for the hosts that providers come from: tokens for provider registries and network mirrors, names and passwords for
-//! packages, and the services of `host` blocks.
+//! Credentials for sources: tokens for provider registries and network mirrors, names and passwords for hosts of packages, and the services
+//! of `host` blocks.
 //!
 //! Sources of tokens have the [clients' order](crate::clients#registry-tokens): the environment; `credentials.tfrc.json`, which `login` of the clients writes;
 //! `credentials` blocks of the CLI configuration; the token helper.
@@ -25,7 +25,7 @@ use crate::secret::Secret;
 /// Every token, login and service, by host.
 #[derive(Debug, Default)]
 pub(super) struct OriginCredentials {
-    /// In the order in which they count.
+    /// Tokens in order of precedence.
     tokens: Vec<OriginToken>,
     helper: Option<TokenHelper>,
     services: HashMap<Hostname, BTreeMap<String, String>>,
@@ -154,7 +154,7 @@ impl OriginCredentials {
         self.add_source(path.to_owned(), state);
     }
 
-    /// Adds the tokens of `credentials` blocks. Of several blocks for one host the last counts, as for clients.
+    /// Adds the tokens of `credentials` blocks. Like clients, it uses the last of several blocks for one host.
     fn add_tokens(&mut self, path: &Path, blocks: Vec<HostToken>) -> SourceState {
         let entries = blocks.len();
         let mut passed_over = Vec::new();

@@ -1,7 +1,7 @@
-//! Programs that keep secrets: how a credential helper is run.
+//! Runs credential helpers.
 //!
-//! A helper is trusted with secrets and with nothing else: its time and its output are bounded, and what it writes is never shown.
-//! It is asked once for each registry or host, whatever it answers.
+//! The time and the output of a helper are limited, and messages never show its output. Each helper runs once per registry or host, and its
+//! answer is cached even if it is an error.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -83,16 +83,16 @@ impl HelperRun<'_> {
     }
 }
 
-/// Writes the input and reads the output. No status: the output is too long, and the program was not waited for.
+/// Writes the input and reads the output. The status is `None` if the output is too long; the program may then still run.
 async fn talk(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitStatus>, Output)> {
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(input).await {
-            // It may know its answer without having read the question.
+            // A helper may exit without reading its input.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
             _ => {}
         }
     }
-    // With room for the longest answer it never grows, and leaves no copy of a secret behind.
+    // The capacity fits the longest output. A buffer that grows would leave copies of a secret in memory.
     let mut output = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
     if let Some(stdout) = child.stdout.take() {
         stdout.take(LONGEST + 1).read_to_end(&mut output).await?;
@@ -114,13 +114,13 @@ impl<K, V> Default for Answers<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Answers<K, V> {
-    /// The answer to a question, which is asked the first time only.
+    /// Returns the cached answer, or asks the helper.
     pub(super) async fn get(
         &self,
         question: K,
         ask: impl Future<Output = Result<Option<V>, Error>>,
     ) -> Result<Option<V>, Error> {
-        // Held while asking: two tasks with one question wait for one run, and the user for one prompt to unlock a key ring.
+        // Locked while the helper runs, so that two tasks do not run it for the same host and prompt the user twice.
         let mut answers = self.0.lock().await;
         if let Some(known) = answers.get(&question) {
             return known.clone();

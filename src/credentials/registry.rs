@@ -1,4 +1,4 @@
-//! Credentials for OCI registries: every source in its order, and the choice for a repository.
+//! Credentials for OCI registries: reads all sources, and selects the credential for a repository.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub(super) struct RegistryCredentials {
     outcomes: Mutex<Outcomes>,
 }
 
-/// What came of sources when credentials were needed, by their place in the list.
+/// What happened to sources when credentials were needed, by their index in the list.
 #[derive(Debug, Default)]
 struct Outcomes {
     used: BTreeSet<usize>,
@@ -74,7 +74,8 @@ impl From<OciCredentialKind> for EntryValue {
 }
 
 impl Entry {
-    /// How specifically it matches a repository, if it does: the more segments of the path, the more; a domain more than none
+    /// How specifically the entry matches a repository; `None` if it does not match. A longer path is more specific, and a domain more
+    /// specific than none
     /// ([clients: credential selection](crate::clients#credential-selection)).
     fn specificity(&self, domain: &str, repository: &str) -> Option<usize> {
         match &self.prefix {
@@ -164,7 +165,7 @@ impl RegistryCredentials {
         failure.map_or(Ok(None), Err)
     }
 
-    /// Every source, and what came of it so far.
+    /// Every source, with its current state.
     pub(super) fn sources(&self) -> Vec<SourceReport> {
         let mut sources = self.sources.clone();
         self.note(|outcomes| {
@@ -181,7 +182,7 @@ impl RegistryCredentials {
         change(&mut self.outcomes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The credential of an entry, for which a helper may have to be asked. An empty name is no credential.
+    /// The credential of an entry. It may run a helper. An empty name counts as no credential.
     async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
         let path = self.sources.get(entry.source).map(|source| &source.path);
         let path = path.cloned().unwrap_or_default();
@@ -228,14 +229,14 @@ impl RegistryCredentials {
         self.entries.extend(blocks.chain(helper));
     }
 
-    /// Reads a file that the user named, which must be good.
+    /// Reads a file that the user named. If it is invalid, this is an error.
     fn read_named(&mut self, path: &Path, clients: bool) -> Result<(), Error> {
         let file = read_docker_config(path)?;
         self.add_docker_config(path.to_owned(), file, clients);
         Ok(())
     }
 
-    /// Reads a file where docker or podman put it by default.
+    /// Reads a file at a default path of docker or podman. If it is invalid, it is reported and skipped.
     fn read_ambient(&mut self, path: PathBuf, clients: bool) {
         let state = match read_docker_config(&path) {
             Ok(file) => return self.add_docker_config(path, file, clients),

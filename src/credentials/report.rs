@@ -7,15 +7,14 @@ use super::Error;
 use crate::error::printable_path;
 use crate::shown::Shown;
 
-/// What came of one file of credentials. It holds no secrets.
+/// The state of one file of credentials. It contains no secrets.
 #[derive(Clone, Debug)]
 pub struct SourceReport {
     /// The file.
     pub path: PathBuf,
     /// What it holds.
     pub state: SourceState,
-    /// Whether [clients read it](crate::clients#credential-files) too: credentials that only tfoci finds are missing when clients
-    /// install.
+    /// Whether [clients read it](crate::clients#credential-files) too. Clients cannot use credentials that only tfoci finds.
     pub clients: bool,
     /// Whether one of its credentials was chosen.
     pub used: bool,
@@ -39,7 +38,7 @@ pub enum SourceState {
     },
     /// It cannot be used.
     Broken(Error),
-    /// It was not read, because the CLI configuration switches files of docker and podman off.
+    /// It was not read, because the CLI configuration disables files of docker and podman.
     SwitchedOff,
 }
 

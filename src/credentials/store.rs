@@ -1,7 +1,7 @@
-//! Storing credentials where docker and podman store theirs: in a file, or with the helper that the file names.
+//! Stores credentials where docker and podman store theirs: in a file, or with the helper that the file names.
 //!
-//! The file belongs to other programs too. Every member that is not about the registry keeps its place and its bytes, the file is
-//! replaced whole, and only its owner can read it.
+//! Other programs use the same file. tfoci therefore keeps the order and bytes of every member that is not about the registry, replaces the
+//! file atomically, and makes it readable for its owner only.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ impl CredentialStore {
             self.helpers
                 .store(&helper, &self.domain, username, password)
                 .await?;
-            // A password that stayed in the file would count more than the helper's.
+            // A password in the file would take precedence over the helper's, so remove it.
             if self.remove(&mut file)? {
                 self.write(&file)?;
             }
@@ -95,23 +95,23 @@ impl CredentialStore {
         Ok(erased)
     }
 
-    /// Locks the file's directory against other runs of tfoci: of two that read and then write, one would undo the other.
+    /// Locks the file's directory, so that two concurrent runs of tfoci do not overwrite each other's changes.
     async fn lock(&self) -> Result<Option<disk::Lock>, Error> {
         let target = followed(&self.file);
         let directory = disk::directory_of(&target);
         disk::create_private_dir(directory)?;
-        // Some network file systems lock no directories. That must not prevent a login.
+        // Ignore errors: some network file systems do not support locks on directories.
         Ok(disk::Lock::of_directory(directory, &()).await.ok())
     }
 
-    /// Puts an entry into `auths`, in the place of all that are for the registry.
+    /// Adds an entry to `auths`, and removes all others for the registry.
     fn insert(&self, file: &mut DockerFile, auth: &Secret) -> Result<(), serde_json::Error> {
         let auth = auth.reveal();
         let key = docker::key_of(&self.domain);
         let mut auths = file.object("auths")?;
         auths.retain(|other| other == key || !is_for(other, &self.domain));
         let mut entry = DockerFile::default();
-        // Base64 needs no escapes, and a buffer that grew would leave copies behind.
+        // Base64 needs no escapes. A buffer that grows would leave copies of the password in memory.
         let mut quoted = String::with_capacity(auth.len() + 2);
         quoted.extend(["\"", auth, "\""]);
         entry.set("auth", quoted.into());
@@ -120,7 +120,7 @@ impl CredentialStore {
         Ok(())
     }
 
-    /// Removes the registry from `auths`. `false`: it was not there.
+    /// Removes the registry from `auths`. Returns `false` if it had no entry.
     fn remove(&self, file: &mut DockerFile) -> Result<bool, Error> {
         let malformed = |error| self.malformed(&error);
         let mut auths = file.object("auths").map_err(malformed)?;
@@ -167,7 +167,7 @@ impl CredentialStore {
     }
 }
 
-/// A registry as the user writes it, under its one name.
+/// Parses a registry as the user writes it, and returns its canonical name.
 fn domain(registry: &str) -> Result<String, Error> {
     let prefix = RepositoryPrefix::parse(registry).ok();
     let prefix = prefix.filter(|prefix| prefix.depth() == 0);
@@ -183,7 +183,7 @@ fn is_for(key: &str, domain: &str) -> bool {
         .is_some_and(|prefix| prefix.depth() == 0 && prefix.domain() == domain)
 }
 
-/// The target of a symbolic link, even if nothing is there yet: the link itself stays.
+/// The target of a symbolic link, even if it does not exist, so that the target is written and the link is kept.
 fn followed(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;

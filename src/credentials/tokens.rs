@@ -1,8 +1,8 @@
 //! Tokens in the environment: `TF_TOKEN_registry_example_com`
 //! ([clients: registry tokens](crate::clients#registry-tokens)).
 //!
-//! No variable of a shell can have dots and dashes in its name, so they are written `_` and `__`. A host may be written in
-//! Unicode or punycode, and its port behind a colon, which programs can set but shells cannot.
+//! Variable names of a shell cannot contain dots and dashes, so they are written `_` and `__`. A host may be written in Unicode or
+//! punycode. A port follows a colon, which programs can set but shells cannot.
 
 use crate::address::Hostname;
 
