@@ -1,7 +1,7 @@
-//! Certificates: what all the places that offer keys know of each, and what of it is worth computing with.
+//! Certificates, merged from all key rings that contain them and reduced to the packets that matter for verification.
 //!
-//! Only what decides about a signature is given to the library, which verifies what it is given: the primary key, user ids, keys that
-//! may sign, and what the owner has signed about them. What others have certified is of no interest here.
+//! The OpenPGP library verifies every packet that it is given. tfoci therefore passes it only the packets that decide about a signature:
+//! the primary key, user ids, keys that may sign, and the owner's own signatures over them. Certifications by others are dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,18 +24,18 @@ use crate::trust::{Error, limits};
 use super::measure;
 use super::ring::{self, Component, ComponentType, Copy, Found};
 
-/// The most names of its key that are read of a signature. Honest ones have two: a fingerprint and a key id.
+/// The most issuers that are read of one signature. Usual signatures have two: a fingerprint and a key id.
 pub(super) const MOST_NAMES: usize = 16;
 
-/// A certificate that was offered, with all that any of the rings knows of it: another copy may bring its renewal, or its revocation.
+/// A certificate, merged from the copies in all rings: another copy may contain its renewal or its revocation.
 pub(super) struct Offered {
     pub fingerprint: Fingerprint,
-    /// The best reason to believe it.
+    /// The strongest trust anchor of any copy.
     pub anchor: Anchor,
     copies: Vec<Copy>,
 }
 
-/// A certificate that can be asked.
+/// A parsed certificate.
 pub(super) struct Certificate {
     pub cert: Cert,
     pub fingerprint: Fingerprint,
@@ -43,7 +43,7 @@ pub(super) struct Certificate {
 }
 
 impl Certificate {
-    /// Armoured as clients read it, without comments, which would differ between versions of the library.
+    /// The certificate, ASCII-armoured without comments, which would differ between versions of the library.
     pub fn armoured(&self) -> Option<Vec<u8>> {
         let mut writer = Writer::new(Vec::new(), Armour::PublicKey).ok()?;
         self.cert.export(&mut writer).ok()?;
@@ -52,14 +52,14 @@ impl Certificate {
 }
 
 impl Offered {
-    /// Whether one of these names means one of its keys.
+    /// Whether one of these key handles matches one of its keys.
     pub fn is_named(&self, names: &[KeyHandle]) -> bool {
         let handles = self.copies.iter().flat_map(|copy| &copy.handles);
         let mut pairs = handles.flat_map(|handle| names.iter().map(move |name| (handle, name)));
         pairs.any(|(handle, name)| handle.aliases(name))
     }
 
-    /// Pays for all that can be computed with it, and hands it over; `None` if it is no certificate.
+    /// Charges the budget for the work, and parses the certificate; `None` if it is not a certificate.
     pub fn open(&self, budget: &Budget) -> Result<Option<Certificate>, Spent> {
         let (mut primary, mut others) = (Vec::new(), Vec::new());
         let mut price = Price::default();
@@ -72,7 +72,7 @@ impl Offered {
             let components = copy.components.iter();
             found.extend(components.map(|component| (component, signatures(component, owner))));
         }
-        // What one copy says of a subkey may be taken back by another.
+        // Another copy may revoke what this one says of a subkey.
         let signing: BTreeSet<openpgp::Fingerprint> = found
             .iter()
             .filter(|(_, signatures)| signatures.iter().any(may_let_sign))
@@ -92,7 +92,7 @@ impl Offered {
         };
         budget.spend(price.of_all(measure::cost(&copy.primary).unwrap_or(u64::MAX)))?;
         let is_key = |packet: &Packet| !matches!(packet, Packet::Signature(_));
-        // One primary key, with what every copy knows of it.
+        // One primary key, with the signatures of every copy.
         let (mut first, signatures): (Vec<_>, Vec<_>) = primary.into_iter().partition(is_key);
         first.truncate(1);
         let packets = first.into_iter().chain(signatures).chain(others);
@@ -105,7 +105,7 @@ impl Offered {
         }))
     }
 
-    /// Takes in what another copy adds, as long as all of them together are no larger than an honest certificate.
+    /// Adds the packets of another copy, unless the certificate would exceed the limits.
     fn merge(&mut self, mut copy: Copy, anchor: Anchor) -> bool {
         self.anchor = stronger(self.anchor, anchor);
         copy.forget(&self.copies);
@@ -124,7 +124,7 @@ impl Offered {
         fits
     }
 
-    /// Takes in a revocation that stands apart from the certificate, if it names this one. Whether the owner made it is found out later.
+    /// Adds a separate revocation if it names this certificate. Whether the owner made it is verified later.
     fn revoke(&mut self, packet: &[u8], names: &[KeyHandle]) -> bool {
         let owner = self.copies.first().and_then(|copy| copy.handles.first());
         if !owner.is_some_and(|owner| names.iter().any(|name| name.aliases(owner))) {
@@ -140,7 +140,7 @@ impl Offered {
     }
 }
 
-/// What is to be paid for a certificate.
+/// The work of parsing and verifying a certificate.
 #[derive(Default)]
 struct Price {
     /// Signatures of the primary key.
@@ -161,7 +161,7 @@ impl Price {
         self.subkey = self.subkey.max(other.subkey);
     }
 
-    /// Each signature is hashed with each component if it does not fit the one before it.
+    /// The total cost. The library may hash each signature with each component to find the one that it belongs to.
     fn of_all(&self, primary: u64) -> u64 {
         let hashing = self.bytes.saturating_mul(measure::A_BYTE);
         let each = primary
@@ -184,7 +184,7 @@ fn signatures(component: &Component, owner: &KeyHandle) -> Vec<Signature> {
         .collect()
 }
 
-/// Adds the packets of a component and its signatures, unless it is a subkey that never signs.
+/// Adds the packets of a component and its signatures, unless it is a subkey that cannot sign.
 fn keep(
     component: &Component,
     mut signatures: Vec<Signature>,
@@ -200,7 +200,7 @@ fn keep(
     };
     if component.kind == ComponentType::Subkey {
         if !is_signing {
-            // A revocation may stand behind the wrong subkey.
+            // Keep revocations, because they may follow the wrong subkey.
             signatures.retain(is_revocation);
         }
         if signatures.is_empty() {
@@ -231,7 +231,7 @@ fn bytes(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// Whether a signature may be by the owner of the certificate.
+/// Whether the owner of the certificate may have made a signature.
 fn is_by(signature: &Signature, owner: &KeyHandle) -> bool {
     let issuers = signature.get_issuers();
     issuers.is_empty() || issuers.iter().any(|issuer| issuer.aliases(owner))
@@ -261,7 +261,7 @@ fn is_revocation(signature: &Signature) -> bool {
     signature.typ() == SignatureType::SubkeyRevocation
 }
 
-/// Whether a signature may say of a subkey that it signs. Without flags, others of the certificate decide.
+/// Whether a signature may allow a subkey to sign. Without key flags, other signatures of the certificate decide.
 fn may_let_sign(signature: &Signature) -> bool {
     signature.typ() == SignatureType::SubkeyBinding
         && signature
@@ -269,21 +269,21 @@ fn may_let_sign(signature: &Signature) -> bool {
             .is_none_or(|flags| flags.for_signing())
 }
 
-/// Every certificate that there is, and what became of the rest.
+/// All certificates of all rings.
 #[derive(Default)]
 pub(super) struct Certificates {
     all: BTreeMap<Fingerprint, Offered>,
-    /// Those that stand apart from their keys, until all keys are read.
+    /// Revocations without a key, kept until all keys are read.
     revocations: Vec<Vec<u8>>,
     read: usize,
     skipped: bool,
 }
 
 impl Certificates {
-    /// Reads the keys that the user brought and those that came along.
+    /// Reads the keys of the trust rule and those of the release.
     ///
     /// # Errors
-    /// Too many bytes or keys, and a ring of the user's own without any.
+    /// Too many bytes or keys, or a ring of the user without any key.
     pub fn read(rule: &Rule, rings: &[KeyRing]) -> Result<Self, Error> {
         let mut certificates = Self::default();
         for ring in &rule.keys {
@@ -312,7 +312,7 @@ impl Certificates {
         self.all.values()
     }
 
-    /// Whether some key could not be read.
+    /// Whether any key was skipped because it could not be read.
     pub fn skipped(&self) -> bool {
         self.skipped
     }
@@ -338,7 +338,7 @@ impl Certificates {
         Ok(())
     }
 
-    /// Hands each revocation to the certificate that it names.
+    /// Adds each revocation to the certificate that it names.
     fn revoke(&mut self) {
         for packet in std::mem::take(&mut self.revocations) {
             let mut names = match Packet::from_bytes(&packet) {

@@ -1,4 +1,4 @@
-//! Keys that were made to keep readers busy cost little, or are refused before they cost much.
+//! Keys crafted to make verification slow are verified at little cost, or refused before they cost much.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ impl Dice {
 const RSA: u8 = 1;
 const ELGAMAL: u8 = 16;
 
-/// Room for machines that are slow and busy: the ring would take minutes to days where numbers are not measured.
+/// A generous limit for slow machines. Without measuring numbers, the ring would take minutes to days.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// What is done with a ring and a signature that names a key in it: the answer, and the work.

@@ -1,4 +1,4 @@
-//! Whether a certificate lets one of its keys sign, and what has to be overlooked for that.
+//! Whether a certificate allows one of its keys to sign, and which weaknesses have to be tolerated for that.
 
 use std::time::SystemTime;
 
@@ -15,10 +15,10 @@ use openpgp::types::HashAlgorithm;
 
 use crate::authentication::Note;
 
-/// A key as it stands in its certificate.
+/// A key within its certificate.
 pub(super) type Candidate<'a> = ErasedKeyAmalgamation<'a, PublicParts>;
 
-/// What may be overlooked in a certificate, the least first, so that the notes say no more than is true.
+/// The sets of weaknesses that may be tolerated, smallest first, so that the notes list no more than necessary.
 const TOLERANCES: [&[Note]; 4] = [
     &[],
     &[Note::WeakSelfSignature],
@@ -26,7 +26,7 @@ const TOLERANCES: [&[Note]; 4] = [
     &[Note::WeakSelfSignature, Note::WeakKey],
 ];
 
-/// The library computes with no longer ones.
+/// The longest RSA key that the library supports, in bits.
 const LARGEST_RSA: usize = 4_096;
 
 /// Small or old keys that are still in use.
@@ -38,9 +38,9 @@ const WEAK_KEYS: [AsymmetricAlgorithm; 5] = [
     AsymmetricAlgorithm::DSA4096,
 ];
 
-/// Sequoia's own policy as of `now`, less what is to be overlooked.
+/// Sequoia's standard policy as of `now`, without the rules in `overlook`.
 ///
-/// Its dates of retirement that have passed are fixed here: a clock that went back to 1970 must not bring broken algorithms back.
+/// Cut-off dates that have passed are fixed here, so that a wrong system clock does not re-enable broken algorithms.
 fn policy(now: SystemTime, overlook: &[Note]) -> StandardPolicy<'static> {
     let mut policy = StandardPolicy::at(now);
     for broken in [
@@ -67,7 +67,7 @@ fn policy(now: SystemTime, overlook: &[Note]) -> StandardPolicy<'static> {
     policy
 }
 
-/// Whether the hash over a document is a sound one: what is to be noted, or `None` where nothing can be overlooked.
+/// Checks the hash algorithm of a document's signature. Returns the notes for it, or `None` if it cannot be accepted.
 pub(super) fn soundness(signature: &Signature, now: SystemTime) -> Option<&'static [Note]> {
     let property = HashAlgoSecurity::CollisionResistance;
     [&[][..], &[Note::WeakDocument]]
@@ -75,18 +75,18 @@ pub(super) fn soundness(signature: &Signature, now: SystemTime) -> Option<&'stat
         .find(|overlook| policy(now, overlook).signature(signature, property).is_ok())
 }
 
-/// What a certificate says about one of its keys.
+/// The status of a key in its certificate.
 pub(super) struct Standing {
-    /// What had to be overlooked.
+    /// The weaknesses that were tolerated.
     pub notes: &'static [Note],
     /// When the key, or the certificate with it, expires.
     pub expires: Option<SystemTime>,
 }
 
-/// What the certificate says, if it lets this key sign.
+/// The status of this key, if its certificate allows it to sign.
 ///
-/// It is asked at a time `at` which is not before the signature: the owner's last word on the key counts, as with clients, and a
-/// certificate that was renewed need not carry its older self-signatures.
+/// The time `at` is not before the signature. Like clients, tfoci uses the owner's latest self-signature, because a renewed certificate may
+/// lack the older ones.
 pub(super) fn standing(key: &Candidate<'_>, at: SystemTime, now: SystemTime) -> Option<Standing> {
     TOLERANCES.into_iter().find_map(|notes| {
         let policy = policy(now, notes);
@@ -106,14 +106,14 @@ fn expiry(key: &ValidErasedKeyAmalgamation<'_, PublicParts>) -> Option<SystemTim
         .min()
 }
 
-/// Whether the owner ever revoked the certificate or this key, for whatever reason and by whichever hash. A signature's own time
-/// does not count: with a stolen key any time can be written into it.
+/// Whether the owner ever revoked the certificate or this key, for any reason and with any hash algorithm. The signature's own time is
+/// ignored, because a thief of the key can write any time into it.
 pub(super) fn revoked(key: &Candidate<'_>) -> bool {
     key.cert().primary_key().self_revocations().next().is_some()
         || key.self_revocations().next().is_some()
 }
 
-/// The algorithm or curve of this key, or of its certificate's primary key, that cannot be computed with.
+/// The unsupported algorithm or curve of this key or of its certificate's primary key.
 pub(super) fn unsupported(key: &Candidate<'_>) -> Option<String> {
     let primary = key.cert().primary_key().key().role_as_unspecified();
     [key.key(), primary]

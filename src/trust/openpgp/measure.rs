@@ -1,8 +1,8 @@
-//! How large the numbers of a key are, and what arithmetic with them costs.
+//! Measures the numbers of a key, and estimates the cost of arithmetic with them.
 //!
-//! The maker of a key chooses its numbers, and with a prime of 65,535 bits one signature costs minutes. So numbers are
-//! measured before anything is computed. The result is an estimate in units of [`Budget`](crate::trust::Budget); it need not be exact,
-//! but it must not be too low for any key.
+//! The creator of a key chooses its numbers, and with a prime of 65,535 bits, checking one signature takes minutes. tfoci therefore
+//! measures numbers before it computes anything. The result is an estimate in units of [`Budget`](crate::trust::Budget). It need not be
+//! exact, but it must not be too low for any key.
 
 use sequoia_openpgp as openpgp;
 
@@ -11,15 +11,15 @@ use openpgp::packet::Key;
 use openpgp::packet::key::{KeyParts, KeyRole};
 
 const LARGEST_RSA: usize = 16_384;
-/// The usual exponent has 17 bits.
+/// The longest RSA exponent, in bits. The usual exponent has 17 bits.
 const LARGEST_EXPONENT: usize = 64;
 const LARGEST_DSA: usize = 4_096;
 const LARGEST_DSA_ORDER: usize = 512;
 
-/// The hash over a byte, by the slowest algorithm.
+/// The cost of hashing one byte with the slowest algorithm.
 pub(super) const A_BYTE: u64 = 8;
 
-/// What checking one signature by a key costs; `None` for a key that cannot sign, or whose numbers are too large.
+/// The cost of checking one signature by a key; `None` for a key that cannot sign, or whose numbers are too large.
 pub(super) fn cost<P: KeyParts, R: KeyRole>(key: &Key<P, R>) -> Option<u64> {
     match key.mpis() {
         PublicKey::RSA { e, n } => {
@@ -37,7 +37,7 @@ pub(super) fn cost<P: KeyParts, R: KeyRole>(key: &Key<P, R>) -> Option<u64> {
             // Two powers for the signature and one for the key.
             is_sound.then(|| 3 * power(p.bits(), 2 * q.bits()))
         }
-        // Other curves than the named ones are known by their size only, and nothing is computed on them.
+        // The library does not compute on unknown curves, so only the size of the point is checked.
         PublicKey::ECDSA { q, .. } | PublicKey::EdDSA { q, .. } => {
             (q.bits() <= LARGEST_POINT).then_some(CURVE)
         }
@@ -53,12 +53,12 @@ pub(super) fn cost<P: KeyParts, R: KeyRole>(key: &Key<P, R>) -> Option<u64> {
 
 /// Two coordinates of 521 bits behind their prefix, and room for curves that are larger.
 const LARGEST_POINT: usize = 2_048;
-/// One signature on the slowest curve.
+/// The cost of one signature on the slowest curve.
 const CURVE: u64 = 4_000_000;
-/// One signature of the algorithms that withstand quantum computers.
+/// The cost of one signature by a post-quantum algorithm.
 const OTHER: u64 = 16_000_000;
 
-/// A power with an exponent of so many steps, each one a product of two numbers of so many bits, reduced again.
+/// The cost of a modular power: `steps` multiplications of two numbers of `bits` bits, each with a reduction.
 fn power(bits: usize, steps: usize) -> u64 {
     let words = u64::try_from(bits.div_ceil(64)).unwrap_or(u64::MAX);
     let steps = u64::try_from(steps).unwrap_or(u64::MAX);

@@ -1,8 +1,7 @@
-//! OpenPGP: whether one of some detached signatures over a document is good, and by which certificate.
+//! OpenPGP: verifies detached signatures of a document, and returns the certificate of the first good one.
 //!
-//! Sequoia reads certificates and does the arithmetic. This module has the policy, which must agree with what clients accept, and
-//! repairs the signatures of one writer, which Sequoia is too strict to read. This file is the only one that knows of
-//! the `openpgp` feature.
+//! Sequoia parses certificates and does the arithmetic. This module has the policy, which must agree with what clients accept. It also
+//! repairs signatures with wrong lengths, which Sequoia refuses to parse. Only this file uses the `openpgp` feature.
 
 use std::time::SystemTime;
 
@@ -29,36 +28,36 @@ mod signature;
 #[cfg(feature = "openpgp")]
 pub(super) use signature::check;
 
-/// What is asked.
+/// The input of a verification.
 #[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
 pub(super) struct Question<'a> {
     /// The bytes that were signed.
     pub document: &'a [u8],
     /// The signatures, in the order in which they are tried.
     pub signatures: &'a [Document],
-    /// The keys that came along.
+    /// The keys of the release.
     pub rings: &'a [KeyRing],
-    /// Which keys are accepted, and what is let pass.
+    /// The trust rule.
     pub rule: &'a Rule,
-    /// When keys must not have expired, so as not to be noted.
+    /// The time at which keys are checked for expiry.
     pub now: SystemTime,
 }
 
 /// The first good signature.
 pub(super) struct Good {
-    /// Its place among the signatures.
+    /// Its index among the signatures.
     pub signature: usize,
     /// The certificate's primary key.
     pub fingerprint: Fingerprint,
-    /// Why the certificate is believed.
+    /// The trust anchor of the certificate.
     pub anchor: Anchor,
     /// The certificate, armoured.
     pub certificate: Option<Vec<u8>>,
-    /// What was let pass.
+    /// The weaknesses that were tolerated.
     pub notes: Vec<Note>,
 }
 
-/// Without OpenPGP nothing can be said about any signature, so nothing is let pass.
+/// Without OpenPGP, no signature can be verified, so every signature is refused.
 #[cfg(not(feature = "openpgp"))]
 pub(super) fn check(
     _: &Question<'_>,

@@ -1,15 +1,15 @@
-//! Packets, found by their lengths alone, and signature packets made readable.
+//! Splits OpenPGP data into packets, and repairs signature packets with wrong lengths.
 //!
-//! A number in OpenPGP stands behind its length in bits. Some writers always declare the full length of the key, whatever the value
-//! happens to be: a good share of real signatures. Most readers, and all clients, do not mind; Sequoia takes such a packet for an
-//! unknown one. The length is not part of what is signed, so it can be put right. (RFC 4880: 3.2, 4.2, 5.2.3.)
+//! A number in OpenPGP is preceded by its length in bits. Some programs always write the full length of the key, even if the value is
+//! shorter, and many real signatures are like that. Clients accept them, but Sequoia treats such a packet as unknown. The length is not
+//! signed, so tfoci can correct it. (RFC 4880: 3.2, 4.2, 5.2.3.)
 
 /// A detached signature: one packet with a header of its own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SignaturePacket {
     /// Header and body.
     pub bytes: Vec<u8>,
-    /// Whether a declared length was put right.
+    /// Whether a declared length was corrected.
     pub repaired: bool,
 }
 
@@ -18,8 +18,8 @@ pub(super) const SIGNATURE: u8 = 2;
 /// The most packets of one file, because each costs arithmetic. Real files have one.
 const MOST: usize = 16;
 
-/// Takes the next packet off some bytes: its tag and its body; `None` when that is no packet whose length is known. Partial lengths
-/// are for messages, not for keys or signatures.
+/// Reads the next packet: its tag and body; `None` if it is not a packet of known length. Partial lengths occur in messages only, not in
+/// keys or signatures.
 pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     let first = number(rest, 1)?;
     let (tag, length) = match first & 0xc0 {
@@ -38,7 +38,7 @@ pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     Some((u8::try_from(tag).ok()?, take(rest, length)?))
 }
 
-/// The packets of a binary signature file; `None` when it is anything but a sequence of 1 to 16 signature packets.
+/// The packets of a binary signature file; `None` unless it is a sequence of 1 to 16 signature packets.
 pub(super) fn signatures(file: &[u8]) -> Option<Vec<SignaturePacket>> {
     let mut rest = file;
     let mut found = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn signatures(file: &[u8]) -> Option<Vec<SignaturePacket>> {
     (1..=MOST).contains(&found.len()).then_some(found)
 }
 
-/// A packet with a header that every reader understands.
+/// Builds a packet with a header that every reader understands.
 pub(super) fn with_header(tag: u8, body: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = vec![0xc0 | tag, 0xff];
     bytes.extend(u32::try_from(body.len()).ok()?.to_be_bytes());
@@ -64,8 +64,8 @@ pub(super) fn with_header(tag: u8, body: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// How many signatures a signature packet counts for, itself included: each embedded one costs arithmetic of its own. `None` if it
-/// has more subpackets than an honest one needs, or lengths that lie.
+/// The number of signatures in a signature packet: itself and each embedded one, which has to be verified too. `None` if it has too many
+/// subpackets, or invalid lengths.
 pub(super) fn signatures_in(body: &[u8]) -> Option<usize> {
     let mut rest = body;
     let size = match number(&mut rest, 1)? {
@@ -89,7 +89,7 @@ pub(super) fn signatures_in(body: &[u8]) -> Option<usize> {
     (subpackets <= MOST_SUBPACKETS).then_some(1 + embedded)
 }
 
-/// What a signature packet says that it is about.
+/// The signature type of a signature packet.
 pub(super) fn kind_of_signature(body: &[u8]) -> Option<u8> {
     let place = match body.first()? {
         3 => 2,
@@ -128,8 +128,8 @@ fn new_length(rest: &mut &[u8]) -> Option<usize> {
     }
 }
 
-/// The body with the right lengths; `None` if it has them already, or is nothing that this knows. Clients read no version but the
-/// fourth of those that have such numbers.
+/// The body with correct lengths; `None` if they are correct already, or the format is unknown. Of the versions with such numbers, clients
+/// read version 4 only.
 fn repair(body: &[u8]) -> Option<Vec<u8>> {
     let mut rest = body;
     let &[4, _kind, algorithm, _hash] = take(&mut rest, 4)? else {

@@ -1,7 +1,7 @@
-//! Key rings, taken apart into certificates without computing anything.
+//! Splits key rings into certificates, without cryptographic operations.
 //!
-//! Real key files have carriage returns, lack the last newline, carry a no-break space where an empty line belongs or text after the
-//! end, and hold several keys or several blocks. A key that cannot be read is passed over: the signature may be by another.
+//! Real key files contain carriage returns, lack the last newline, have a no-break space in the empty line or text after the end, and
+//! contain several keys or blocks. A key that cannot be read is skipped, because the signature may be by another.
 
 use std::collections::HashSet;
 use std::io::Read as _;
@@ -27,7 +27,7 @@ const LONGEST_USER_ID: usize = 2 << 10;
 /// The most certificates of all rings together. The owner with the most has four.
 pub(super) const MOST_CERTIFICATES: usize = 256;
 
-/// What it costs to read a byte, in units of work.
+/// The cost of parsing one byte, in units of work.
 const A_BYTE_READ: u64 = 64;
 
 /// Kinds of signatures: of a key over itself, and those that revoke a key.
@@ -38,12 +38,12 @@ const SUBKEY_REVOCATION: u8 = 0x28;
 const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
 
-/// What a ring holds.
+/// One element of a ring.
 pub(super) enum Found {
     Certificate(Box<Copy>),
-    /// A signature without a key before it that revokes a key, as programs write it when a key is made.
+    /// A key revocation without a key before it, as programs write it when they generate a key.
     Revocation(Vec<u8>),
-    /// What cannot be read, or is larger than an honest certificate.
+    /// Data that cannot be read, or a certificate beyond the limits.
     Nothing,
 }
 
@@ -58,7 +58,7 @@ impl Found {
 pub(super) struct Copy {
     /// The primary key.
     pub primary: Key<PublicParts, UnspecifiedRole>,
-    /// What signatures may call its keys: the primary one's fingerprint first, then those of all subkeys.
+    /// The handles of its keys: the primary key's fingerprint first, then those of all subkeys.
     pub handles: Vec<KeyHandle>,
     /// The primary key, and what belongs to it.
     pub components: Vec<Component>,
@@ -94,7 +94,7 @@ impl Copy {
         u64::try_from(packets.sum::<usize>()).map_or(u64::MAX, |bytes| bytes * A_BYTE_READ)
     }
 
-    /// Forgets what other copies say too: the copies of a key have most of their signatures in common.
+    /// Removes signatures that other copies contain too. The copies of a key have most signatures in common.
     pub fn forget(&mut self, others: &[Self]) {
         let others = others.iter().flat_map(|other| &other.components);
         let (mut components, mut signatures) = (HashSet::new(), HashSet::new());
@@ -148,7 +148,7 @@ pub(super) fn read(ring: &[u8]) -> Vec<Found> {
 fn dearmoured(block: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut reader = Reader::from_bytes(block, ReaderMode::Tolerant(None));
-    // A block that is cut off or has a wrong checksum may hold a key all the same: its signatures tell.
+    // A truncated block, or one with a wrong checksum, may still contain a usable key, which its signatures prove.
     let _what_there_is = reader.read_to_end(&mut bytes);
     bytes
 }
@@ -169,7 +169,7 @@ fn take_apart(bytes: &[u8], found: &mut Vec<Found>) {
     while !rest.is_empty() {
         let Some((tag, body)) = packets::next(&mut rest) else {
             found.extend(open.take().map(|open| Found::of(open.copy)));
-            // What follows cannot be found any more.
+            // Without a valid length, the next packet cannot be found.
             found.push(Found::Nothing);
             return;
         };
@@ -232,7 +232,7 @@ impl Tag {
 impl Open {
     fn new(tag: u8, body: &[u8]) -> Self {
         let copy = read_key(tag, body).and_then(|(primary, packet)| {
-            // A primary key that cannot sign can prove nothing, not even what it is for.
+            // A primary key that cannot sign cannot certify its own user ids and subkeys.
             measure::cost(&primary)?;
             Some(Copy {
                 handles: vec![primary.key_handle()],
@@ -254,7 +254,7 @@ impl Open {
         }
     }
 
-    /// Takes in the next packet; the whole certificate is dropped once it is larger than an honest one.
+    /// Adds the next packet. The whole certificate is dropped once it exceeds the limits.
     fn add(&mut self, tag: u8, body: &[u8]) {
         let Some(copy) = &mut self.copy else { return };
         match Tag::of(tag) {
@@ -289,7 +289,8 @@ impl Open {
 }
 
 impl Copy {
-    /// Where a signature belongs. Revocations are often appended to the end of a file, and must not be lost there.
+    /// The component that a signature belongs to. Revocations are often appended to the end of a file, so they go to the primary key if
+    /// necessary.
     fn holder(&mut self, kind: Option<u8>, last_is_kept: bool) -> Option<&mut Component> {
         match kind? {
             DIRECT | REVOCATION => self.components.first_mut(),
@@ -336,14 +337,14 @@ fn read_key(tag: u8, body: &[u8]) -> Option<(Key<PublicParts, UnspecifiedRole>, 
     Some((key, packet))
 }
 
-/// The armoured blocks of a text, each without what surrounds it; without any, the whole as binary.
+/// The armoured blocks of a text, without the text around them. Without any block, the whole input is binary.
 fn blocks(ring: &[u8]) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut rest = ring;
     while found.len() <= MOST_CERTIFICATES
         && let Some((_, block)) = split_after(rest, BEGIN)
     {
-        // A block that lost its end must not take the next one with it.
+        // A block without an end must not swallow the next block.
         let (body, next) = split_before(block, BEGIN).unwrap_or((block, &[]));
         let body = split_after(body, END).map_or(body, |(body, _)| body);
         found.push([BEGIN, body].concat());

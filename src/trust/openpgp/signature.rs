@@ -1,4 +1,4 @@
-//! Detached signatures: each is tried with each key that it may be by, and the first good one wins.
+//! Verifies detached signatures: tries each with every key that may have made it, and returns the first good one.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ const MOST_CERTIFICATES: usize = 16;
 /// Looks for a good signature. `None` if there is no key at all to check one with.
 ///
 /// # Errors
-/// Keys that cannot be taken in, the refusal that tells most if no signature is good, and [`Error::Costly`].
+/// Keys that cannot be read, the most specific refusal if no signature is good, or [`Error::Costly`].
 pub(in crate::trust) fn check(
     question: &Question<'_>,
     notes: &mut Vec<Note>,
@@ -67,7 +67,7 @@ pub(in crate::trust) fn check(
         }
     }
     let reason = told.as_ref().map(|told| &told.reason);
-    // Without any key nothing can be said, but that a signature names other keys than those that are asked for.
+    // Without any key, a signature cannot be checked; only its issuers can be compared with the required keys.
     let is_unchecked = match reason {
         Some(SignatureErrorKind::OtherKey { .. }) => {
             certificates.iter().next().is_none() && !question.rule.pinned()
@@ -81,7 +81,7 @@ pub(in crate::trust) fn check(
     told.map_or(Ok(None), |refusal| Err(refusal.into()))
 }
 
-/// How far the check got: of several reasons, the highest tells most.
+/// How far the check got. The highest reason is reported.
 fn reached(reason: &SignatureErrorKind) -> u8 {
     match reason {
         SignatureErrorKind::Long { .. } => 0,
@@ -121,7 +121,7 @@ struct Trial<'a> {
     opened: BTreeSet<Fingerprint>,
     /// The one that was opened last: a second signature is usually by the same key.
     last: Option<Certificate>,
-    /// Whether some signature names a pinned key that did not come along.
+    /// Whether a signature names a pinned key that is not in any ring.
     lacks_pinned: bool,
 }
 
@@ -175,7 +175,7 @@ impl Trial<'_> {
         if named.is_empty() {
             return Ok(Err(self.unknown(&issuers)));
         }
-        // What others brought must not use up what there is for the keys that count.
+        // Try accepted keys first, so that other keys do not use up the budget.
         named.sort_by_key(|offered| !self.accepts(offered.anchor));
         let mut told = SignatureErrorKind::Malformed;
         for offered in named {
@@ -206,7 +206,7 @@ impl Trial<'_> {
         if !self.last.as_ref().is_some_and(is_open) {
             self.last = offered.open(self.budget)?;
         }
-        // What is named and cannot be had is no key that signs.
+        // If the named key is not usable, it is reported as not for signing.
         let mut told = SignatureErrorKind::NotForSigning {
             key: offered.fingerprint.clone(),
         };
@@ -233,7 +233,7 @@ impl Trial<'_> {
         Ok(Err(told))
     }
 
-    /// The reason that says that there is none of the keys that a signature may be by.
+    /// The error for a signature whose keys are all missing.
     fn unknown(&mut self, issuers: &[KeyHandle]) -> SignatureErrorKind {
         let pins = &self.question.rule.pins;
         let is_pinned = |issuer: &KeyHandle| {
@@ -242,7 +242,7 @@ impl Trial<'_> {
                 pin.is_ok_and(|pin| KeyHandle::from(pin).aliases(issuer))
             })
         };
-        // The right key, only it is not there.
+        // A pinned key made the signature, but no ring contains it.
         if issuers.iter().any(is_pinned) {
             self.lacks_pinned = true;
             return SignatureErrorKind::Malformed;
@@ -253,7 +253,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The certificates that may sign, whether or not they are there.
+    /// The fingerprints of certificates that may sign, including missing ones.
     fn accepted(&self) -> Vec<Fingerprint> {
         let there = self.certificates.iter();
         let there = there.filter(|one| self.accepts(one.anchor));
@@ -268,9 +268,9 @@ impl Trial<'_> {
         !self.question.rule.pinned() || anchor == Anchor::Pinned
     }
 
-    /// What has to be noted when this key's signature is accepted.
+    /// Verifies a signature by this key, and returns the notes for accepting it.
     ///
-    /// The arithmetic comes before whatever only matters of signatures that the key really made.
+    /// The cryptographic check comes first. Later checks matter only if the key really made the signature.
     fn judge(
         &self,
         signature: &Signature,
@@ -316,7 +316,7 @@ impl Trial<'_> {
             .signature_expiration_time()
             .is_some_and(|end| end <= at);
         let expired = ended || standing.expires.is_some_and(|expires| expires <= at);
-        // A signature's own date proves nothing: with a stolen key any date can be written into it.
+        // The signature's own date is ignored, because a thief of the key can write any date into it.
         if expired && rule.expired == Expired::Refuse {
             return Err(SignatureErrorKind::Expired { key: signer() });
         }
@@ -377,7 +377,7 @@ fn is_over(
     Ok(signature.verify_hash(key.key(), hash).is_ok())
 }
 
-/// What has to be noted about the hash over the document.
+/// The notes about the hash algorithm of the signature.
 fn weakness(signature: &Signature, now: SystemTime) -> Result<&'static [Note], SignatureErrorKind> {
     key::soundness(signature, now).ok_or_else(|| unsupported(signature.hash_algo()))
 }
@@ -388,7 +388,7 @@ fn unsupported(kind: impl ToString) -> SignatureErrorKind {
     }
 }
 
-/// The keys that a signature names, without the key identifiers of fingerprints that it names too.
+/// The issuers of a signature, without key ids whose fingerprint it names too.
 fn named(issuers: &[KeyHandle]) -> Vec<String> {
     let all: Vec<String> = issuers.iter().map(KeyHandle::to_hex).collect();
     let short = |one: &String| {
