@@ -1,4 +1,4 @@
-//! Descriptors: how one OCI object points at another.
+//! Descriptors: references from one OCI object to another.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,24 +18,23 @@ use crate::release::Expected;
 
 /// A reference to some bytes: media type, digest and size, and what an index says about them.
 ///
-/// Reading keeps invalid values too, since clients ignore those of entries that they do not select;
-/// [`Descriptor::expected`] checks them.
+/// Parsing keeps invalid values, because clients ignore them in entries that they do not select. [`Descriptor::expected`] checks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
-    /// What kind of bytes they are; empty when absent.
+    /// The media type; empty if absent.
     pub media_type: String,
-    /// What a manifest is for; `None` when absent or empty.
+    /// The artifact type of a manifest; `None` if absent or empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
     /// The digest as it is written.
     pub digest: String,
     /// The length in bytes as it is written.
     pub size: i64,
-    /// What a package is built for, where it is said.
+    /// The platform of the package, if the descriptor has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<Target>,
-    /// Those of its annotations that are read here. The others stay in the document that it was read from.
+    /// The annotations that tfoci reads. Others are kept only in the original document.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
     /// Whether a member had its name in an unusual letter case.
@@ -50,7 +49,7 @@ pub struct Target {
     pub architecture: String,
     /// Go's name of the operating system.
     pub os: String,
-    /// A version of the operating system. An entry that has one is passed over by every client.
+    /// A version of the operating system. Every client skips an entry that has one.
     #[serde(rename = "os.version", skip_serializing_if = "Option::is_none")]
     pub os_version: Option<String>,
 }
@@ -76,17 +75,17 @@ impl Descriptor {
         Ok(Expected { digest, size })
     }
 
-    /// Whether it describes a document that may point at others, by its media type.
+    /// Whether its media type is that of a document that may refer to others.
     pub fn leads_on(&self) -> bool {
         let media_type = &self.media_type;
         media_type.ends_with("json")
             && (media_type.contains("manifest") || media_type.contains("index"))
     }
 
-    /// As [`Descriptor::expected`], for the descriptor of a part of an artifact.
+    /// Like [`Descriptor::expected`], with an error that names the part of the artifact.
     ///
     /// # Errors
-    /// That this descriptor describes no bytes.
+    /// The digest or size is invalid.
     pub fn leads_to(&self, what: Part) -> Result<Expected, Refusal> {
         self.expected().map_err(|source| Refusal::Descriptor {
             what: what.pointer(),
@@ -104,7 +103,7 @@ impl Target {
             && self.architecture == platform.arch()
     }
 
-    /// The platform, if any client could ask for it.
+    /// The platform, if it is one that a client can request.
     pub fn platform(&self) -> Option<Platform> {
         let platform = Platform::new(&self.os, &self.architecture).ok()?;
         self.is(&platform).then_some(platform)
@@ -122,10 +121,10 @@ impl From<&Platform> for Target {
 }
 
 impl Descriptor {
-    /// Reads every member whose type clients check. `null` is a descriptor that says nothing, as it is to them.
+    /// Reads every member whose type clients check. Like clients, it reads `null` as an empty descriptor.
     ///
     /// # Errors
-    /// What clients refuse to decode, and a member that is there twice.
+    /// A value that clients refuse to decode, or a duplicate member.
     pub fn of(value: &RawValue) -> Result<Self, json::Error> {
         Self::read(Object::of(value)?)
     }
@@ -150,7 +149,7 @@ impl Descriptor {
     }
 }
 
-/// The annotations that tfoci reads. One that is there twice would not be read alike by everybody.
+/// The annotations that tfoci reads. A duplicate of one of them is an error, because parsers differ in which one they use.
 const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
 
 /// Takes `annotations` out. Their names are case-sensitive. Of those that tfoci does not read, the last one of a name counts, as
@@ -224,14 +223,14 @@ fn check_data(value: &RawValue) -> Result<(), json::Error> {
     Ok(())
 }
 
-/// A descriptor that does not describe any bytes.
+/// A descriptor with an invalid digest or size.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The digest cannot be used.
     #[error(transparent)]
     Digest(#[from] digest::Error),
-    /// Sizes count bytes.
+    /// The size is negative.
     #[error("the size {size} is negative")]
     Size { size: i64 },
 }

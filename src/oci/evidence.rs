@@ -1,4 +1,4 @@
-//! Evidence: what proves a release, kept beside its artifact.
+//! Evidence: the checksum document, signature and key of a release, stored beside its artifact.
 
 use super::manifest::Written;
 use super::parsed::{ManifestKind, ParsedManifest};
@@ -14,7 +14,7 @@ pub const SIGNATURE: &str = "application/pgp-signature";
 /// The media type of public keys.
 pub const KEYS: &str = "application/pgp-keys";
 
-/// The documents that prove a release. What a release does not have is left out.
+/// The documents that prove a release. Those that the release does not have are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence<D> {
     /// The checksum document, byte for byte.
@@ -56,10 +56,10 @@ impl Evidence<Vec<u8>> {
 }
 
 impl Evidence<Expected> {
-    /// Reads an evidence manifest; the documents themselves are yet to be fetched.
+    /// Reads an evidence manifest. It contains descriptors of the documents, which the caller has to fetch.
     ///
     /// # Errors
-    /// What makes it unusable as evidence.
+    /// The manifest is not valid evidence.
     pub fn read(raw: &RawManifest) -> Result<Self, Refusal> {
         const WHAT: Part = Part::Evidence;
         if raw.media_type != MANIFEST {

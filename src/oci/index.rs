@@ -1,4 +1,4 @@
-//! Indexes: one provider version, an entry for each platform.
+//! Indexes: one provider version, with an entry per platform.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,9 @@ use crate::oci::descriptor::Target;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// The index of a provider version: what a version's tag points at.
+/// The index of a provider version, to which the version's tag refers.
 ///
-/// It keeps members that it does not know, so that adding a platform to an index that another tool made
-/// loses nothing.
+/// It keeps unknown members, so that they are not lost when tfoci adds a platform to an index of another tool.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     entries: Vec<ListedDescriptor>,
@@ -53,7 +52,7 @@ impl Index {
         index
     }
 
-    /// Reads what a version's tag leads to, as [clients do](crate::clients#index).
+    /// Reads the document that a version's tag refers to, as [clients do](crate::clients#index).
     ///
     /// # Errors
     /// The reason for which a client refuses the version on every platform.
@@ -96,14 +95,14 @@ impl Index {
         })
     }
 
-    /// Whether tfoci wrote some of its entries, as far as it says so.
+    /// Whether its annotations say that tfoci wrote some of its entries.
     pub fn is_ours(&self) -> bool {
         let mut entries = self.entries.iter();
         entries
             .any(|entry| entry.is_provider() && entry.descriptor.annotations.contains_key(PACKAGE))
     }
 
-    /// The provider that it says it is of, where its title is an address.
+    /// The provider in its title annotation; `None` if the title is not an address.
     pub fn provider(&self) -> Option<ProviderAddr> {
         ProviderAddr::from_ascii(self.annotations.get(TITLE)?).ok()
     }
@@ -152,12 +151,12 @@ impl Index {
         Ok(all)
     }
 
-    /// What clients let pass in this index.
+    /// Irregularities that clients accept in this index.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Puts a package's manifest in, in place of whatever stands there for this platform.
+    /// Adds the manifest of a package, and replaces any entry for the same platform.
     ///
     /// # Errors
     /// None that what was built here can cause.
@@ -181,7 +180,7 @@ impl Index {
         Ok(())
     }
 
-    /// Says whose index it is, in the words of the annotations that registries show.
+    /// Sets the annotations with the provider and version, which registries show.
     pub fn describe(&mut self, provider: &ProviderAddr, version: &Version) {
         self.annotate(TITLE, &provider.to_ascii());
         self.annotate(VERSION, &version.to_string());
@@ -192,8 +191,7 @@ impl Index {
         self.annotations.insert(key.to_owned(), value.to_owned());
     }
 
-    /// The document: entries of providers sorted by platform, then all others as they were, then what was not
-    /// understood, verbatim.
+    /// Writes the document: entries of providers sorted by platform, then all others in their order, then unknown members unchanged.
     ///
     /// # Errors
     /// More entries than fit into 4 MiB.

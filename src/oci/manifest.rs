@@ -42,11 +42,11 @@ impl Written {
 /// The package of a platform manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// What the zip must be.
+    /// The digest and size of the zip.
     pub expected: Expected,
-    /// Its file name, where the manifest tells it.
+    /// Its file name, if the manifest has it.
     pub title: Option<String>,
-    /// What clients let pass in this manifest.
+    /// Irregularities that clients accept in this manifest.
     pub notes: Vec<Note>,
 }
 
@@ -66,8 +66,8 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
     )
 }
 
-/// Reads what an index entry for `platform` points at, as [clients do](crate::clients#platform-manifest). The config is
-/// never looked at.
+/// Reads the manifest that an index entry for `platform` refers to, as [clients do](crate::clients#platform-manifest). The config is never
+/// read.
 ///
 /// # Errors
 /// The reason for which a client refuses the manifest.

@@ -16,18 +16,18 @@
 //!
 //! - A **platform manifest** is a pure function of the zip's digest, size and file name.
 //! - An **index** is a pure function of address, version and platform manifests. Its entries are sorted by operating system and
-//!   architecture; each carries `org.tfoci.package`, the zip's digest, for people and scripts: nothing here decides by it.
-//! - **Evidence** depends on the release only, so adding a platform leaves it alone.
+//!   architecture. Each has the annotation `org.tfoci.package`, the zip's digest, for people and scripts. tfoci does not rely on it.
+//! - **Evidence** depends on the release only, so adding a platform does not change it.
 //!
 //! No document holds a time, an `h1` or an origin's URL, has white space, or depends on map order. The same release
 //! therefore gets the same digests on every machine, from every source, and after any crash.
 //!
 //! # Why evidence has a tag of its own
-//! Clients ignore tags that are no versions; registries without the referrers API keep them; and garbage collectors, which eat
-//! untagged manifests, leave them alone. A `subject` would make some registries refuse the push.
+//! Clients ignore tags that are not versions, and registries without the referrers API support them. Garbage collectors delete untagged
+//! manifests but keep tagged ones. Some registries refuse a manifest with a `subject`.
 //!
-//! Reading follows [what the client does](crate::clients#oci-artifacts), which is more liberal than what is written here:
-//! [`Refusal`] has one variant for each reason that a client has to refuse an artifact.
+//! Reading follows [the client](crate::clients#oci-artifacts), which accepts more than tfoci writes. [`Refusal`] has one variant for each
+//! reason for which a client refuses an artifact.
 
 pub mod descriptor;
 pub mod evidence;
@@ -62,7 +62,7 @@ pub const DESCRIPTOR: &str = "application/vnd.oci.descriptor.v1+json";
 pub const PROVIDER: &str = "application/vnd.opentofu.provider";
 /// The artifact type of a platform manifest and of its entry in the index.
 pub const PROVIDER_TARGET: &str = "application/vnd.opentofu.provider-target";
-/// The artifact type of a module package, which people push to the wrong place.
+/// The artifact type of a module package, which users sometimes push to a provider's repository.
 pub const MODULE: &str = "application/vnd.opentofu.modulepkg";
 /// The media type of a package layer.
 pub const ZIP: &str = "archive/zip";
@@ -74,16 +74,16 @@ pub const EMPTY_BYTES: &[u8] = b"{}";
 pub const TITLE: &str = "org.opencontainers.image.title";
 /// The annotation with an artifact's version.
 pub const VERSION: &str = "org.opencontainers.image.version";
-/// The annotation of an index entry with its zip's digest. Anybody who writes an index can write anything here, so `tfoci` writes it
-/// and never believes it: the platform manifest says which zip it is.
+/// The annotation of an index entry with its zip's digest. `tfoci` writes it but does not rely on it, because any writer of an index can
+/// set it. The platform manifest has the authoritative digest.
 pub const PACKAGE: &str = "org.tfoci.package";
 /// The annotation of evidence with the plugin protocol versions.
 pub const PROTOCOLS: &str = "org.tfoci.protocols";
 
-/// The largest manifest that is written: registries refuse more
+/// The largest manifest that tfoci writes, in bytes. Registries refuse larger ones
 /// ([clients: manifest limits](crate::clients#manifest-limits)).
 pub const LARGEST_WRITTEN: usize = 4 << 20;
-/// The largest manifest that is read: clients compare whole MiB, so they take one byte less than 5 MiB
+/// The largest manifest that tfoci reads, in bytes. Clients compare whole MiB, so they accept one byte less than 5 MiB
 /// ([clients: manifest limits](crate::clients#manifest-limits)).
 pub const LARGEST_READ: u64 = (5 << 20) - 1;
 
@@ -93,7 +93,7 @@ pub const MOST_ENTRIES: usize = 1_000;
 /// The most platforms that a version can have.
 pub const MOST_PLATFORMS: usize = 200;
 
-/// A manifest or index as it is stored: its bytes are the truth, everything else follows from them.
+/// A manifest or index as it is stored. Everything else is derived from its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawManifest {
     /// The media type by which the store knows it.
@@ -107,7 +107,7 @@ pub struct RawManifest {
 }
 
 impl RawManifest {
-    /// A document that is at hand; its digest is computed.
+    /// Wraps a document and computes its digest.
     pub fn new(media_type: &str, artifact_type: &str, bytes: Vec<u8>) -> Self {
         let expected = Expected::of(&bytes);
         Self {
@@ -141,15 +141,15 @@ pub enum Error {
     Json(#[from] serde_json::Error),
 }
 
-/// What an index or manifest consists of. Its subject is no part of it: it need not even be there.
+/// The descriptors of the parts of an index or manifest. The subject is not a part, and need not exist.
 ///
 /// # Errors
-/// What is not JSON of its kind: what it points at is not known then.
+/// The document is not a valid index or manifest, so its references are not known.
 pub fn parts(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
     pointed_at(bytes, &["config"])
 }
 
-/// Everything that an index or manifest points at, whatever it is for.
+/// All descriptors in an index or manifest.
 ///
 /// # Errors
 /// As [`parts`].
@@ -169,7 +169,7 @@ fn pointed_at(bytes: &[u8], members: &[&'static str]) -> Result<Vec<Descriptor>,
     Ok(all)
 }
 
-/// Gives the canonical document of one of our types.
+/// Writes the canonical document of one of tfoci's types.
 fn write(
     media_type: &str,
     artifact_type: &str,

@@ -1,4 +1,4 @@
-//! What indexes and manifests have in common: how clients decode them, and what each must say about itself.
+//! Decodes indexes and manifests as clients do, and checks the types that they declare.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) struct ListedDescriptor {
 }
 
 impl ParsedManifest {
-    /// Decodes as clients do: a wrong type in any field that they know spoils the whole document.
+    /// Decodes as clients do: a wrong type in any field that they know makes the whole document invalid.
     pub(super) fn parse(bytes: &[u8], kind: ManifestKind) -> Result<Self, json::Error> {
         let mut object = Object::parse(bytes)?;
         object.integer("schemaVersion")?;
@@ -104,7 +104,7 @@ impl ParsedManifest {
         Ok(document)
     }
 
-    /// What clients let pass in this document, and stricter readers may not.
+    /// Irregularities that clients accept in this document, and stricter readers may refuse.
     pub(super) fn notes(&self, raw: &RawManifest) -> Vec<Note> {
         let large = raw.bytes.len() > LARGEST_WRITTEN;
         [

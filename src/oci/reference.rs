@@ -1,4 +1,4 @@
-//! Names in a store: repositories and tags, and how versions become tags and back.
+//! Names in a store: repositories, tags, and the conversion between versions and tags.
 //!
 //! One repository holds one provider, one tag one version. A tag is the canonical version with `_` for `+`, which OCI
 //! tags cannot hold; semver has no `_`, so the way back is unambiguous ([clients: tags](crate::clients#tags)). What
@@ -27,7 +27,7 @@ impl Repository {
     /// `HOSTNAME/NAMESPACE/TYPE`, the host in punycode and a port's colon as `_`: where a layout keeps a provider.
     ///
     /// # Errors
-    /// A name that OCI cannot hold: it would be stranded in this one store.
+    /// The name is not valid in OCI, so the provider could not be copied to a registry.
     pub fn of_provider(provider: &ProviderAddr) -> Result<Self, address::Error> {
         provider.oci_safe()?;
         let host = provider.hostname().to_path_segment();
@@ -46,7 +46,7 @@ impl Repository {
         repository_name::check(text).map(|()| Self(text.to_owned()))
     }
 
-    /// A directory below the root of a layout, if it is where some provider lives.
+    /// A directory below the root of a layout, if its path is that of a provider.
     pub fn of_directory(relative: &str) -> Option<Self> {
         let repository = Self(relative.to_owned());
         repository.provider().map(|_| repository)
@@ -141,7 +141,7 @@ impl fmt::Display for Tag {
 /// The version that a client reads from a tag and can fetch. Stores list every tag, and a layout can hold names that are no tags.
 ///
 /// # Errors
-/// Why clients pass this name over, or stumble on it.
+/// Why clients ignore this name, or fail on it.
 pub fn version_of(name: &str) -> Result<Version, Ignored> {
     if name.starts_with(EVIDENCE) {
         return Err(Ignored::Evidence);
@@ -164,18 +164,18 @@ pub fn version_of(name: &str) -> Result<Version, Ignored> {
 /// Why a tag is not a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ignored {
-    /// It is no version at all; clients pass it over.
+    /// It is not a version. Clients ignore it.
     NotAVersion,
-    /// It is tfoci's own evidence; clients pass it over.
+    /// It is the tag of evidence. Clients ignore it.
     Evidence,
-    /// Clients list it as this version, then look for that version's own tag: a trap.
+    /// Clients list it as this version, but then fetch the version's canonical tag.
     NotCanonical {
-        /// What clients take it for.
+        /// The version that clients list.
         version: Version,
     },
     /// It has a number beyond 64 bits, on which clients crash.
     NumberTooLarge,
-    /// Clients see a version, whose evidence would fit no tag.
+    /// Clients list the version, but its evidence tag would be too long.
     TooLong {
         /// How many characters a version may have.
         longest: usize,

@@ -1,4 +1,4 @@
-//! Why a client would refuse an artifact.
+//! The reasons for which a client refuses an artifact.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::json::{self, Fault};
 use crate::platform::Platform;
 use crate::release::ProtocolError;
 
-/// The part of an artifact that something is about, from the outside in.
+/// A part of an artifact, from the outside in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// What a tag says about what it stands for.
@@ -68,7 +68,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// One reason, and only one, why what a tag leads to is not a provider that clients install
+/// The reason for which clients do not install the artifact that a tag refers to
 /// ([clients: OCI artifacts](crate::clients#oci-artifacts)).
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
@@ -94,10 +94,10 @@ pub enum Refusal {
     /// The tag of evidence leads to something else.
     #[error("the evidence is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
     EvidenceMediaType { received: String },
-    /// The plugin protocols that evidence names are none.
+    /// The plugin protocol versions of the evidence are invalid.
     #[error("the evidence names no usable plugin protocols")]
     Protocols(#[from] ProtocolError),
-    /// Larger than clients read.
+    /// It is larger than the limit of clients.
     #[error(
         "the {what} is too large\n  expected at most {LARGEST_READ} bytes\n  received {size} bytes"
     )]
@@ -105,7 +105,7 @@ pub enum Refusal {
     /// Not the JSON that it should be.
     #[error("the {what} is not valid JSON of its kind")]
     Json { what: Part, source: json::Error },
-    /// An object in it has a member twice: Go decodes the second into the first, other readers take one of the two.
+    /// An object has a duplicate member. Go decodes the second into the first, and other parsers use one of the two.
     #[error("the {what} repeats a member\n  expected one `{}` in {place}\n  received `{}` and `{}`", printable(.first), printable(.first), printable(.second))]
     Repeated {
         what: Part,
@@ -276,8 +276,7 @@ impl Refusal {
         }
     }
 
-    /// What kind of problem it is: an absent platform is not found, what readers do not read alike is not to be trusted,
-    /// everything else has the wrong shape.
+    /// The category: an absent platform is not found, a duplicate member is untrusted, everything else is malformed.
     pub fn category(&self) -> Category {
         match self {
             Self::Repeated { .. } => Category::Untrusted,

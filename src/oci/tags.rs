@@ -1,4 +1,4 @@
-//! The `index.json` of an OCI image layout: which tag stands for what.
+//! The `index.json` of an OCI image layout, which maps tags to descriptors.
 
 use bytes::Bytes;
 use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
@@ -29,8 +29,8 @@ pub struct Tags {
     rest: Vec<(String, Box<RawValue>)>,
 }
 
-/// A descriptor of the list as it is written, and its name. There may be many, so that the text is shared with the document and the
-/// rest is read when it is needed.
+/// A descriptor of the list as it is written, and its name. There may be many, so the text is shared with the document and parsed on
+/// demand.
 #[derive(Clone, Debug)]
 struct LayoutEntry {
     name: Option<String>,
@@ -85,7 +85,7 @@ impl Tags {
         })
     }
 
-    /// What a tag stands for. The last of several wins, as with clients.
+    /// The descriptor of a tag. Like clients, it uses the last of several.
     pub fn find(&self, tag: &Tag) -> Option<Descriptor> {
         let mut entries = self.entries.iter();
         entries
@@ -102,12 +102,12 @@ impl Tags {
         names
     }
 
-    /// Every descriptor, tagged or not: where a walk over what is in use begins.
+    /// Every descriptor, tagged or not: the roots of all blobs that are in use.
     pub fn descriptors(&self) -> impl Iterator<Item = Descriptor> {
         self.entries.iter().map(LayoutEntry::descriptor)
     }
 
-    /// Lets a tag stand for a manifest.
+    /// Sets a tag to a manifest.
     ///
     /// # Errors
     /// None that what was built here can cause.
