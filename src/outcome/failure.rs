@@ -1,4 +1,4 @@
-//! Why journeys fail.
+//! Failures of journeys.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use crate::store;
 use crate::trust;
 use crate::version::Version;
 
-/// Why a journey failed: what happened, to what, and where.
+/// The failure of a journey: the problem, its subject, and the side on which it happened.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What it was about, as far as that was known by then.
+    /// The provider, version or package, as far as it was known.
     pub subject: Option<Subject>,
-    /// Where it happened, said by the code that asked the other side.
+    /// The side on which it happened.
     pub at: At,
     /// What happened.
     pub problem: Arc<Problem>,
 }
 
-/// Where a journey failed.
+/// The side on which a journey failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
     /// In the source of releases: a registry's host, a network mirror, a directory.
@@ -109,7 +109,7 @@ pub enum Problem {
     /// A zip could not be unpacked here.
     #[error(transparent)]
     Unpack(disk::unpack::Error),
-    /// The evidence in the store cannot be read, although this machine could: it proves nothing.
+    /// The evidence in the store is damaged or incomplete, so it proves nothing.
     #[error(transparent)]
     Unreadable(store::Error),
     /// The evidence in the store does not prove what is beside it.
@@ -118,12 +118,12 @@ pub enum Problem {
     /// An artifact that tfoci wrote has no evidence beside it, and some is required.
     #[error("no evidence is stored")]
     NoEvidence,
-    /// The store's evidence is firmer than this release's, and does not cover this release's packages.
+    /// The store's evidence is stronger than this release's, and does not cover this release's packages.
     #[error(
         "the release proves less than what is there\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
     )]
     Weaker { stored: Status, offered: Status },
-    /// The store's evidence cannot be read, so it may be firmer than this release's.
+    /// The store's evidence cannot be read, so it may be stronger than this release's.
     #[error(
         "the evidence in the store cannot be read, and may have proved more than this release\n  received {} (in this release)", .offered.as_str()
     )]
@@ -131,7 +131,7 @@ pub enum Problem {
     /// `--existing fail`, and it exists.
     #[error("the version is already there")]
     Exists,
-    /// The tag is taken by something that is no provider.
+    /// The tag refers to an artifact that is not a provider.
     #[error("the tag is taken by something else")]
     Taken { source: oci::Refusal },
     /// The store has another zip for this platform: versions are immutable.
@@ -149,7 +149,7 @@ pub enum Problem {
         expected: Box<ProviderAddr>,
         stored: Box<ProviderAddr>,
     },
-    /// After a merge, some package would not be covered by the evidence: the release was made again.
+    /// After a merge, the evidence would not cover some package, because the author released the version again.
     #[error("the store has packages of another release of this version")]
     Uncovered { source: trust::Error },
     /// Other writers keep moving the tag.
@@ -176,10 +176,10 @@ pub enum Problem {
     /// `--require-pinned`, and nothing says which key is the right one.
     #[error("no key is pinned")]
     NoPin,
-    /// `--require-pinned`, and the package is vouched for by less.
+    /// `--require-pinned`, and the package is not signed by a pinned key.
     #[error("the package is not signed by a pinned key\n  received {authentication}")]
     NotPinned { authentication: Authentication },
-    /// `--require-pinned`, and the version leads to what no signature is about.
+    /// `--require-pinned`, and the version refers to blobs that no signature covers.
     #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.documents, *.blobs, *.size, .first))]
     Unproven {
         documents: usize,
@@ -275,7 +275,7 @@ impl Problem {
             Self::Folder(error) => error.category(),
             Self::Source(error) => error.category(),
             Self::Store(error) => error.category(),
-            // A version of which a part is gone does not verify any more than one of which a part was altered.
+            // A version with a missing part cannot be verified, just like one with a modified part.
             Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
             Self::Unread(error) => error.category(),
             Self::Blob(error) => error.category(),
@@ -307,7 +307,7 @@ impl Problem {
         }
     }
 
-    /// The failure that this is for a subject. A problem of this machine is here, whichever side it was met on.
+    /// Creates the failure for a subject. For a problem of this machine, the side is [`At::Here`].
     pub fn of(self, subject: Subject, at: At) -> Failure {
         let subject = match &self {
             Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
@@ -386,7 +386,7 @@ impl fmt::Display for Failure {
             .map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
         f.write_str(what)?;
         if let Some(subject) = &self.subject {
-            // Nothing is named twice.
+            // Do not name the destination twice.
             write!(f, " for {}", subject.clone().unless_to(self.at.name()))?;
         }
         if let Some(name) = self.at.name() {

@@ -1,7 +1,6 @@
-//! What journeys return: outcomes, and the one form of failure.
+//! The results of journeys: outcomes and failures.
 //!
-//! An outcome is plain data. The terminal renders it as text or as the JSON of which this module is the schema; its words are
-//! those of the glossary.
+//! An outcome is plain data. The command line prints it as text or as JSON, whose schema these types define.
 
 mod failure;
 
@@ -29,7 +28,7 @@ pub struct Published {
     pub reference: String,
     /// The digest of its index.
     pub digest: Digest,
-    /// What became of the version as a whole.
+    /// The result for the version as a whole.
     pub status: Change,
     /// How the release was authenticated; `None` if the version was present and not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +38,7 @@ pub struct Published {
     /// Blobs that were copied along and that no signature covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
-    /// How many bytes of packages were written, and of what came along with them.
+    /// The bytes of packages that were written, and of the blobs copied with them.
     #[serde(skip)]
     pub bytes: u64,
 }
