@@ -5,13 +5,13 @@ use crate::error::{Category, printable};
 use crate::version::Version;
 use crate::{constraint, outline, version};
 
-/// A lock file that clients refuse, or that is beyond any limit.
+/// A lock file that clients refuse, or that exceeds a limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}\n  at line {line}{}", of(.provider))]
 pub struct Error {
     /// The line, from 1.
     pub line: usize,
-    /// The provider in whose entry it is, if it has come to that.
+    /// The provider of the entry with the error, if its address was read.
     pub provider: Option<ProviderAddr>,
     /// What is wrong.
     pub kind: LockFileErrorKind,

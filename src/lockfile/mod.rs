@@ -14,9 +14,8 @@
 //! }
 //! ```
 //!
-//! Clients own the file: they refuse what they would not write themselves, and rewrite all of it in one canonical form. So
-//! reading is as strict as theirs, and what is printed here is byte for byte what they print
-//! ([clients: lock file format](crate::clients#lock-file-format)).
+//! Clients refuse a lock file in any form that they would not write themselves, and rewrite the whole file in one canonical form. tfoci
+//! reads as strictly, and writes the same bytes as clients ([clients: lock file format](crate::clients#lock-file-format)).
 
 mod error;
 mod parse;
@@ -44,11 +43,11 @@ pub const MOST: usize = 10_000;
 /// A lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockFile {
-    /// The client that wrote it, if it says so. The file is printed as that client prints it; without one, as OpenTofu does.
+    /// The client that its header names. tfoci writes the file as that client does; without one, as OpenTofu does.
     pub written_by: Option<Client>,
     /// The providers, in the order of the file.
     pub entries: BTreeMap<ProviderAddr, LockedProvider>,
-    /// How many `module` blocks it has. Clients keep that name for later: they warn of such blocks and drop them when they write.
+    /// The number of `module` blocks. Clients reserve the name: they warn about such blocks and drop them when they write the file.
     pub modules: usize,
 }
 
@@ -66,9 +65,9 @@ pub enum Client {
 pub struct LockedProvider {
     /// The selected version.
     pub version: Version,
-    /// What the configuration asked for when it was selected.
+    /// The constraints of the configuration when the version was selected.
     pub constraints: VersionConstraints,
-    /// What the package may hash to, for all platforms. None means that any package is accepted.
+    /// The accepted package hashes, for all platforms. If there are none, any package is accepted.
     pub hashes: BTreeSet<PackageHash>,
 }
 
@@ -110,10 +109,10 @@ impl Client {
 }
 
 impl LockFile {
-    /// Puts in what is known of one provider.
+    /// Adds or updates the entry of one provider.
     ///
-    /// For the version that is locked already hashes are only added, and constraints stay where none are given. Hashes
-    /// of another version say nothing about this one, so they go with it.
+    /// If the version is already locked, hashes are only added, and constraints are kept unless new ones are given. If another version is
+    /// locked, its hashes are removed.
     pub fn merge(&mut self, provider: ProviderAddr, entry: LockedProvider) -> Merged {
         let mut place = match self.entries.entry(provider) {
             btree_map::Entry::Vacant(place) => {
@@ -140,7 +139,7 @@ impl LockFile {
 }
 
 impl fmt::Display for LockFile {
-    /// The file as clients write it, but for `module` blocks and comments: those are lost, as with clients.
+    /// Writes the file as clients do. Like clients, it drops `module` blocks and comments.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let client = self.written_by.unwrap_or(Client::OpenTofu);
         writeln!(f, "{}", client.header())?;
