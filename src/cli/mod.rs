@@ -1,9 +1,9 @@
-//! The terminal: arguments in, text or JSON out. The library does not know that it exists.
+//! The command line: parses arguments, and prints text or JSON. The library does not depend on it.
 //!
-//! A file a command. [`args`] holds the arguments that several commands take, and [`session`] makes of them what commands work with.
-//! [`progress`] and [`trace`] print events, [`report`] prints the results of journeys, [`json`] is the schema of every document. [`error`]
-//! lists what can stop a command, and [`hints`] what to do about it. Only [`printer`] writes to stdout and stderr; [`neutral`] and
-//! [`redaction`] keep commands and passwords out of what it writes. [`render`] fills in templates.
+//! Each command has its own file. [`args`] has the arguments that several commands share, and [`session`] creates clients, credentials,
+//! stores and policies from them. [`progress`] and [`trace`] print events, [`report`] prints the results of journeys, and [`json`] defines
+//! the JSON documents. [`error`] has the errors of commands, and [`hints`] suggests what to do about them. Only [`printer`] writes to
+//! stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output. [`render`] fills in templates.
 
 mod args;
 mod copy;
@@ -69,7 +69,7 @@ Exit codes:
 /// How long the program waits at its exit for work that cannot be stopped at once, such as inflating.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Work that waits for disks and networks gets no faster with more threads, and each costs memory.
+/// The most worker threads. More threads do not speed up I/O, and each takes memory.
 const MOST_THREADS: usize = 2;
 
 /// `mirror` transfers more packages at once: they are many and small, and mostly wait (measured).

@@ -1,8 +1,8 @@
-//! Neutral text: what neither a terminal nor a CI runner takes for a command.
+//! Neutral text, which neither a terminal nor a CI runner interprets as a command.
 //!
-//! GitHub's runner executes a line of a program's output that begins with `::`, behind blanks too, and `##[` wherever it stands; Azure
-//! Pipelines execute `##vso[`, TeamCity `##teamcity[`. Terminals, and GitLab's sections, obey control characters. Every line that leaves goes
-//! through here, whatever was done to its parts before.
+//! GitHub's runner executes a line of output that begins with `::`, even after blanks, and `##[` anywhere in a line. Azure Pipelines
+//! execute `##vso[`, TeamCity `##teamcity[`. Terminals and GitLab's sections interpret control characters. Every line of output passes
+//! through this module.
 
 use std::borrow::Cow;
 

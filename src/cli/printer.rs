@@ -1,8 +1,7 @@
 //! The printer: the only code that writes to stdout and stderr.
 //!
-//! stdout carries the result and nothing else; everything for people goes to stderr. A reader may close its end early, so a broken
-//! pipe is no failure. Every line that is written is neutral ([`neutral`]) and without the passwords that
-//! stand in arguments ([`Redaction`]).
+//! stdout contains only the result. All other output goes to stderr. A broken pipe is not a failure, because a reader may close its end
+//! early. Every line is neutral ([`neutral`]) and does not contain the passwords of arguments ([`Redaction`]).
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -224,7 +223,7 @@ impl Printer {
         let rest = plain.strip_prefix(begin).unwrap_or(&plain);
         let begin = style.force_styling(self.colorful).apply_to(begin);
         self.bars.suspend(|| {
-            // If stderr is closed, there is no place to say so.
+            // If stderr is closed, the error cannot be reported.
             let _closed = writeln!(io::stderr(), "{begin}{rest}");
         });
     }

@@ -86,7 +86,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(Ending::Done)
 }
 
-/// Why a version is left out by those who are particular about trust.
+/// Why a version is left out when trust options are given.
 async fn doubt(
     stored: &StoredProvider<Store>,
     version: &Version,
