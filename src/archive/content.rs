@@ -8,13 +8,12 @@ use sha2::{Digest as _, Sha256};
 use super::directory::{Method, Record};
 use super::error::Error;
 
-/// Larger buffers gain nothing.
+/// The size of the buffers, in bytes. Larger ones are not faster.
 const BUFFER: usize = 64 << 10;
 
 /// An entry's content, in pieces of at most 64 KiB.
 ///
-/// Size and checksum are known to be right only once [`Content::chunk`] has returned `None`: nothing that passed before may be used
-/// if an error comes.
+/// Size and checksum are verified only when [`Content::chunk`] returns `None`. After an error, the caller must not use any earlier chunk.
 pub struct Content<'a, R> {
     record: &'a Record,
     source: Source<'a, R>,
@@ -31,7 +30,7 @@ enum Source<'a, R> {
 }
 
 impl<'a, R: Read> Content<'a, R> {
-    /// `reader` stands at the entry's data.
+    /// Reads an entry. `reader` must be positioned at its data.
     pub(super) fn new(reader: &'a mut R, record: &'a Record) -> Self {
         let data = reader.take(record.compressed);
         Self {
@@ -48,7 +47,7 @@ impl<'a, R: Read> Content<'a, R> {
         }
     }
 
-    /// The next bytes, or `None` once all have passed and were right.
+    /// Returns the next bytes, or `None` at the end, after size and checksum were verified.
     ///
     /// # Errors
     /// The zip cannot be read, its data is corrupt, or the content has not the size and checksum that the zip announces. At most one
@@ -102,7 +101,7 @@ impl<'a, R: Read> Content<'a, R> {
         Ok(())
     }
 
-    /// Reads what is left, and gives the SHA-256 of the whole.
+    /// Reads the rest, and returns the SHA-256 of the whole content.
     pub(super) fn sha256(mut self) -> Result<[u8; 32], Error> {
         while self.chunk()?.is_some() {}
         Ok(self.sha256.finalize().into())
@@ -113,7 +112,7 @@ struct Inflater<'a, R> {
     data: Take<&'a mut R>,
     state: Decompress,
     input: Vec<u8>,
-    /// What of `input` is filled and not yet consumed.
+    /// The range of `input` that is filled and not yet consumed.
     pending: std::ops::Range<usize>,
     ended: bool,
 }

@@ -1,4 +1,4 @@
-//! The central directory: what the zip says it holds.
+//! The central directory: the zip's list of entries.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -9,7 +9,7 @@ use super::{EntryType, Error, Limits, name};
 
 const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 
-/// Directories above this are refused before they are read: 10,000 entries with 400 bytes each.
+/// The largest central directory that is read, in bytes: 10,000 entries of 400 bytes.
 const LARGEST: u64 = 4 << 20;
 
 const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
@@ -87,7 +87,7 @@ pub(super) fn read<R: Read + Seek>(
     }
 }
 
-/// One entry's fields before anything is believed.
+/// The fields of one entry, before validation.
 struct Raw<'a> {
     made_by: u16,
     flags: u16,
@@ -193,7 +193,7 @@ impl<'a> Raw<'a> {
         let owned = || name.to_owned();
         let system = self.made_by >> 8;
         let made_on_unix = system == 3 || system == 19;
-        // The upper half is looked at whatever the system: a link must not pass by naming another one.
+        // Check the Unix mode whatever system the entry names, so that a link cannot pass by naming another system.
         let unix = self.attributes >> 16;
         let dos_directory = !made_on_unix && self.attributes & 0x10 != 0;
         let slash = name.ends_with('/');

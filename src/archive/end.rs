@@ -1,7 +1,7 @@
 //! The end of a zip: where its central directory lies.
 //!
-//! Readers look for the end record from the back, and differ when there are several candidates, when bytes follow, or when
-//! the 64-bit records disagree with the ordinary one. Each of these is refused, so that there is one answer:
+//! Readers search for the end record backwards. They differ if there are several candidates, if bytes follow the record, or if the 64-bit
+//! records contradict the ordinary one. Each of these is refused, so that all readers agree:
 //!
 //! ```text
 //! local headers and data │ central directory │ [64-bit record, locator] │ end record, comment │
@@ -49,8 +49,8 @@ pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, E
     tell(&front, &tail, length)
 }
 
-/// Tells from its first and its last bytes where the central directory of a zip of `length` bytes lies: from [`FRONT`] and
-/// [`LONGEST`] of them, or all that there are.
+/// Finds the central directory of a zip of `length` bytes from its first [`FRONT`] and last [`LONGEST`] bytes, or from all bytes of a
+/// shorter file.
 pub(super) fn tell(front: &[u8], tail: &[u8], length: u64) -> Result<End, Error> {
     let start = length.saturating_sub(tail.len() as u64);
     let found = record(tail, start)?.and_then(|at| tail.split_at_checked(at));
@@ -101,7 +101,7 @@ fn comment_end(tail: &[u8], at: usize) -> Option<usize> {
     Some(at + RECORD_SIZE + usize::from(length.u16()?))
 }
 
-/// Why there is no end record: not a zip, or the end is missing.
+/// The error for a file without an end record: it is not a zip, or it is truncated.
 fn headless(front: &[u8], length: u64) -> Error {
     if front.starts_with(&super::local::SIGNATURE) {
         Error::Truncated {
@@ -140,7 +140,7 @@ impl Numbers {
 
     fn read_64(record: &[u8]) -> Option<Self> {
         let mut fields = Fields(record);
-        // Anything but this length holds data that only some readers know.
+        // A record of another length contains data that only some readers know.
         if fields.array()? != RECORD_64 || fields.u64()? != 44 {
             return None;
         }
@@ -155,7 +155,7 @@ impl Numbers {
         })
     }
 
-    /// The wide numbers, if each of these either gives way to them or agrees.
+    /// The 64-bit numbers, if each ordinary number is the placeholder for them or equal.
     fn widened(self, wide: Self) -> Option<Self> {
         let agree = |narrow: u64, limit: u64, wide: u64| narrow == limit || narrow == wide;
         let (short, long) = (u64::from(u16::MAX), u64::from(u32::MAX));

@@ -69,7 +69,7 @@ pub enum Error {
         "the zip's central directory is too large\n  expected at most {limit} bytes\n  received {received}"
     )]
     DirectorySize { limit: u64, received: u64 },
-    /// The contents are too large, in all or measured by the zip's own size.
+    /// The contents are too large, in total or as a multiple of the zip's size.
     #[error("the zip unpacks to too much\n  expected at most {limit} bytes\n  received {received}")]
     Unpacked { limit: u64, received: u64 },
 
@@ -144,10 +144,10 @@ pub enum Error {
     )]
     Hidden { offset: u64 },
 
-    /// The data is no deflate stream, or the stream ends before or behind its place.
+    /// The data is not a deflate stream, or the stream is shorter or longer than the data.
     #[error("the compressed data of the entry `{}` is corrupt", printable(.name))]
     Corrupt { name: String },
-    /// More content than announced. Reading stops where this shows.
+    /// More content than announced. Reading stops as soon as this is detected.
     #[error("the entry `{}` unpacks to more than it announces\n  expected {expected} bytes", printable(.name))]
     Longer { name: String, expected: u64 },
     /// Less content than announced.

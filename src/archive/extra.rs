@@ -1,4 +1,4 @@
-//! Extra fields: where 64-bit sizes stand, and where a second name can hide.
+//! Extra fields, which contain 64-bit sizes and may contain a second name.
 
 use super::fields::Fields;
 
@@ -10,7 +10,7 @@ pub(super) struct Extra<'a> {
 }
 
 impl<'a> Extra<'a> {
-    /// Reads a list of fields. None if a field runs past the end, or one of those that count is there twice.
+    /// Reads a list of fields. None if a field exceeds the data, or one of the relevant fields is duplicate.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         let mut extra = Self::default();

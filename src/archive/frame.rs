@@ -1,13 +1,12 @@
-//! The frame of a zip: what can be checked while its bytes pass, without opening it.
+//! The frame of a zip, which can be checked while its bytes are streamed.
 //!
-//! Its end says where the central directory lies, and how long the file is. That alone shows a zip that was cut short, a web page
-//! in place of a zip, and bytes after the end; the errors are those of [`Archive::open`](super::Archive::open), which also checks
-//! the entries.
+//! The end of a zip contains the position of the central directory. From it, tfoci detects a truncated zip, a web page instead of a zip,
+//! and bytes after the end. The errors are those of [`Archive::open`](super::Archive::open), which also checks the entries.
 
 use super::Error;
 use super::end::{self, FRONT, LONGEST};
 
-/// A zip of known length that passes piece by piece. No more of it is kept than its end can be long: 64 KiB.
+/// A zip of known length that is streamed. Only its last bytes are kept, at most as many as its end can have (64 KiB).
 #[derive(Debug)]
 pub struct Frame {
     length: u64,
@@ -17,7 +16,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Of a zip of `length` bytes, which are still to come.
+    /// Starts the check of a zip of `length` bytes.
     pub fn new(length: u64) -> Self {
         Self {
             length,
@@ -27,7 +26,7 @@ impl Frame {
         }
     }
 
-    /// Looks at the next bytes. That there are as many as were announced is for the caller to see to.
+    /// Takes the next bytes. The caller checks that their total is the announced length.
     pub fn pass(&mut self, bytes: &[u8]) {
         let missing = FRONT.saturating_sub(self.front.len());
         self.front.extend(bytes.iter().take(missing));
@@ -46,10 +45,10 @@ impl Frame {
         }
     }
 
-    /// Judges what has passed.
+    /// Checks the zip after its last byte.
     ///
     /// # Errors
-    /// What [`Archive::open`](super::Archive::open) says of its end: there is none, or it does not fit.
+    /// The end record is missing, or contradicts the length. The errors are those of [`Archive::open`](super::Archive::open).
     pub fn check(self) -> Result<(), Error> {
         end::tell(&self.front, &self.tail, self.passed).map(drop)
     }
@@ -75,7 +74,7 @@ mod tests {
         frame.check()
     }
 
-    /// What is said of an end by those who can seek.
+    /// The result of the check that can seek.
     fn found(bytes: &[u8]) -> Result<(), Error> {
         end::find(&mut Cursor::new(bytes), bytes.len() as u64).map(drop)
     }

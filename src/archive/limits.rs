@@ -1,9 +1,9 @@
-//! Limits: what a zip may ask for.
+//! Limits on the entries and the size of a zip.
 
 use super::Error;
 use super::directory::Record;
 
-/// How much a zip may ask for.
+/// Limits on a zip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The number of entries.

@@ -1,8 +1,8 @@
 //! Local headers: each entry's second description, which stands before its data.
 //!
-//! Readers that stream believe these, readers that seek believe the central directory. A zip where the two differ is two
-//! packages in one, so both must say the same. Writers that stream leave sizes and checksum open and write them behind the data, in
-//! a data descriptor (Go's writer always does); this must agree as well.
+//! Readers that stream use these headers, and readers that seek use the central directory. If the two differ, readers see different
+//! packages, so they must agree. Writers that stream leave out sizes and checksum and write them after the data, in a data descriptor (Go's
+//! writer always does). It must agree as well.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -50,8 +50,8 @@ pub(super) fn locate<R: Read + Seek>(
     Ok(data)
 }
 
-/// Refuses bytes between entries, or around them, in which an entry begins that the directory does not list: who streams would find it.
-/// Writers leave such gaps for alignment or for a program in front, without headers.
+/// Refuses gaps between or around entries that contain the header of an unlisted entry, because a reader that streams would find it.
+/// Writers leave gaps without headers for alignment, or for a program before the zip.
 fn no_header_within<R: Read + Seek>(reader: &mut R, start: u64, end: u64) -> Result<(), Error> {
     // A header may lie across two pieces.
     let overlap = SIGNATURE.len() as u64 - 1;

@@ -1,9 +1,9 @@
 //! Provider zips: untrusted archives, accepted only if every reader sees the same files in them.
 //!
-//! A zip describes each entry twice, in its central directory and in a local header before the data, and readers differ in which
-//! one they believe. [`Archive::open`] walks both and accepts a zip only where they agree and where nothing in it is hostile: no name that
-//! leaves the directory or collides with another, no link, no overlap, no more entries or bytes than the limits allow. It
-//! inflates nothing. [`Archive::read`] then passes the contents, bounded by what the zip announced, and gives both package hashes.
+//! A zip describes each entry twice, in its central directory and in a local header before the data, and readers differ in which one they
+//! use. [`Archive::open`] reads both and accepts a zip only if they agree and nothing in it is hostile: no name that leaves the directory
+//! or collides with another, no link, no overlap, no more entries or bytes than the limits allow. It inflates nothing. [`Archive::read`]
+//! then passes on the contents, bounded by the announced sizes, and [`Archive::hashes`] computes both package hashes.
 //!
 //! | part | what it knows |
 //! | --- | --- |
@@ -15,9 +15,8 @@
 //! | [`Content`] | inflating with size and checksum |
 //! | [`Frame`] | whether a zip that only passes has an end that fits it |
 //!
-//! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and take the
-//! last of two entries with one name. That is not followed: it would give packages that clients on different systems
-//! see differently.
+//! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and use the last of two entries
+//! with one name. tfoci refuses such zips, because clients on different systems would unpack them differently.
 
 mod content;
 mod directory;
@@ -60,7 +59,7 @@ pub struct Hashes {
     pub directory: PackageHash,
 }
 
-/// A zip that was found sound.
+/// A zip whose structure was validated.
 #[derive(Debug)]
 pub struct Archive<R> {
     reader: R,
@@ -93,8 +92,8 @@ impl<R: Read + Seek> Archive<R> {
         &self.entries
     }
 
-    /// Whether directories have entries of their own. Then the two `h1` of the package differ, and
-    /// clients stumble ([clients: package hashes](crate::clients#package-hashes)).
+    /// Whether directories have their own entries. The two `h1` of the package then differ, which clients do not expect ([clients: package
+    /// hashes](crate::clients#package-hashes)).
     pub fn has_directory_entries(&self) -> bool {
         self.entries
             .iter()
@@ -332,7 +331,7 @@ mod tests {
             prop_assert!(open(&bytes).is_err());
         }
 
-        /// Whatever single bytes become, what is accepted still has the names and contents that it announces.
+        /// A zip with a modified byte that is accepted still has the announced names and contents.
         #[test]
         fn changed_zips_never_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
             let mut bytes = zip([executable().deflated().streamed(), directory("docs/"), license().wide()]);

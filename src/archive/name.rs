@@ -141,7 +141,7 @@ fn is_device(element: &str) -> bool {
 /// Refuses names that would become one file, on any file system, or a file and a directory.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) -> Result<(), Error> {
     let mut names: Vec<Folded<'a>> = names.map(Folded::new).collect();
-    // Element by element: everything below a directory then follows it directly, so neighbours tell all.
+    // Sort by element, so that everything below a directory follows it directly and comparing neighbours is enough.
     names.sort_by(|a, b| a.folded.split('/').cmp(b.folded.split('/')));
     for (one, other) in names.iter().zip(names.iter().skip(1)) {
         one.distinct_from(other)?;
@@ -149,7 +149,7 @@ pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) ->
     Ok(())
 }
 
-/// What file systems compare that ignore case, or how accents are encoded.
+/// The form in which file systems compare names if they ignore case or Unicode normalization.
 fn folded(path: &str) -> String {
     DecomposingNormalizerBorrowed::new_nfd()
         .normalize(&without_case(path))
