@@ -1,7 +1,7 @@
-//! What a template consists of: the names that it refers to, and constructs of HCL that it must not have.
+//! The symbols that a template refers to, and constructs of HCL that it must not have.
 //!
-//! Clients evaluate all of HCL but functions. Nobody names repositories with loops or sums, so they are refused by name here
-//! instead of being evaluated: two evaluators of one language would have to agree for ever.
+//! Clients evaluate all of HCL except functions. Loops and sums are of no use in the names of repositories. tfoci refuses them with the
+//! name of the construct, so that it does not have to match the clients' evaluation of them.
 
 use std::fmt;
 

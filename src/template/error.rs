@@ -1,4 +1,4 @@
-//! What is wrong with a template, and why a provider has no repository by it.
+//! Errors of templates, and of their evaluation for a provider.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Error {
         }
     }
 
-    /// What is wrong with the name that came out, if one did. An empty component is what a shell makes of a symbol.
+    /// The error in the resulting repository name, if that is the problem. An empty component often means that a shell expanded a symbol.
     pub fn mistake_in_name(&self) -> Option<&repository_name::RepositoryErrorKind> {
         let problems = match self {
             Self::Template { problems, .. } => problems.as_slice(),
@@ -63,7 +63,7 @@ pub enum Problem {
     /// The text is longer than is read.
     #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
     TooLong { size: usize },
-    /// Texts stand within expressions within texts, too many times.
+    /// Quoted texts and expressions are nested too deeply.
     #[error("its quoted texts nest deeper than {}", super::nesting::DEEPEST)]
     TooDeep,
     /// It does not parse.
@@ -73,7 +73,7 @@ pub enum Problem {
         column: usize,
         message: String,
     },
-    /// A brace of the `{name}` form without its partner.
+    /// An unmatched brace of the `{name}` form.
     #[error("`{brace}` has no partner, expected {{hostname}}, {{namespace}} or {{type}}")]
     Brace { brace: char },
     /// Symbols in both spellings: `{name}` is literal text beside `${name}`.

@@ -15,12 +15,12 @@
 //! [a repository](crate::clients#repository-addresses).
 //!
 //! # What is evaluated
-//! Text, symbols, literals, `%{ if }`, conditionals, comparisons, logic, and an index into a literal tuple or object: what clients
-//! make of those is computed here to the letter, types, conversions and unknown values included. Clients also evaluate the rest
-//! of HCL; a template with anything else is refused with the name of the construct ([`Construct`]).
+//! Text, symbols, literals, `%{ if }`, conditionals, comparisons, logic, and an index into a literal tuple or object. tfoci evaluates these
+//! exactly as clients do, including types, conversions and unknown values. Clients also evaluate the rest of HCL; tfoci refuses it with the
+//! name of the construct ([`Construct`]).
 //!
-//! Checking types is evaluating with unknown strings. [`hcl::eval`] has no unknown values, writes `${null}` as `null`, and
-//! does not convert between types. A pass over the syntax tree does that, and `hcl::eval` computes what operators give.
+//! tfoci checks types by evaluating with unknown strings. [`hcl::eval`] has no unknown values, writes `${null}` as `null`, and does not
+//! convert between types. A pass over the syntax tree handles these, and `hcl::eval` computes operators.
 
 mod construct;
 mod error;

@@ -1,8 +1,8 @@
-//! White space that a marker with `~` eats from the literal text beside it.
+//! White space that a marker with `~` strips from the adjacent literal text.
 
 use hcl::edit::template::{Directive, Element, IfDirective};
 
-/// Whether an element eats what is before it and what is behind it.
+/// Whether an element strips the text before it and the text after it.
 pub(super) fn of(element: &Element) -> (bool, bool) {
     let (first, last) = match element {
         Element::Literal(_) => return (false, false),

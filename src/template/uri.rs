@@ -1,8 +1,8 @@
 //! The `{name}` form: a URI template of level 1 (RFC 6570) with the three symbols, as `providers lock -oci-mirror` takes it
 //! ([clients: repository templates](crate::clients#repository-templates)). It has no hazard for shells.
 //!
-//! Clients percent-encode what they put in, which changes only what no name of a repository can hold, and the colon of a
-//! provider's host where that stands for the registry: there this form has no repository for them, and one for us.
+//! Clients percent-encode the values. That changes only characters that no repository name can contain, and the colon of a provider's host
+//! that is used as the registry: there clients find no repository with this form, but tfoci does.
 
 use hcl::edit::expr::Expression;
 use hcl::edit::template::{Element, Strip, Template};

@@ -1,7 +1,7 @@
 //! What is known of an expression, and how clients convert between types
 //! ([clients: templates](crate::clients#template-checks)).
 //!
-//! A type may be known while the value is not: evaluating a template with three unknown strings is checking its types.
+//! A type may be known while the value is not, so evaluating a template with three unknown strings checks its types.
 
 use std::fmt;
 
