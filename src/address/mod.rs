@@ -20,7 +20,7 @@ pub mod hostname;
 pub mod name;
 pub mod pattern;
 
-/// Providers that are part of the client itself and never installed, so nothing can hold them.
+/// The hosts of providers that are built into the client and never installed.
 const BUILT_IN_HOSTS: [&str; 2] = ["terraform.io", "opentofu.org"];
 const BUILT_IN_NAMESPACE: &str = "builtin";
 

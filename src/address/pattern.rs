@@ -11,7 +11,7 @@ const WILDCARD: &str = "*";
 /// An address in which `*` may stand for whole segments, from the right
 /// ([clients: patterns](crate::clients#patterns)).
 ///
-/// Nothing says that a matching provider exists: patterns for built-in or legacy providers are sound and match nothing.
+/// A matching provider need not exist. Patterns for built-in or legacy providers are valid and match nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderPattern(Scope);
 
