@@ -1,9 +1,8 @@
 //! Versions of providers.
 //!
-//! Clients read more than semantic versioning allows: one or two numbers are enough, zeros may lead, a dot or dash may
-//! dangle at the end ([clients: versions](crate::clients#versions)). Everything that clients take is read here and
-//! printed in the one canonical form `MAJOR.MINOR.PATCH[-PRE][+META]`. Some origins know a version only as they wrote
-//! it, so [`SpelledVersion`] keeps both.
+//! Clients accept more than semantic versioning allows: one or two numbers, leading zeros, a dot or dash at the end ([clients:
+//! versions](crate::clients#versions)). tfoci accepts the same and prints the canonical form `MAJOR.MINOR.PATCH[-PRE][+META]`. Some origins
+//! serve a version only under their own spelling, so [`SpelledVersion`] keeps both.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -159,8 +158,8 @@ impl FromStr for Version {
 
 /// A version with the spelling of the origin that listed it.
 ///
-/// An origin that lists `0.50` serves it under `0.50` only, while the canonical `0.50.0` names the tag and the file:
-/// ask with the spelling, write the version.
+/// An origin that lists `0.50` serves it under `0.50` only, while tags and files have the canonical `0.50.0`. Use the spelling in requests
+/// and the version everywhere else.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SpelledVersion {
     version: Version,

@@ -1,4 +1,4 @@
-//! The grammar of versions, and the names of the mistakes that people make in it.
+//! The grammar of versions, and errors for common mistakes.
 
 use crate::error::{Category, printable};
 use crate::version::Version;
