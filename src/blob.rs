@@ -208,8 +208,8 @@ pub fn received(answer: Answer, from: u64) -> Body {
     skipping(Body::new(answer.chunks().map_err(Error::Http)), skip)
 }
 
-/// Like [`received`], for a blob of known size. A response whose announced or actual length differs from it is an error that is not
-/// retried, unless the connection was lost.
+/// Like [`received`], for a blob of known size. It is an error if the response announces another length, or if a response with
+/// `Content-Length` or `Transfer-Encoding` ends regularly before `size` bytes.
 ///
 /// # Errors
 /// The response announces another length.

@@ -214,7 +214,7 @@ impl<D: WriteStore> Journey<'_, D> {
         prove(release, &rule, now).await?.locked(hashes)
     }
 
-    /// Refuses a release if keys will be pinned and its key must not be written into the trust file.
+    /// If keys will be pinned, refuses a release whose keys came over an unverified connection.
     fn can_be_pinned(
         &self,
         release: Verified<Release<PackageMeta>>,

@@ -23,7 +23,7 @@ pub(super) struct Found {
     pub(super) base: Url,
     /// Whether the location is authentic: it comes from the user's configuration, or from a response over verified TLS.
     pub(super) is_verified: bool,
-    /// Whether the host itself sent the document, and not a host that it redirected to.
+    /// Whether the location comes from the host itself or the user's configuration, and not from a host that it redirected to.
     pub(super) is_own: bool,
 }
 
