@@ -122,7 +122,7 @@ fn anchor_at(text: &str) -> String {
 
 /// Everything that people write here: sources, tests, scripts and documents.
 fn files() -> impl Iterator<Item = PathBuf> {
-    let mut pending: Vec<PathBuf> = ["src", "tests", "benches", "fuzz"]
+    let mut pending: Vec<PathBuf> = ["src", "tests", "testdata", "benches", "fuzz"]
         .map(PathBuf::from)
         .to_vec();
     let mut files = vec![PathBuf::from("README.md")];
@@ -134,7 +134,7 @@ fn files() -> impl Iterator<Item = PathBuf> {
                 if !["corpus", "artifacts", "target"].contains(&name(&path)) {
                     pending.push(path);
                 }
-            } else if ["rs", "md", "sh", "toml"].contains(&extension(&path)) {
+            } else if ["rs", "md", "py", "sh", "toml"].contains(&extension(&path)) {
                 files.push(path);
             }
         }

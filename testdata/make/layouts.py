@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes testdata/layouts: one OCI image layout per mistake (or liberty) of contract section 9, and EXPECTED.tsv.
+"""Makes testdata/layouts: one OCI image layout per mistake or liberty of an artifact, and EXPECTED.tsv.
 
 Every function of layouts_*.py that is marked with @layout makes one folder, named like the function. Its lines of the
-table say what the client answers and which reason code we give. The same bytes come out on every machine: zips are
+table say what the client answers and which reason code tfoci gives. The same bytes come out on every machine: zips are
 stored with a fixed date, JSON has no spaces, nothing is signed.
 
     python3 testdata/make/layouts.py            write the folders and the table

@@ -7,7 +7,7 @@ from oci_layout import *
 
 @layout("16", installs(), installs(platform=DARWIN), refused("platform not supported", "platform-missing", platform="windows_amd64"))
 def good_empty_config(it):
-    """The smallest producer output (contract 1.9)."""
+    """The smallest producer output."""
     it.tag(it.index(it.entry(DARWIN), it.entry()))
 
 

@@ -1,4 +1,4 @@
-"""Layouts whose tags are the point: contract 1.2 and rows 1 to 10."""
+"""Layouts that differ in their tags: rows 1 to 10."""
 
 from oci_layout import *
 

@@ -24,7 +24,7 @@ TABLE = []
 def layout(row, *expectations):
     """Marks a function that fills a Layout. Each expectation is (version, platform, outcome, reason).
 
-    `row` is a row of contract section 9, or with § a section of the contract.
+    `row` is the number of the mistake, or with § of the liberty: see testdata/README.md.
     """
 
     def mark(make):
