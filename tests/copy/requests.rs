@@ -153,7 +153,9 @@ fn stopped_anywhere_it_is_finished_by_the_next_run() {
         copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
         assert_eq!(exported(&author, &to, NAME), whole, "{nth}");
         assert_eq!(from.tags(NAME), to.tags(NAME), "{nth}");
-        assert_eq!(to.count(matching("PUT", "/uploads/")), 6 - arrived, "{nth}");
+        // An upload that was on its way when the first run ended may have arrived since.
+        let sent = to.count(matching("PUT", "/uploads/"));
+        assert!(sent <= 6 - arrived, "{nth}: {sent} sent, {arrived} there");
     }
 }
 
