@@ -5,7 +5,7 @@ use std::io::{self, Read, Take};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use sha2::{Digest as _, Sha256};
 
-use super::directory::{Method, Record};
+use super::entry::{Method, Record};
 use super::error::Error;
 
 /// The size of the buffers, in bytes. Larger ones are not faster.

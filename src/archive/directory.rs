@@ -3,6 +3,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::end::End;
+use super::entry::{ENCRYPTED, Method, PATCH, Record};
 use super::extra::Extra;
 use super::fields::Fields;
 use super::{EntryType, Error, Limits, name};
@@ -11,44 +12,6 @@ const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 
 /// The largest central directory that is read, in bytes: 10,000 entries of 400 bytes.
 const LARGEST: u64 = 4 << 20;
-
-const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
-const PATCH: u16 = 1 << 5;
-/// Sizes and checksum follow the data, and may be absent from the local header.
-pub(super) const DESCRIPTOR: u16 = 1 << 3;
-/// The flags that change how an entry is read; the others are hints.
-pub(super) const FLAGS_THAT_MATTER: u16 = ENCRYPTED | PATCH | DESCRIPTOR | 1 << 11;
-
-/// How content lies in the zip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
-    Stored,
-    Deflate,
-}
-
-impl Method {
-    pub fn number(self) -> u16 {
-        match self {
-            Self::Stored => 0,
-            Self::Deflate => 8,
-        }
-    }
-}
-
-/// One entry as the central directory has it.
-#[derive(Clone, Debug)]
-pub(super) struct Record {
-    pub name: String,
-    pub kind: EntryType,
-    pub mode: Option<u32>,
-    pub method: Method,
-    pub flags: u16,
-    pub crc: u32,
-    pub compressed: u64,
-    pub size: u64,
-    /// Where the local header begins.
-    pub header: u64,
-}
 
 /// Reads the directory that the end record points to.
 pub(super) fn read<R: Read + Seek>(
@@ -146,7 +109,7 @@ impl<'a> Raw<'a> {
         }
         let (kind, mode) = self.kind(&name)?;
         let method = self.method(&name)?;
-        let extra = read_extra(self.extra, &name)?;
+        let extra = Extra::of_entry(&name, self.extra)?;
         let narrow = [self.size, self.compressed, self.header];
         let Some([size, compressed, header]) = extra.widen(narrow) else {
             return Err(Error::Entry64 { name });
@@ -213,19 +176,5 @@ impl<'a> Raw<'a> {
         };
         let mode = unix & 0o7777;
         Ok((kind, (made_on_unix && mode != 0).then_some(mode)))
-    }
-}
-
-/// Reads extra fields, and refuses those that give the entry another name.
-pub(super) fn read_extra<'a>(bytes: &'a [u8], name: &str) -> Result<Extra<'a>, Error> {
-    let extra = Extra::read(bytes).ok_or_else(|| Error::Extra {
-        name: name.to_owned(),
-    })?;
-    match extra.second_name() {
-        Some(second) if second != name.as_bytes() => Err(Error::SecondName {
-            name: name.to_owned(),
-            received: String::from_utf8_lossy(second).into_owned(),
-        }),
-        _ => Ok(extra),
     }
 }

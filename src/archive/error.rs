@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use super::name::Fault;
+use super::fault::Fault;
 use crate::error::{Category, printable};
 use crate::hash;
 

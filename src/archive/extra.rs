@@ -1,5 +1,6 @@
 //! Extra fields, which contain 64-bit sizes and may contain a second name.
 
+use super::Error;
 use super::fields::Fields;
 
 /// The extra fields that change what an entry is.
@@ -10,8 +11,22 @@ pub(super) struct Extra<'a> {
 }
 
 impl<'a> Extra<'a> {
+    /// Reads the extra fields of the entry `name`, and refuses those that give it another name.
+    pub fn of_entry(name: &str, bytes: &'a [u8]) -> Result<Self, Error> {
+        let extra = Self::read(bytes).ok_or_else(|| Error::Extra {
+            name: name.to_owned(),
+        })?;
+        match extra.second_name() {
+            Some(second) if second != name.as_bytes() => Err(Error::SecondName {
+                name: name.to_owned(),
+                received: String::from_utf8_lossy(second).into_owned(),
+            }),
+            _ => Ok(extra),
+        }
+    }
+
     /// Reads a list of fields. None if a field exceeds the data, or one of the relevant fields is duplicate.
-    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+    fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         let mut extra = Self::default();
         // Fewer than four bytes are padding, which alignment tools leave behind.
@@ -32,7 +47,7 @@ impl<'a> Extra<'a> {
     }
 
     /// The name that some readers use instead of the header's.
-    pub fn second_name(&self) -> Option<&'a [u8]> {
+    fn second_name(&self) -> Option<&'a [u8]> {
         // A version and a CRC-32 come first.
         self.unicode_path
             .map(|value| value.get(5..).unwrap_or_default())

@@ -1,7 +1,7 @@
 //! Limits on the entries and the size of a zip.
 
 use super::Error;
-use super::directory::Record;
+use super::entry::Record;
 
 /// Limits on a zip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

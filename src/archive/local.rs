@@ -6,8 +6,9 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use super::directory::{DESCRIPTOR, FLAGS_THAT_MATTER, Record, read_extra};
+use super::entry::{DESCRIPTOR, FLAGS_THAT_MATTER, Record};
 use super::error::{Error, Field};
+use super::extra::Extra;
 use super::fields::Fields;
 
 pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
@@ -174,7 +175,7 @@ impl Header {
                 received: String::from_utf8_lossy(name).into_owned(),
             });
         }
-        let extra = read_extra(extra, &record.name)?;
+        let extra = Extra::of_entry(&record.name, extra)?;
         let Some([size, compressed]) = extra.widen([self.size, self.compressed]) else {
             return Err(Error::Entry64 {
                 name: record.name.clone(),

@@ -11,6 +11,7 @@
 //! | `directory` | the entries, with method, sizes and mode |
 //! | `extra` | 64-bit sizes, second names |
 //! | `name` | which names may become files |
+//! | `collision` | which names would become one file |
 //! | `local` | that the local headers agree, and where data begins |
 //! | [`Content`] | inflating with size and checksum |
 //! | [`Frame`] | whether a zip that only passes has an end that fits it |
@@ -18,12 +19,14 @@
 //! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and use the last of two entries
 //! with one name. tfoci refuses such zips, because clients on different systems would unpack them differently.
 
+mod collision;
 mod content;
 mod directory;
 mod end;
 mod entry;
 mod error;
 mod extra;
+mod fault;
 mod fields;
 mod frame;
 mod limits;
@@ -43,9 +46,9 @@ use std::io::{Read, Seek, SeekFrom};
 pub use content::Content;
 pub use entry::{EntryType, ZipEntry};
 pub use error::{Error, Field};
+pub use fault::Fault;
 pub use frame::Frame;
 pub use limits::Limits;
-pub use name::Fault;
 
 use crate::hash::{Contents, PackageHash};
 
@@ -75,7 +78,7 @@ impl<R: Read + Seek> Archive<R> {
         let length = reader.seek(SeekFrom::End(0))?;
         let end = end::find(&mut reader, length)?;
         let records = directory::read(&mut reader, &end, limits)?;
-        name::distinct(records.iter().map(|r| (r.name.as_str(), r.kind)))?;
+        collision::distinct(records.iter().map(|r| (r.name.as_str(), r.kind)))?;
         limits.allow(&records, length)?;
         let data = local::locate(&mut reader, &records, end.offset)?;
         let entries = records.into_iter().zip(data);

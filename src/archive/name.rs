@@ -3,68 +3,13 @@
 //! A name is accepted when it means the same file to every client on every system. Everything else is refused rather than
 //! repaired: a repaired name would give a directory whose `h1` no client computes.
 
-use std::fmt;
-
-use icu_normalizer::DecomposingNormalizerBorrowed;
-
-use super::{EntryType, Error};
+use super::{Error, Fault};
 use crate::error::is_deceptive;
 
 /// Longer names are refused: the smallest limit for a path that a supported system has (macOS).
 const LONGEST: usize = 1024;
 /// The same for one element.
 const LONGEST_ELEMENT: usize = 255;
-
-/// What is wrong with the name of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// No name.
-    Empty,
-    /// More than 1024 bytes, or 255 in one element.
-    Long,
-    /// Not UTF-8.
-    Encoding,
-    /// A control character, such as a line break, which could forge a line of `h1`.
-    Control,
-    /// A character that is not seen, or that turns the direction of text: two names would look the same.
-    Invisible,
-    /// One of `<>"|?*`, which no file of Windows has in its name.
-    Reserved,
-    /// An element `..`, in either slash direction.
-    Parent,
-    /// A leading slash.
-    Absolute,
-    /// A backslash: a separator on Windows, a letter elsewhere.
-    Backslash,
-    /// A colon: a drive or a hidden stream on Windows.
-    Colon,
-    /// An element that is empty or `.`: another spelling of another name.
-    Element,
-    /// An element that Windows reserves for a device, such as `nul.txt`.
-    Device,
-    /// An element that ends in a dot or a space, which Windows drops.
-    Ending,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Empty => "has no name",
-            Self::Long => "has a name that is longer than file systems allow",
-            Self::Encoding => "has a name that is not UTF-8",
-            Self::Control => "has a control character in its name",
-            Self::Invisible => "has an invisible character in its name",
-            Self::Reserved => "has one of `<>\"|?*` in its name, which Windows reserves",
-            Self::Parent => "has an element `..`",
-            Self::Absolute => "has an absolute name",
-            Self::Backslash => "has a backslash in its name",
-            Self::Colon => "has a colon in its name",
-            Self::Element => "has an empty element or an element `.`",
-            Self::Device => "has a name that Windows reserves for a device",
-            Self::Ending => "has an element that ends in a dot or a space",
-        })
-    }
-}
 
 /// The name as text, if it may become a file; a directory keeps its slash at the end.
 pub(super) fn check(bytes: &[u8]) -> Result<&str, Error> {
@@ -136,80 +81,6 @@ fn is_device(element: &str) -> bool {
     };
     let named = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
     named.contains(&stem.as_str()) || numbered("COM") || numbered("LPT")
-}
-
-/// Refuses names that would become one file, on any file system, or a file and a directory.
-pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) -> Result<(), Error> {
-    let mut names: Vec<Folded<'a>> = names.map(Folded::new).collect();
-    // Sort by element, so that everything below a directory follows it directly and comparing neighbours is enough.
-    names.sort_by(|a, b| a.folded.split('/').cmp(b.folded.split('/')));
-    for (one, other) in names.iter().zip(names.iter().skip(1)) {
-        one.distinct_from(other)?;
-    }
-    Ok(())
-}
-
-/// The form in which file systems compare names if they ignore case or Unicode normalization.
-fn folded(path: &str) -> String {
-    DecomposingNormalizerBorrowed::new_nfd()
-        .normalize(&without_case(path))
-        .into_owned()
-}
-
-fn without_case(path: &str) -> String {
-    // Some letters have one capital together, such as `s` and the long `ſ`; `ẞ` and `SS` are both capitals of `ß`.
-    path.chars()
-        .flat_map(char::to_lowercase)
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-        .collect()
-}
-
-struct Folded<'a> {
-    path: &'a str,
-    folded: String,
-    kind: EntryType,
-}
-
-impl<'a> Folded<'a> {
-    fn new((name, kind): (&'a str, EntryType)) -> Self {
-        let path = name.strip_suffix('/').unwrap_or(name);
-        Self {
-            path,
-            folded: folded(path),
-            kind,
-        }
-    }
-
-    /// `other` comes later in the order.
-    fn distinct_from(&self, other: &Self) -> Result<(), Error> {
-        let name = self.path.to_owned();
-        let spelled_otherwise = self
-            .path
-            .split('/')
-            .zip(other.path.split('/'))
-            .zip(self.folded.split('/').zip(other.folded.split('/')))
-            .take_while(|(_, (a, b))| a == b)
-            .find(|((a, b), _)| a != b);
-        if let Some(((a, b), _)) = spelled_otherwise {
-            let other = other.path.to_owned();
-            return Err(if without_case(a) == without_case(b) {
-                Error::Case { name, other }
-            } else {
-                Error::Encoding { name, other }
-            });
-        }
-        match other.path.strip_prefix(self.path) {
-            Some("") => Err(Error::Duplicate { name }),
-            Some(rest) if rest.starts_with('/') && self.kind == EntryType::File => {
-                Err(Error::FileAndDirectory {
-                    name,
-                    other: other.path.to_owned(),
-                })
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -285,70 +156,6 @@ mod tests {
         }
     }
 
-    fn pair(one: &str, other: &str) -> Result<(), Error> {
-        let kind = |name: &str| {
-            if name.ends_with('/') {
-                EntryType::Directory
-            } else {
-                EntryType::File
-            }
-        };
-        let names = ["zz", one, "m", other, "a b"];
-        distinct(names.into_iter().map(|name| (name, kind(name))))
-    }
-
-    #[test]
-    fn colliding_names_are_found() {
-        assert!(matches!(pair("x", "x"), Err(Error::Duplicate { .. })));
-        assert!(matches!(pair("x/", "x/"), Err(Error::Duplicate { .. })));
-        assert!(matches!(pair("x/", "x"), Err(Error::Duplicate { .. })));
-        assert!(matches!(pair("x/y", "X"), Err(Error::Case { .. })));
-        assert!(matches!(pair("x/y", "X/z"), Err(Error::Case { .. })));
-        assert!(matches!(
-            pair("LICENSE", "license"),
-            Err(Error::Case { .. })
-        ));
-        assert!(matches!(pair("ÄB", "äB"), Err(Error::Case { .. })));
-        assert!(matches!(pair("\u{17f}", "S"), Err(Error::Case { .. })));
-        assert!(matches!(
-            pair("\u{1e9e}", "\u{df}"),
-            Err(Error::Case { .. })
-        ));
-        assert!(matches!(pair("\u{1e9e}", "ss"), Err(Error::Case { .. })));
-        for (one, other) in [
-            ("\u{e9}", "e\u{301}"),
-            ("\u{e9}/a", "E\u{301}/b"),
-            ("\u{212b}", "A\u{30a}"),
-            ("x\u{323}\u{307}", "x\u{307}\u{323}"),
-        ] {
-            assert!(
-                matches!(
-                    pair(one, other),
-                    Err(Error::Encoding { .. } | Error::Case { .. })
-                ),
-                "{one} {other}"
-            );
-        }
-        for (one, other) in [("x", "x/y"), ("x/y/z", "x")] {
-            assert!(matches!(
-                pair(one, other),
-                Err(Error::FileAndDirectory { .. })
-            ));
-        }
-        for (one, other) in [("x/", "x/y"), ("x", "x.y"), ("x/y", "x-y"), ("x/a", "y/A")] {
-            assert!(pair(one, other).is_ok(), "{one} {other}");
-        }
-    }
-
-    #[test]
-    fn a_collision_is_found_behind_names_that_sort_between() {
-        let names = ["a", "a.b", "a!b", "a/b"].map(|name| (name, EntryType::File));
-        assert!(matches!(
-            distinct(names.into_iter()),
-            Err(Error::FileAndDirectory { .. })
-        ));
-    }
-
     proptest! {
         #[test]
         fn what_passes_stays_below_its_directory(bytes in prop::collection::vec(prop_oneof![Just(b'/'), Just(b'.'), Just(b'\\'), any::<u8>()], 0..12)) {
@@ -356,16 +163,6 @@ mod tests {
                 let normal = |c| matches!(c, std::path::Component::Normal(_));
                 prop_assert!(std::path::Path::new(name).components().all(normal));
             }
-        }
-
-        #[test]
-        fn collisions_are_what_a_slow_search_finds(names in prop::collection::vec("[aAb](/[aAb])?(/[aAb])?", 0..5)) {
-            let collide = names.iter().enumerate().any(|(i, one)| names.iter().enumerate().any(|(j, other)| {
-                let (a, b): (Vec<_>, Vec<_>) = (one.split('/').collect(), other.split('/').collect());
-                let respelled = a.iter().zip(&b).take_while(|(x, y)| x.eq_ignore_ascii_case(y)).any(|(x, y)| x != y);
-                i != j && (respelled || b.starts_with(&a))
-            }));
-            prop_assert_eq!(distinct(names.iter().map(|name| (name.as_str(), EntryType::File))).is_err(), collide);
         }
     }
 }

@@ -1,0 +1,161 @@
+//! Names of entries that would collide on a disk.
+
+use icu_normalizer::DecomposingNormalizerBorrowed;
+
+use super::{EntryType, Error};
+
+/// Refuses names that would become one file, on any file system, or a file and a directory.
+pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) -> Result<(), Error> {
+    let mut names: Vec<Folded<'a>> = names.map(Folded::new).collect();
+    // Sort by element, so that everything below a directory follows it directly and comparing neighbours is enough.
+    names.sort_by(|a, b| a.folded.split('/').cmp(b.folded.split('/')));
+    for (one, other) in names.iter().zip(names.iter().skip(1)) {
+        one.distinct_from(other)?;
+    }
+    Ok(())
+}
+
+/// The form in which file systems compare names if they ignore case or Unicode normalization.
+fn folded(path: &str) -> String {
+    DecomposingNormalizerBorrowed::new_nfd()
+        .normalize(&without_case(path))
+        .into_owned()
+}
+
+fn without_case(path: &str) -> String {
+    // Some letters have one capital together, such as `s` and the long `ſ`; `ẞ` and `SS` are both capitals of `ß`.
+    path.chars()
+        .flat_map(char::to_lowercase)
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+struct Folded<'a> {
+    path: &'a str,
+    folded: String,
+    kind: EntryType,
+}
+
+impl<'a> Folded<'a> {
+    fn new((name, kind): (&'a str, EntryType)) -> Self {
+        let path = name.strip_suffix('/').unwrap_or(name);
+        Self {
+            path,
+            folded: folded(path),
+            kind,
+        }
+    }
+
+    /// `other` comes later in the order.
+    fn distinct_from(&self, other: &Self) -> Result<(), Error> {
+        let name = self.path.to_owned();
+        let spelled_otherwise = self
+            .path
+            .split('/')
+            .zip(other.path.split('/'))
+            .zip(self.folded.split('/').zip(other.folded.split('/')))
+            .take_while(|(_, (a, b))| a == b)
+            .find(|((a, b), _)| a != b);
+        if let Some(((a, b), _)) = spelled_otherwise {
+            let other = other.path.to_owned();
+            return Err(if without_case(a) == without_case(b) {
+                Error::Case { name, other }
+            } else {
+                Error::Encoding { name, other }
+            });
+        }
+        match other.path.strip_prefix(self.path) {
+            Some("") => Err(Error::Duplicate { name }),
+            Some(rest) if rest.starts_with('/') && self.kind == EntryType::File => {
+                Err(Error::FileAndDirectory {
+                    name,
+                    other: other.path.to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pair(one: &str, other: &str) -> Result<(), Error> {
+        let kind = |name: &str| {
+            if name.ends_with('/') {
+                EntryType::Directory
+            } else {
+                EntryType::File
+            }
+        };
+        let names = ["zz", one, "m", other, "a b"];
+        distinct(names.into_iter().map(|name| (name, kind(name))))
+    }
+
+    #[test]
+    fn colliding_names_are_found() {
+        assert!(matches!(pair("x", "x"), Err(Error::Duplicate { .. })));
+        assert!(matches!(pair("x/", "x/"), Err(Error::Duplicate { .. })));
+        assert!(matches!(pair("x/", "x"), Err(Error::Duplicate { .. })));
+        assert!(matches!(pair("x/y", "X"), Err(Error::Case { .. })));
+        assert!(matches!(pair("x/y", "X/z"), Err(Error::Case { .. })));
+        assert!(matches!(
+            pair("LICENSE", "license"),
+            Err(Error::Case { .. })
+        ));
+        assert!(matches!(pair("ÄB", "äB"), Err(Error::Case { .. })));
+        assert!(matches!(pair("\u{17f}", "S"), Err(Error::Case { .. })));
+        assert!(matches!(
+            pair("\u{1e9e}", "\u{df}"),
+            Err(Error::Case { .. })
+        ));
+        assert!(matches!(pair("\u{1e9e}", "ss"), Err(Error::Case { .. })));
+        for (one, other) in [
+            ("\u{e9}", "e\u{301}"),
+            ("\u{e9}/a", "E\u{301}/b"),
+            ("\u{212b}", "A\u{30a}"),
+            ("x\u{323}\u{307}", "x\u{307}\u{323}"),
+        ] {
+            assert!(
+                matches!(
+                    pair(one, other),
+                    Err(Error::Encoding { .. } | Error::Case { .. })
+                ),
+                "{one} {other}"
+            );
+        }
+        for (one, other) in [("x", "x/y"), ("x/y/z", "x")] {
+            assert!(matches!(
+                pair(one, other),
+                Err(Error::FileAndDirectory { .. })
+            ));
+        }
+        for (one, other) in [("x/", "x/y"), ("x", "x.y"), ("x/y", "x-y"), ("x/a", "y/A")] {
+            assert!(pair(one, other).is_ok(), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_collision_is_found_behind_names_that_sort_between() {
+        let names = ["a", "a.b", "a!b", "a/b"].map(|name| (name, EntryType::File));
+        assert!(matches!(
+            distinct(names.into_iter()),
+            Err(Error::FileAndDirectory { .. })
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn collisions_are_what_a_slow_search_finds(names in prop::collection::vec("[aAb](/[aAb])?(/[aAb])?", 0..5)) {
+            let collide = names.iter().enumerate().any(|(i, one)| names.iter().enumerate().any(|(j, other)| {
+                let (a, b): (Vec<_>, Vec<_>) = (one.split('/').collect(), other.split('/').collect());
+                let respelled = a.iter().zip(&b).take_while(|(x, y)| x.eq_ignore_ascii_case(y)).any(|(x, y)| x != y);
+                i != j && (respelled || b.starts_with(&a))
+            }));
+            prop_assert_eq!(distinct(names.iter().map(|name| (name.as_str(), EntryType::File))).is_err(), collide);
+        }
+    }
+}
