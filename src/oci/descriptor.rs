@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 
-use super::tags::REF_NAME;
-use super::{PACKAGE, PROTOCOLS, Part, Refusal, TITLE, VERSION};
-use crate::digest::{self, Digest};
+use super::annotations;
+use super::target::{ReadTarget, Target, text};
+use super::{DescriptorError, Part, Refusal};
+use crate::digest::Digest;
 use crate::json::{self, Object};
-use crate::platform::Platform;
 use crate::release::Expected;
 
 /// A reference to some bytes: media type, digest and size, and what an index says about them.
@@ -42,18 +42,6 @@ pub struct Descriptor {
     pub lenient: bool,
 }
 
-/// The `platform` of a descriptor, as it is written: clients compare it byte for byte.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Target {
-    /// Go's name of the architecture.
-    pub architecture: String,
-    /// Go's name of the operating system.
-    pub os: String,
-    /// A version of the operating system. Every client skips an entry that has one.
-    #[serde(rename = "os.version", skip_serializing_if = "Option::is_none")]
-    pub os_version: Option<String>,
-}
-
 impl Descriptor {
     /// Describes bytes of this media type.
     pub fn new(media_type: &str, expected: Expected) -> Self {
@@ -69,9 +57,10 @@ impl Descriptor {
     ///
     /// # Errors
     /// A digest of a wrong form or an unknown algorithm, or a negative size.
-    pub fn expected(&self) -> Result<Expected, Error> {
+    pub fn expected(&self) -> Result<Expected, DescriptorError> {
         let digest: Digest = self.digest.parse()?;
-        let size = u64::try_from(self.size).map_err(|_| Error::Size { size: self.size })?;
+        let size =
+            u64::try_from(self.size).map_err(|_| DescriptorError::Size { size: self.size })?;
         Ok(Expected { digest, size })
     }
 
@@ -91,32 +80,6 @@ impl Descriptor {
             what: what.pointer(),
             source,
         })
-    }
-}
-
-impl Target {
-    /// Whether a client that wants `platform` takes this entry
-    /// ([clients: platform selection](crate::clients#platform-selection)).
-    pub fn is(&self, platform: &Platform) -> bool {
-        self.os_version.is_none()
-            && self.os == platform.os()
-            && self.architecture == platform.arch()
-    }
-
-    /// The platform, if it is one that a client can request.
-    pub fn platform(&self) -> Option<Platform> {
-        let platform = Platform::new(&self.os, &self.architecture).ok()?;
-        self.is(&platform).then_some(platform)
-    }
-}
-
-impl From<&Platform> for Target {
-    fn from(platform: &Platform) -> Self {
-        Self {
-            architecture: platform.arch().to_owned(),
-            os: platform.os().to_owned(),
-            os_version: None,
-        }
     }
 }
 
@@ -140,71 +103,12 @@ impl Descriptor {
             artifact_type: Some(object.text("artifactType")?).filter(|text| !text.is_empty()),
             digest: object.text("digest")?,
             size: object.integer("size")?,
-            annotations: annotations(&mut object, |name| READ.contains(&name))?,
+            annotations: annotations::take(&mut object, |name| annotations::READ.contains(&name))?,
             lenient: platform.as_ref().is_some_and(|platform| platform.lenient),
             platform: platform.map(|platform| platform.target),
         };
         descriptor.lenient |= object.is_lenient();
         Ok(descriptor)
-    }
-}
-
-/// The annotations that tfoci reads. A duplicate of one of them is an error, because parsers differ in which one they use.
-const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
-
-/// Takes `annotations` out. Their names are case-sensitive. Of those that tfoci does not read, the last one of a name counts, as
-/// it does for clients.
-pub(super) fn annotations(
-    object: &mut Object<'_>,
-    is_kept: impl Fn(&str) -> bool,
-) -> Result<BTreeMap<String, String>, json::Error> {
-    const NAME: &str = "annotations";
-    let mut all = BTreeMap::new();
-    let Some(value) = object.take(NAME)? else {
-        return Ok(all);
-    };
-    let within = |error: json::Error| error.within(NAME);
-    json::entries(value, |name, value| {
-        let text: Option<Cow<'_, str>> = serde_json::from_str(value.get())?;
-        if !is_kept(&name) {
-            return Ok(());
-        }
-        if READ.contains(&&*name) && all.contains_key(&*name) {
-            return Err(json::Error::repeated(&name, &name));
-        }
-        if all.len() == json::MOST_MEMBERS {
-            return Err(json::Error::too_many("members", json::MOST_MEMBERS));
-        }
-        all.insert(name.into_owned(), text.unwrap_or_default().into_owned());
-        Ok(())
-    })
-    .map_err(within)?;
-    Ok(all)
-}
-
-/// Text in a list, where `null` is empty text.
-fn text(value: &RawValue) -> Result<(), json::Error> {
-    let _: Option<Cow<'_, str>> = serde_json::from_str(value.get())?;
-    Ok(())
-}
-
-/// A `platform`, and whether a member in it had its name in an unusual letter case.
-struct ReadTarget {
-    target: Target,
-    lenient: bool,
-}
-
-impl ReadTarget {
-    fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
-        object.text("variant")?;
-        object.list("os.features", usize::MAX, text)?;
-        let target = Target {
-            architecture: object.text("architecture")?,
-            os: object.text("os")?,
-            os_version: Some(object.text("os.version")?).filter(|text| !text.is_empty()),
-        };
-        let lenient = object.is_lenient();
-        Ok(Self { target, lenient })
     }
 }
 
@@ -223,21 +127,10 @@ fn check_data(value: &RawValue) -> Result<(), json::Error> {
     Ok(())
 }
 
-/// A descriptor with an invalid digest or size.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum Error {
-    /// The digest cannot be used.
-    #[error(transparent)]
-    Digest(#[from] digest::Error),
-    /// The size is negative.
-    #[error("the size {size} is negative")]
-    Size { size: i64 },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::Platform;
 
     #[test]
     fn canonical_bytes() {
@@ -272,7 +165,10 @@ mod tests {
                 .unwrap()
                 .is(&"linux_arm".parse().unwrap())
         );
-        assert!(matches!(descriptor.expected(), Err(Error::Digest(_))));
+        assert!(matches!(
+            descriptor.expected(),
+            Err(DescriptorError::Digest(_))
+        ));
     }
 
     #[test]
@@ -331,19 +227,5 @@ mod tests {
             read(r#""org.tfoci.package":"a","org.tfoci.package":null"#),
             Err("annotations of the index".to_owned())
         );
-    }
-
-    #[test]
-    fn letter_case_and_os_version_never_match() {
-        let linux: Platform = "linux_amd64".parse().unwrap();
-        let target = |os: &str, version: Option<&str>| Target {
-            architecture: "amd64".to_owned(),
-            os: os.to_owned(),
-            os_version: version.map(str::to_owned),
-        };
-        assert!(target("linux", None).is(&linux));
-        assert!(!target("Linux", None).is(&linux));
-        assert!(!target("linux", Some("10")).is(&linux));
-        assert_eq!(target("linux", Some("10")).platform(), None);
     }
 }

@@ -6,6 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use super::parsed::{ListedDescriptor, ManifestKind, ParsedManifest};
+use super::target::Target;
 use super::{
     DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, MOST_PLATFORMS, PACKAGE, PROVIDER,
     PROVIDER_TARGET, Part, RawManifest, Refusal, TITLE, VERSION, write,
@@ -14,7 +15,6 @@ use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::json::to_raw;
-use crate::oci::descriptor::Target;
 use crate::platform::Platform;
 use crate::version::Version;
 

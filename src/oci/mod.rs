@@ -29,22 +29,28 @@
 //! Reading follows [the client](crate::clients#oci-artifacts), which accepts more than tfoci writes. [`Refusal`] has one variant for each
 //! reason for which a client refuses an artifact.
 
+mod annotations;
 pub mod descriptor;
+mod descriptor_error;
 pub mod evidence;
 pub mod index;
 pub mod manifest;
 mod parsed;
+mod part;
 pub mod reference;
 pub mod refusal;
 pub mod repository_name;
 pub mod tags;
+pub mod target;
 
 pub use descriptor::Descriptor;
+pub use descriptor_error::DescriptorError;
 pub use evidence::Evidence;
 pub use index::Index;
 pub use manifest::Layer;
+pub use part::Part;
 pub use reference::{Repository, Tag};
-pub use refusal::{Part, Refusal};
+pub use refusal::Refusal;
 pub use tags::Tags;
 
 use bytes::Bytes;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::descriptor::annotations;
+use super::annotations;
 use super::{Descriptor, LARGEST_READ, LARGEST_WRITTEN, MOST_ENTRIES, Part, RawManifest, Refusal};
 use crate::authentication::Note;
 use crate::json::{self, Object};
@@ -61,7 +61,7 @@ impl ParsedManifest {
         let mut document = Self {
             media_type: object.text("mediaType")?,
             artifact_type: object.text("artifactType")?,
-            annotations: annotations(&mut object, |_| true)?,
+            annotations: annotations::take(&mut object, |_| true)?,
             lenient: items.iter().any(|item| item.descriptor.lenient),
             items,
             rest: Vec::new(),

@@ -1,72 +1,11 @@
 //! The reasons for which a client refuses an artifact.
 
-use std::fmt;
-
-use super::{INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, ZIP, descriptor};
+use super::{DescriptorError, INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, Part, ZIP};
 use crate::digest::{self, Digest};
 use crate::error::{Category, printable};
 use crate::json::{self, Fault};
 use crate::platform::Platform;
 use crate::release::ProtocolError;
-
-/// A part of an artifact, from the outside in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// What a tag says about what it stands for.
-    Tag,
-    /// The document that a version's tag leads to.
-    Index,
-    /// One of its descriptors.
-    Entry,
-    /// The manifest that an entry leads to.
-    Manifest,
-    /// One of its descriptors.
-    Layer,
-    /// The zip that a layer leads to.
-    Package,
-    /// The manifest of the evidence, and its documents.
-    Evidence,
-    /// Something that is not read for its content.
-    Blob,
-}
-
-impl Part {
-    /// The part with the descriptor of this one.
-    pub fn pointer(self) -> Self {
-        match self {
-            Self::Index => Self::Tag,
-            Self::Manifest => Self::Entry,
-            Self::Package => Self::Layer,
-            other => other,
-        }
-    }
-
-    /// The word for this part in codes.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tag => "tag",
-            Self::Index => "index",
-            Self::Entry => "entry",
-            Self::Manifest => "manifest",
-            Self::Layer => "layer",
-            Self::Package => "package",
-            Self::Evidence => "evidence",
-            Self::Blob => "blob",
-        }
-    }
-}
-
-/// As people read it.
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Entry => "index entry",
-            Self::Manifest => "platform manifest",
-            Self::Layer => "package layer",
-            other => other.as_str(),
-        })
-    }
-}
 
 /// The reason for which clients do not install the artifact that a tag refers to
 /// ([clients: OCI artifacts](crate::clients#oci-artifacts)).
@@ -157,10 +96,7 @@ pub enum Refusal {
     NoProviders { received: Option<String> },
     /// A descriptor that describes no bytes.
     #[error("the {what} describes nothing that can be fetched")]
-    Descriptor {
-        what: Part,
-        source: descriptor::Error,
-    },
+    Descriptor { what: Part, source: DescriptorError },
     /// A platform manifest without layers.
     #[error("the platform manifest has no layers\n  expected one of type {ZIP}")]
     NoLayers,
@@ -286,10 +222,10 @@ impl Refusal {
     }
 }
 
-fn fault(error: &descriptor::Error) -> &'static str {
+fn fault(error: &DescriptorError) -> &'static str {
     match error {
-        descriptor::Error::Digest(digest::Error::UnknownAlgorithm { .. }) => "digest-unsupported",
-        descriptor::Error::Digest(_) => "digest-malformed",
-        descriptor::Error::Size { .. } => "size-malformed",
+        DescriptorError::Digest(digest::Error::UnknownAlgorithm { .. }) => "digest-unsupported",
+        DescriptorError::Digest(_) => "digest-malformed",
+        DescriptorError::Size { .. } => "size-malformed",
     }
 }

@@ -4,12 +4,10 @@ use bytes::Bytes;
 use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
-use super::descriptor::annotations;
+use super::annotations::{self, REF_NAME};
 use super::{Descriptor, INDEX, RawManifest, Tag};
 use crate::json::{self, Object};
 
-/// The annotation of a descriptor in `index.json` with its tag.
-pub const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The content of the file `oci-layout`.
 pub const LAYOUT: &[u8] = b"{\"imageLayoutVersion\":\"1.0.0\"}";
 
@@ -78,7 +76,7 @@ impl Tags {
         let mut others = object.clone();
         others.text("artifactType")?;
         others.object("subject", Descriptor::read)?;
-        annotations(&mut others, |_| false)?;
+        annotations::take(&mut others, |_| false)?;
         Ok(Self {
             entries,
             rest: object.into_rest(),

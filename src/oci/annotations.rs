@@ -1,0 +1,42 @@
+//! The annotations of descriptors and documents.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::{PACKAGE, PROTOCOLS, TITLE, VERSION};
+use crate::json::{self, Object};
+
+/// The annotation of a descriptor in `index.json` with its tag.
+pub(super) const REF_NAME: &str = "org.opencontainers.image.ref.name";
+/// The annotations that tfoci reads. A duplicate of one of them is an error, because parsers differ in which one they use.
+pub(super) const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
+
+/// Takes `annotations` out. Their names are case-sensitive. Of those that tfoci does not read, the last one of a name counts, as
+/// it does for clients.
+pub(super) fn take(
+    object: &mut Object<'_>,
+    is_kept: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, String>, json::Error> {
+    const NAME: &str = "annotations";
+    let mut all = BTreeMap::new();
+    let Some(value) = object.take(NAME)? else {
+        return Ok(all);
+    };
+    let within = |error: json::Error| error.within(NAME);
+    json::entries(value, |name, value| {
+        let text: Option<Cow<'_, str>> = serde_json::from_str(value.get())?;
+        if !is_kept(&name) {
+            return Ok(());
+        }
+        if READ.contains(&&*name) && all.contains_key(&*name) {
+            return Err(json::Error::repeated(&name, &name));
+        }
+        if all.len() == json::MOST_MEMBERS {
+            return Err(json::Error::too_many("members", json::MOST_MEMBERS));
+        }
+        all.insert(name.into_owned(), text.unwrap_or_default().into_owned());
+        Ok(())
+    })
+    .map_err(within)?;
+    Ok(all)
+}
