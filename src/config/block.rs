@@ -4,12 +4,7 @@
 //! are the names of the objects around it. JSON writes the same with objects and lists. So both become one tree, and the caller
 //! specifies how many labels a block has.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-
-use super::{Error, hcl};
+use super::Error;
 
 /// A value of either language.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,23 +41,6 @@ pub(super) struct Block<'a> {
 impl Section {
     pub(super) fn new(members: Vec<Member>) -> Self {
         Self(members)
-    }
-
-    /// Parses either language. A document that begins with a brace is JSON, as for clients.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let text = std::str::from_utf8(bytes).map_err(|_| Error::NotText)?;
-        if text.trim_start().starts_with('{') {
-            let value = serde_json::from_str(text).map_err(|error| Error::Json {
-                line: error.line(),
-                column: error.column(),
-            })?;
-            return match value {
-                Value::Section(section) => Ok(section),
-                _ => Err(Error::NotText),
-            };
-        }
-        hcl::parse(text)
     }
 
     /// The blocks with this name and number of labels.
@@ -197,66 +175,5 @@ fn descend<'a>(
             name: name.to_owned(),
             labels: wanted,
         }),
-    }
-}
-
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Json)
-    }
-}
-
-/// Deserializes JSON objects with duplicate names, each of which is a block.
-struct Json;
-
-impl<'de> Visitor<'de> for Json {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
-        Ok(Value::Flag(flag))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Value, E> {
-        Ok(Value::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Value, E> {
-        Ok(Value::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Value, E> {
-        Ok(Value::Other)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = list.next_element()? {
-            values.push(value);
-        }
-        Ok(Value::List(values))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some((name, value)) = map.next_entry()? {
-            members.push(Member {
-                name,
-                labels: Vec::new(),
-                value,
-            });
-        }
-        Ok(Value::Section(Section(members)))
     }
 }

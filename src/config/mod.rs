@@ -4,9 +4,11 @@
 
 mod block;
 pub mod cli;
+mod document;
 mod error;
 mod hcl;
 pub mod helper;
+mod json;
 pub mod mirror;
 pub mod module;
 pub mod prefix;

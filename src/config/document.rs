@@ -1,0 +1,21 @@
+//! A configuration file in either language.
+
+use super::block::{Section, Value};
+use super::{Error, hcl};
+
+/// Parses either language. A document that begins with a brace is JSON, as for clients.
+pub(super) fn parse(bytes: &[u8]) -> Result<Section, Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|_| Error::NotText)?;
+    if text.trim_start().starts_with('{') {
+        let value = serde_json::from_str(text).map_err(|error| Error::Json {
+            line: error.line(),
+            column: error.column(),
+        })?;
+        return match value {
+            Value::Section(section) => Ok(section),
+            _ => Err(Error::NotText),
+        };
+    }
+    hcl::parse(text)
+}
