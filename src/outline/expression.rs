@@ -12,11 +12,19 @@ const LONGEST: usize = 1 << 16;
 /// An unparsed expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expression<'a> {
-    pub(super) line: usize,
-    pub(super) text: &'a str,
+    line: usize,
+    text: &'a str,
 }
 
 impl<'a> Expression<'a> {
+    /// Reads an expression that ends before one of `ends`.
+    pub(super) fn read(scanner: &mut Scanner<'a>, ends: &[char]) -> Result<Self, Error> {
+        scanner.blanks()?;
+        let line = scanner.line();
+        let text = scanner.code(ends)?;
+        Ok(Self { line, text })
+    }
+
     /// The line it begins in, from 1.
     pub fn line(&self) -> usize {
         self.line
@@ -50,7 +58,7 @@ impl<'a> Expression<'a> {
 
     /// The elements, if it is a list. `[for …]` counts as a list, and its parts as elements.
     pub fn as_list(&self) -> Option<impl Iterator<Item = Result<Self, Error>> + use<'a>> {
-        let element = |scanner: &mut Scanner<'a>| scanner.expression(&[',']);
+        let element = |scanner: &mut Scanner<'a>| Self::read(scanner, &[',']);
         self.open("[").map(|scanner| Parts::new(scanner, element))
     }
 
@@ -64,7 +72,7 @@ impl<'a> Expression<'a> {
             if !scanner.eat("=") && !scanner.eat(":") {
                 return Err(scanner.mistake(SyntaxError::Label));
             }
-            Ok((key, scanner.expression(&[',', '\n'])?))
+            Ok((key, Self::read(scanner, &[',', '\n'])?))
         };
         self.open("{").map(|scanner| Parts::new(scanner, member))
     }

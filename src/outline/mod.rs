@@ -7,6 +7,7 @@
 //! hcl-edit refuses line breaks before `?` and `:` within brackets, which clients accept and real modules contain. Its tree also takes
 //! eighty times the size of a long list. hcl-edit still parses the text in quotes.
 
+mod code;
 mod error;
 mod expression;
 mod scan;
@@ -104,7 +105,7 @@ impl<'a> Body<'a> {
         if scanner.eat("=") {
             return match self.attributes.entry(name) {
                 Entry::Vacant(place) => {
-                    place.insert(scanner.expression(&['\n'])?);
+                    place.insert(Expression::read(scanner, &['\n'])?);
                     Ok(())
                 }
                 Entry::Occupied(_) => Err(Error {

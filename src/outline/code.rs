@@ -1,0 +1,187 @@
+//! Finds the ends of expressions, through the brackets, quotes and heredocs within them.
+
+use super::scan::{Scanner, is_name_part};
+use super::{Error, SyntaxError};
+
+/// The deepest accepted nesting of brackets and quotes in one expression. Real ones have about twenty levels.
+const DEEPEST: usize = 256;
+
+/// A bracket, quote or heredoc that is open, with the line where it begins.
+#[derive(Clone, Copy)]
+enum Within<'a> {
+    /// Brackets, which may be those of `${`.
+    Brackets { closing: char, line: usize },
+    /// Text in quotes.
+    Quotes { line: usize },
+    /// A heredoc, which ends at a line with its mark.
+    Heredoc { mark: &'a str, line: usize },
+}
+
+impl<'a> Scanner<'a> {
+    /// Reads the code of an expression. It ends before one of `ends`, or before a closing bracket that was opened before the expression.
+    pub(super) fn code(&mut self, ends: &[char]) -> Result<&'a str, Error> {
+        let from = self.rest;
+        let mut open = Vec::new();
+        while !(open.is_empty() && self.ends(ends)) {
+            self.step(&mut open)?;
+            if open.len() > DEEPEST {
+                return Err(self.mistake(SyntaxError::Depth));
+            }
+        }
+        let length = from.len() - self.rest.len();
+        let code = from.get(..length).unwrap_or_default().trim();
+        if code.is_empty() {
+            return Err(self.mistake(SyntaxError::NoValue));
+        }
+        Ok(code)
+    }
+
+    /// Reads text in quotes, quotes included; `None` if the next character is not a quote.
+    pub(super) fn quoted(&mut self) -> Option<&'a str> {
+        let from = self.rest;
+        if self.peek() != Some('"') {
+            return None;
+        }
+        let mut open = Vec::new();
+        self.step(&mut open).ok()?;
+        while !open.is_empty() {
+            self.step(&mut open).ok()?;
+        }
+        from.get(..from.len() - self.rest.len())
+    }
+
+    fn ends(&self, ends: &[char]) -> bool {
+        let comment = ends.contains(&'\n') && self.at_end_of_line();
+        comment
+            || self.rest.is_empty()
+            || self.rest.starts_with(ends)
+            || self.rest.starts_with([')', ']', '}'])
+    }
+
+    /// Reads one step within the innermost open bracket, quote or heredoc.
+    fn step(&mut self, open: &mut Vec<Within<'a>>) -> Result<(), Error> {
+        match open.last().copied() {
+            None => self.step_in_code(open, None),
+            Some(Within::Brackets { closing, line }) => {
+                if self.rest.is_empty() {
+                    return Err(unclosed(opening(closing), line));
+                }
+                self.step_in_code(open, Some(closing))
+            }
+            Some(Within::Quotes { line }) => match self.peek() {
+                None | Some('\n') => Err(unclosed("\"", line)),
+                Some('"') => {
+                    self.next();
+                    open.pop();
+                    Ok(())
+                }
+                Some('\\') => {
+                    self.next();
+                    self.next();
+                    Ok(())
+                }
+                Some(_) => {
+                    self.step_in_text(open);
+                    Ok(())
+                }
+            },
+            Some(Within::Heredoc { mark, line }) => match self.peek() {
+                None => Err(unclosed(&format!("<<{mark}"), line)),
+                Some('\n') => {
+                    self.next();
+                    if self.at_mark(mark) {
+                        self.skip_line();
+                        open.pop();
+                    }
+                    Ok(())
+                }
+                Some(_) => {
+                    self.step_in_text(open);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    fn step_in_code(
+        &mut self,
+        open: &mut Vec<Within<'a>>,
+        closing: Option<char>,
+    ) -> Result<(), Error> {
+        if self.rest.starts_with('#') || self.rest.starts_with("//") {
+            self.skip_line();
+            return Ok(());
+        }
+        if self.comment()? {
+            return Ok(());
+        }
+        let line = self.line;
+        if let Some(mark) = self.heredoc() {
+            open.push(Within::Heredoc { mark, line });
+            return Ok(());
+        }
+        let within = |closing| Within::Brackets { closing, line };
+        match self.next() {
+            Some('"') => open.push(Within::Quotes { line }),
+            Some('(') => open.push(within(')')),
+            Some('[') => open.push(within(']')),
+            Some('{') => open.push(within('}')),
+            Some(found @ (')' | ']' | '}')) if closing != Some(found) => {
+                let mistake = SyntaxError::Closing { found };
+                return Err(Error { line, mistake });
+            }
+            Some(')' | ']' | '}') => {
+                open.pop();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads one step within quotes or a heredoc. `$${` and `%%{` are escapes, not interpolations.
+    fn step_in_text(&mut self, open: &mut Vec<Within<'a>>) {
+        let line = self.line;
+        if self.eat("$${") || self.eat("%%{") {
+            return;
+        }
+        if self.eat("${") || self.eat("%{") {
+            open.push(Within::Brackets { closing: '}', line });
+        } else {
+            self.next();
+        }
+    }
+
+    /// Reads the opening line of a heredoc and returns its mark; `None` if no heredoc begins here.
+    fn heredoc(&mut self) -> Option<&'a str> {
+        let opened = self.rest.strip_prefix("<<")?;
+        let opened = opened.strip_prefix('-').unwrap_or(opened);
+        let end = opened.find(|c| !is_name_part(c))?;
+        let (mark, rest) = opened.split_at_checked(end)?;
+        let rest = rest.trim_start_matches([' ', '\t', '\r']);
+        if mark.is_empty() || !rest.starts_with('\n') {
+            return None;
+        }
+        self.rest = rest;
+        Some(mark)
+    }
+
+    fn at_mark(&self, mark: &str) -> bool {
+        let line = self.rest.split('\n').next().unwrap_or_default();
+        line.trim() == mark
+    }
+}
+
+fn unclosed(what: &str, line: usize) -> Error {
+    Error {
+        line,
+        mistake: SyntaxError::Unclosed { what: what.into() },
+    }
+}
+
+fn opening(closing: char) -> &'static str {
+    match closing {
+        ')' => "(",
+        ']' => "[",
+        _ => "{",
+    }
+}
