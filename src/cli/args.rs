@@ -1,4 +1,5 @@
-//! Arguments that several commands take: data, and nothing else. What is made of them is in [`session`](super::session).
+//! Arguments that several commands share. They are plain data; [`session`](super::session) builds clients, credentials, stores and policies
+//! from them.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use tfoci::address::Hostname;
 
 use super::host;
 
-/// What every command takes.
+/// Options that every command has.
 #[derive(Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Globals {
@@ -24,16 +25,16 @@ pub(super) struct Globals {
     /// When to use colour [NO_COLOR and CLICOLOR_FORCE are honoured]
     #[arg(long, value_enum, default_value_t, global = true)]
     pub(super) color: Color,
-    /// Draw no bars
+    /// Show no progress bars
     #[arg(long, global = true)]
     pub(super) no_progress: bool,
     /// How many packages to transfer at once [default: 4, or 8 for mirror]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64), global = true)]
     pub(super) jobs: Option<u8>,
-    /// The host of addresses that have two parts
+    /// The host of addresses of the form NAMESPACE/TYPE
     #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", default_value = tfoci::address::DEFAULT_HOST, global = true)]
     pub(super) default_host: Hostname,
-    /// The store address names one repository, whatever the provider
+    /// Use the store address as one repository for any provider
     #[arg(long, global = true)]
     pub(super) exact_repository: bool,
     #[command(flatten)]
@@ -42,20 +43,20 @@ pub(super) struct Globals {
     pub(super) access: Access,
 }
 
-/// How registries are reached. The short help, which has to fit a screen, leaves what is seldom used to the long one.
+/// Options for connections. The short help must fit on a screen, so rarely used options appear only in the long help.
 #[derive(Args)]
 #[command(next_help_heading = "Network options")]
 pub(super) struct Network {
-    /// Further certificate authorities, in PEM; may be repeated
+    /// Certificate authorities (PEM) to trust besides the system's; may be repeated
     #[arg(long, value_name = "FILE", global = true)]
     pub(super) ca_file: Vec<PathBuf>,
-    /// Show this certificate, in PEM, to this host and no other; may be repeated
+    /// Client certificate (PEM), sent to this host only; may be repeated
     #[arg(long, value_name = "HOST=FILE", global = true, hide_short_help = true)]
     pub(super) client_cert: Vec<String>,
-    /// Its private key, in PEM, if that is in a file of its own; may be repeated
+    /// Private key (PEM) of the client certificate, if in a separate file; may be repeated
     #[arg(long, value_name = "HOST=FILE", global = true, hide_short_help = true)]
     pub(super) client_key: Vec<String>,
-    /// Speak to this host without TLS; may be repeated
+    /// Use plain HTTP for this host; may be repeated
     #[arg(
         long,
         value_name = "HOST",
@@ -63,7 +64,7 @@ pub(super) struct Network {
         global = true,
     )]
     pub(super) plain_http: Vec<String>,
-    /// Do not check this host's certificate; may be repeated
+    /// Do not verify the certificate of this host; may be repeated
     #[arg(
         long,
         value_name = "HOST",
@@ -71,7 +72,7 @@ pub(super) struct Network {
         global = true,
     )]
     pub(super) insecure_skip_tls_verify: Vec<String>,
-    /// Follow references to this host even at private addresses; may be repeated
+    /// Let servers refer to this host even at private addresses; may be repeated
     #[arg(
         long,
         value_name = "HOST",
@@ -79,9 +80,10 @@ pub(super) struct Network {
         global = true,
     )]
     pub(super) allow_private: Vec<String>,
-    /// For how many seconds a server may be silent
+    /// Seconds that a server may be silent
     ///
-    /// Within them it has to give or take 64 KiB of a body, or the end. Manifests and other documents have five times as long in all.
+    /// Within this time it must send or accept 64 KiB of a body, or finish it. Manifests and other documents may take five times as
+    /// long in total.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -94,32 +96,32 @@ pub(super) struct Network {
     pub(super) timeout: u16,
 }
 
-/// Where to look for credentials. The short help, which has to fit a screen, leaves these to the long one.
+/// Files that contain credentials. The short help must fit on a screen, so these options appear only in the long help.
 #[derive(Args)]
 #[command(next_help_heading = "Network options")]
 pub(super) struct Access {
-    /// The only file of registry credentials to use [otherwise those of docker and podman]
+    /// File of registry credentials to use instead of those of docker and podman
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     pub(super) authfile: Option<PathBuf>,
-    /// The CLI configuration of tofu or terraform [otherwise where they look for it]
+    /// CLI configuration of tofu or terraform to use instead of the default one
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     pub(super) cli_config: Option<PathBuf>,
 }
 
-/// How a result is printed.
+/// The format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people and shells
+    /// Text for people and shells
     #[default]
     Text,
-    /// One document
+    /// One JSON document
     Json,
 }
 
 /// When colour is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
-    /// On a terminal
+    /// If stderr is a terminal
     #[default]
     Auto,
     /// Always
@@ -135,20 +137,20 @@ pub(super) struct Trust {
     /// Trust file: which keys may sign for which providers
     #[arg(long, value_name = "FILE")]
     pub(super) trust: Option<PathBuf>,
-    /// Public keys that may sign; may be repeated
+    /// File of public keys that may sign; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(super) key: Vec<PathBuf>,
 }
 
-/// The demands on what is read from a store.
+/// Trust options of commands that read from a store.
 ///
-/// It comes last among the arguments of a command: its heading holds for whatever follows.
+/// Flatten it after all other arguments: clap applies its help heading to every argument that follows.
 #[derive(Args)]
 #[command(next_help_heading = "Trust")]
 pub(super) struct ReadTrust {
     #[command(flatten)]
     pub(super) trust: Trust,
-    /// Refuse whatever is not signed by a pinned key
+    /// Refuse versions that are not signed by a pinned key
     #[arg(long)]
     pub(super) require_pinned: bool,
 }

@@ -23,35 +23,36 @@ Examples:
   tfoci copy acme/demo --from oci-layout:mirror --to oci-layout:disk
   tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:other --dry-run";
 
-/// Copy providers from one store into another, evidence included
+/// Copy providers from one store into another, with their evidence
 ///
-/// Every byte stays as it is, so digests are the same at both ends. Without constraints every version is copied, pre-releases
-/// too; with them, every version that they admit. Without addresses, everything in the store, if it can list what it has.
-/// What the destination has is neither read nor written again; other tags than versions and their evidence are left alone.
+/// All bytes are copied unchanged, so digests stay the same. Without constraints, tfoci copies all versions, including pre-releases; with
+/// constraints, all versions that satisfy them. Without addresses, it copies every provider, if the store can list them. Content that the
+/// destination already has is not transferred again. Tags other than versions and their evidence are not changed.
 ///
-/// Evidence is checked on the way, and a version that it does not prove is refused. So is whatever does not live up to `--trust`,
-/// `--key` and `--require-pinned`; without them, a version is copied and shown as what it is. Evidence that is there already is held
-/// to the same, and never replaced by weaker evidence, but by `--existing replace` where a trust file has `unsigned = "allow"`. With
-/// `--require-pinned`, a version that leads to more than packages and evidence is refused, unless `--rebuild-index` leaves that out.
+/// tfoci verifies the evidence of each version, and refuses the version if verification fails. It also refuses versions that do not satisfy
+/// `--trust`, `--key` and `--require-pinned`; without these options it copies unsigned versions too, and reports their status. Evidence at
+/// the destination must satisfy the same options. Weaker evidence replaces stronger evidence only with `--existing replace` and a trust
+/// file that has `unsigned = "allow"`. With `--require-pinned`, tfoci refuses a version whose index refers to anything besides packages and
+/// evidence, unless `--rebuild-index` leaves that out.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// The store: oci-layout:DIR, or a registry's repository template
+    /// The source store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
-    /// The store to copy to, of the same forms
+    /// The destination store, in the same form
     #[arg(long, value_name = "STORE")]
     to: String,
-    /// What to do if the version is there and differs
+    /// If the destination has the version with other content
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     existing: How,
-    /// With `--rebuild-index`, only this platform; may be repeated
+    /// With `--rebuild-index`, copy only this platform; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
-    /// Write each index anew, as `push` would; its digest may change
+    /// Write a new index, as `push` does; its digest may change
     #[arg(long)]
     rebuild_index: bool,
     /// Print the plan, but write nothing
@@ -61,7 +62,6 @@ pub(super) struct Arguments {
     trust: ReadTrust,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let options = options(&arguments, session)?;
     let selections = session.selections(&arguments.providers)?;

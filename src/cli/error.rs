@@ -1,6 +1,6 @@
-//! Errors of commands: everything that can stop one.
+//! Errors of commands.
 //!
-//! The library states facts; [`hints`](super::hints) adds which option would help.
+//! The errors state facts; [`hints`](super::hints) suggests options that help.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,108 +17,109 @@ use tfoci::selection;
 use tfoci::source;
 use tfoci::trust;
 
-/// Why a command did not do what it was asked for.
+/// An error that ends a command, or one of its providers.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CommandError {
-    /// An argument that is no provider address.
+    /// An argument is not a provider address.
     #[error(transparent)]
     Address(#[from] address::Error),
-    /// An argument that is no provider with constraints.
+    /// An argument is not a provider address with constraints.
     #[error(transparent)]
     Selection(#[from] selection::Error),
-    /// An argument that is no pattern.
+    /// An argument is not a pattern of addresses.
     #[error(transparent)]
     Pattern(#[from] address::pattern::Error),
-    /// An argument that is no platform.
+    /// An argument is not a platform.
     #[error(transparent)]
     Platform(#[from] platform::Error),
-    /// An argument that is no source.
+    /// An argument is not a source.
     #[error(transparent)]
     Source(#[from] source::SourceAddrError),
-    /// One version was needed.
+    /// The command needs one version, and the argument names none.
     #[error("`{}` does not name one version\n  expected ADDR@VERSION", printable(.text))]
     OneVersion { text: String },
-    /// An annotation that cannot be set.
+    /// An annotation is not `KEY=VALUE`.
     #[error("`{}` is not an annotation that can be set\n  expected KEY=VALUE", printable(.text))]
     Annotation { text: String },
-    /// An annotation that belongs to the artifact.
+    /// tfoci writes this annotation itself.
     #[error("the annotation `{key}` is tfoci's own")]
     OwnAnnotation { key: String },
-    /// Without addresses, and the store cannot list.
+    /// The command names no providers, and the store cannot list its providers.
     #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,
-    /// `--platform` by itself.
+    /// `--platform` without `--rebuild-index`.
     #[error(
         "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it"
     )]
     Filter,
-    /// A trust file that cannot be read as one.
+    /// The trust file does not parse.
     #[error("{} is not a trust file", printable_path(.path))]
     TrustFile {
         path: PathBuf,
         source: Box<trust::Error>,
     },
-    /// A mirror file names a trust file that is not there.
+    /// A mirror file names a trust file that does not exist.
     #[error("there is no trust file {}\n  named by `trust` in {}", printable_path(.path), printable_path(.file))]
     NoSuchTrustFile { path: PathBuf, file: PathBuf },
-    /// A trust file that cannot be changed.
+    /// The trust file cannot be edited.
     #[error(transparent)]
     Trust(#[from] trust::Error),
-    /// Keys that should be pinned, and are not.
+    /// `--pin-new` could not write all new keys.
     #[error("new keys are not pinned in {}\n  {}", printable_path(.path), .keys.join("\n  "))]
     NotPinned {
         path: PathBuf,
         keys: Vec<String>,
         source: Box<CommandError>,
     },
-    /// A mirror file that cannot be read as one.
+    /// The mirror file does not parse.
     #[error("{} is not a mirror file", printable_path(.path))]
     MirrorFile {
         path: PathBuf,
         source: Box<config::mirror::Error>,
     },
-    /// A lock file that clients would not read either.
+    /// The lock file does not parse. `tofu` and `terraform` reject it too.
     #[error("{} is not a lock file", printable_path(.path))]
     LockFile {
         path: PathBuf,
         source: Box<lockfile::Error>,
     },
-    /// A configuration that cannot be understood.
+    /// The configuration cannot be read or evaluated.
     #[error(transparent)]
     Configuration(#[from] source::tree::Error),
-    /// Keys are to be written, and nothing says where.
+    /// `--pin-new` without a trust file.
     #[error("there is no trust file into which new keys could be written")]
     NoTrustFile,
-    /// No destination is named.
+    /// Neither the command line nor the mirror file names a destination.
     #[error("nothing says where to mirror {provider}")]
     NoDestination {
         provider: Box<address::ProviderAddr>,
     },
-    /// Credentials that cannot be read or kept.
+    /// Credentials cannot be read or stored.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
-    /// A name that cannot be sent.
+    /// A username that HTTP basic authentication cannot send.
     #[error("`{}` cannot be the name of a user\n  expected text without a colon", printable(.username))]
     Username { username: String },
-    /// There is no terminal to ask for a password on.
+    /// stdin is not a terminal, so `login` cannot ask for the password.
     #[error("there is no terminal to ask for the password")]
     NoTerminal,
-    /// There is no password where it should be.
+    /// stdin contains no usable password.
     #[error("no password was given\n  expected one line of text, at most 65536 bytes")]
     NoPassword,
-    /// A client certificate or key that is for no host.
+    /// A client certificate or key without a host.
     #[error("`{}` does not say for which host it is\n  expected HOST=FILE", printable(.text))]
     OfHost { text: String },
-    /// A client's key without its certificate.
+    /// A client key without a certificate.
     #[error("there is a client key for {}, and no client certificate", printable(.host))]
     LoneKey { host: String },
-    /// A journey that did not get through.
+    /// An operation failed.
     #[error(transparent)]
     Journey(#[from] Failure),
-    /// A version that was not mirrored. Who mirrors it is not its author, so the hints are others.
+    /// A version was not mirrored. Its hints differ from those of [`Journey`](Self::Journey), because users of `mirror` cannot sign or
+    /// build the provider again.
     #[error(transparent)]
     Mirroring(Failure),
-    /// A version that lock files refuse.
+    /// A lock file refuses the version.
     #[error("{failure}{}", locked_by(.files))]
     NotLocked {
         failure: Failure,
@@ -132,7 +133,6 @@ fn locked_by(files: &BTreeSet<PathBuf>) -> String {
 }
 
 impl CommandError {
-    /// A trust file that cannot be used.
     pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
         Self::TrustFile {
             path: path.to_owned(),
@@ -140,7 +140,7 @@ impl CommandError {
         }
     }
 
-    /// What kind of failure it is: an argument that cannot be meant is a usage error, whatever it is about.
+    /// The category, which decides the exit code. Errors about arguments are usage errors.
     pub(super) fn category(&self) -> Category {
         match self {
             Self::Journey(failure) | Self::Mirroring(failure) | Self::NotLocked { failure, .. } => {
@@ -155,7 +155,7 @@ impl CommandError {
         }
     }
 
-    /// What a failed journey was about.
+    /// The provider and version that a failed operation was about.
     pub(super) fn subject(&self) -> Option<&Subject> {
         match self {
             Self::Journey(failure) | Self::Mirroring(failure) | Self::NotLocked { failure, .. } => {

@@ -1,10 +1,10 @@
-//! Hosts as options name them.
+//! Hosts in options.
 
 use tfoci::address::HostPort;
 use url::Url;
 
-/// Reads `HOST` or `HOST:PORT`, where an IPv6 address stands in brackets, and gives it as URLs have it. Anything else would match no
-/// host, and its user would not know.
+/// Parses `HOST` or `HOST:PORT`, with brackets around IPv6 addresses, and normalises it as the URL parser does. Any other spelling would
+/// silently match no host.
 pub(super) fn host(text: &str) -> Result<String, &'static str> {
     read(text).ok_or("expected HOST or HOST:PORT, such as registry.internal:5000 or [::1]:5000")
 }
@@ -22,7 +22,7 @@ fn read(text: &str) -> Option<String> {
     }
 }
 
-/// A name or an IPv4 address, which may be spelled in several ways.
+/// Normalises a name or an IPv4 address, which has several spellings.
 fn named(name: &str) -> Option<String> {
     let is_one = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
     let url = Url::parse(&format!("https://{name}/")).ok();

@@ -27,14 +27,13 @@ pub(super) struct Arguments {
     /// The provider and its version
     #[arg(value_name = "ADDR@VERSION")]
     provider: String,
-    /// The store: oci-layout:DIR, or a registry's repository template
+    /// The source store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
     #[command(flatten)]
     trust: ReadTrust,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let selection = session.selection(&arguments.provider)?;
     let one = || CommandError::OneVersion {
@@ -42,7 +41,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let version = selection.constraints.as_exact().ok_or_else(one)?;
     let stored = session.open_provider(&arguments.from, &selection.provider)?;
-    // Asking for a version that is not there must list those that are.
+    // If the version does not exist, `choose` fails with a list of the existing ones.
     stored.choose(&selection).await?;
     let trust = trust_options(&arguments.trust)?;
     session.warn_of_unmatched(&arguments.trust, &trust, [&selection.provider]);

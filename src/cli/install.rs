@@ -22,27 +22,27 @@ Examples:
 
 /// Install providers from a store into a filesystem mirror
 ///
-/// Clients install from it without a network. Every package is verified while it streams; what is there already is kept if it is
-/// the same and never replaced. Without addresses, the newest version of every provider in the store.
+/// `tofu` and `terraform` install from the mirror without a network. Every package is verified while it is written. Existing packages are
+/// kept if they are the same, and never replaced. Without addresses, tfoci installs the newest version of every provider in the store.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// The store: oci-layout:DIR, or a registry's repository template
+    /// The source store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
-    /// The directory of the mirror
+    /// The directory of the filesystem mirror
     #[arg(long, value_name = "DIR")]
     into: PathBuf,
-    /// For this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
+    /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<String>,
-    /// As zips [default]
+    /// Install zips [default]
     #[arg(long, conflicts_with = "unpacked")]
     packed: bool,
-    /// As directories
+    /// Install unpacked directories
     #[arg(long)]
     unpacked: bool,
     /// Verify and print the plan, but write nothing
@@ -52,7 +52,6 @@ pub(super) struct Arguments {
     trust: ReadTrust,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = Request {
         into: arguments.into.clone(),

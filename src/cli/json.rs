@@ -1,4 +1,4 @@
-//! The JSON of the command line: the envelopes around what journeys return.
+//! The JSON documents of `--format json`.
 
 use std::borrow::Cow;
 
@@ -20,10 +20,10 @@ use super::error::CommandError;
 use super::hints;
 use super::neutral;
 
-/// The version of all these documents.
+/// The version of the format of all these documents.
 pub(super) const SCHEMA: u32 = 1;
 
-/// A command that failed before there was any result.
+/// The document of a command that failed before it had a result.
 #[derive(Serialize)]
 pub(super) struct Failed {
     schema: u32,
@@ -39,7 +39,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// Why something failed.
+/// An error.
 #[derive(Serialize)]
 pub(super) struct Error {
     category: &'static str,
@@ -68,7 +68,7 @@ impl From<&CommandError> for Error {
     }
 }
 
-/// An error and its causes in one text.
+/// The text of an error, followed by the texts of its causes.
 pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -83,18 +83,18 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     shown.collect()
 }
 
-/// The result of `push`, `mirror`, `copy` and `install`, or as much of it as there was when the run was interrupted.
+/// The result of `push`, `mirror`, `copy` and `install`. If the run was interrupted, it contains what was finished.
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
     pub(super) schema: u32,
     pub(super) providers: Vec<Provider<'a>>,
-    /// Of the packages that were written into a store.
+    /// The bytes of the packages that were written into a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes: Option<u64>,
-    /// HTTP requests of a publication, with redirects and retries, without those for tokens.
+    /// HTTP requests of a publication, including redirects and retries, except requests for tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) requests: Option<u64>,
-    /// What went wrong apart from the versions.
+    /// An error that is not about a version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
 }
@@ -109,14 +109,14 @@ pub(super) enum Provider<'a> {
         provider: &'a ProviderAddr,
         #[serde(skip_serializing_if = "Option::is_none")]
         version: Option<&'a Version>,
-        /// Where it was to be mirrored to, where there are several destinations.
+        /// The destination, if the run has several.
         #[serde(skip_serializing_if = "Option::is_none")]
         destination: Option<&'a str>,
-        /// Only of a publication.
+        /// Only for stores.
         #[serde(skip_serializing_if = "Option::is_none")]
         status: Option<&'static str>,
         packages: [(); 0],
-        /// Only of an installation.
+        /// Only for installed packages.
         #[serde(skip_serializing_if = "Option::is_none")]
         hashes: Option<[(); 0]>,
         error: Error,
@@ -160,7 +160,7 @@ pub(super) struct Versions<'a> {
     pub(super) ignored: Option<Vec<Ignored>>,
 }
 
-/// A tag that is no version.
+/// A tag that is not a version.
 #[derive(Serialize)]
 pub(super) struct Ignored {
     pub(super) tag: String,
@@ -183,7 +183,7 @@ pub(super) struct Inspection<'a> {
     pub(super) error: Option<Error>,
 }
 
-/// One package of an inspection.
+/// One package of a version.
 #[derive(Serialize)]
 pub(super) struct InspectedPackage {
     pub(super) platform: Platform,
@@ -205,14 +205,14 @@ pub(super) struct Login<'a> {
 }
 
 impl<'a> Login<'a> {
-    /// What became of the credentials for a registry, and where they are or were.
+    /// The document of a registry and the location of its credentials.
     pub(super) fn new(
         registry: &'a str,
         status: &'static str,
         location: Option<&'a Location>,
     ) -> Self {
         let (file, helper) = match location {
-            // A document has text only, and there must be one whatever the name.
+            // JSON strings cannot hold a path that is not Unicode, so this replaces what does not convert.
             Some(Location::File(path)) => (Some(path.to_string_lossy()), None),
             Some(Location::Helper(helper)) => (None, Some(helper.to_string())),
             None => (None, None),
@@ -236,10 +236,10 @@ pub(super) struct Resolution<'a> {
     pub(super) template: Option<Template<'a>>,
 }
 
-/// Both spellings of a template.
+/// Both spellings of a repository template.
 #[derive(Serialize)]
 pub(super) struct Template<'a> {
     pub(super) hcl: &'a str,
-    /// `None` where only the other spelling can say it.
+    /// `None` if this spelling cannot express the template.
     pub(super) uri: Option<String>,
 }

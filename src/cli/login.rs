@@ -16,7 +16,7 @@ use super::json;
 use super::printer::Tone;
 use super::session::{Session, report_considered};
 
-/// The longest password, in bytes. Tokens have some thousands.
+/// The longest password in bytes. Tokens of cloud registries have a few thousand.
 const LONGEST: u64 = 64 << 10;
 
 const EXAMPLES: &str = "\
@@ -24,25 +24,25 @@ Examples:
   tfoci login registry.example.com --username me
   tfoci login registry.example.com --username ci --password-stdin < token";
 
-/// Keep a name and password for a registry where docker and podman keep theirs
+/// Store the username and password for a registry
 ///
-/// The registry is asked first, and nothing is kept that it refuses. The file is that of --authfile, REGISTRY_AUTH_FILE,
-/// DOCKER_CONFIG, or ~/.docker/config.json; where it names a credential helper for the registry, the helper keeps the password.
+/// The registry is asked first; credentials that it refuses are not stored. The file is that of --authfile, REGISTRY_AUTH_FILE,
+/// DOCKER_CONFIG, or ~/.docker/config.json, which docker and podman use too. If it names a credential helper for the registry, the helper
+/// stores the password.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The registry: HOST or HOST:PORT
     #[arg(value_name = "REGISTRY")]
     registry: String,
-    /// The name
+    /// The username
     #[arg(short, long, value_name = "NAME")]
     username: String,
-    /// Read the password from standard input, not from the terminal
+    /// Read the password from stdin instead of the terminal
     #[arg(long)]
     password_stdin: bool,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let Arguments {
@@ -85,7 +85,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(Ending::Done)
 }
 
-/// Where credentials are stored, for people.
+/// The location of stored credentials as text.
 pub(super) fn name(location: &Location) -> String {
     match location {
         Location::File(path) => printable_path(path),
@@ -94,7 +94,7 @@ pub(super) fn name(location: &Location) -> String {
 }
 
 fn from_stdin() -> Result<Secret, CommandError> {
-    // With room for the longest password it never grows, and leaves no copy behind.
+    // Allocates the largest size at once: growing would leave copies of the password in memory.
     let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize + 1));
     let read = std::io::stdin().take(LONGEST + 1).read_to_string(&mut text);
     let line = text.strip_suffix('\n').unwrap_or(&text);
@@ -105,7 +105,7 @@ fn from_stdin() -> Result<Secret, CommandError> {
     }
 }
 
-/// Asks on the terminal. It cannot be interrupted before the line ends: the terminal must get its echo back.
+/// Asks on the terminal. A signal takes effect only after the line ends, because the terminal's echo must be restored first.
 fn from_terminal(prompt: &str) -> Result<Secret, CommandError> {
     let terminal = console::Term::stderr();
     if !std::io::stdin().is_terminal() || !terminal.is_term() {

@@ -17,9 +17,9 @@ Examples:
   tfoci logout registry.example.com
   tfoci logout registry.example.com --authfile auth.json";
 
-/// Forget the name and password that are kept for a registry
+/// Remove the username and password that `tfoci login` stored for a registry
 ///
-/// Where `tfoci login` keeps them, and nowhere else. It says so when others remain.
+/// Credentials in other places are not changed. tfoci reports it if some remain.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -28,7 +28,6 @@ pub(super) struct Arguments {
     registry: String,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let Arguments { registry } = arguments;
@@ -54,7 +53,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         }
     };
     let credentials = session.credentials();
-    // Its file may be gone or never have been, which is no failure of forgetting.
+    // An unreadable or missing file is not a failure of `logout`.
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await {
         let text = format!(
             "{} still has credentials for {}",

@@ -47,7 +47,7 @@ use error::CommandError;
 use printer::Printer;
 use session::Session;
 
-/// Every variable that counts, on the page that lists the commands.
+/// The environment variables that tfoci reads, printed on the page that lists the commands.
 const ENVIRONMENT: &str = "\
 Environment:
   TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
@@ -66,13 +66,13 @@ Exit codes:
   3    refused: something did not verify
   130  interrupted";
 
-/// How long the program waits at its exit for work that cannot be stopped at once, such as inflating.
+/// How long the program waits at its exit for work that cannot be cancelled, such as decompression.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The most worker threads. More threads do not speed up I/O, and each takes memory.
 const MOST_THREADS: usize = 2;
 
-/// `mirror` transfers more packages at once: they are many and small, and mostly wait (measured).
+/// `mirror` transfers more packages concurrently than other commands, because it transfers many small ones and mostly waits (measured).
 const MIRROR_JOBS: u8 = 8;
 
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
@@ -100,8 +100,8 @@ enum Command {
 }
 
 impl Command {
-    /// How many threads work on it. One is enough for commands that only pass on what they download (measured for a copy: no slower,
-    /// and 4 MiB less).
+    /// The number of worker threads. `mirror` and `copy` only pass on the bytes that they download, so one thread suffices: a copy is
+    /// no slower and uses 4 MiB less memory (measured).
     fn threads(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         match self {
@@ -121,16 +121,16 @@ struct OciPush {
     globals: Globals,
 }
 
-/// How a command ended, when it did not fail outright.
+/// The outcome of a command that printed its own errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Done,
-    /// Something failed, and the error is printed. Of several failures this is the gravest category.
+    /// Something failed. Of several failures, this is the most severe category.
     Failed(Category),
 }
 
 impl Ending {
-    /// The gravest of these failures decides.
+    /// The ending of a command with these failures.
     fn of<'a>(failures: impl Iterator<Item = &'a CommandError>) -> Self {
         let gravity = |category: &Category| match category {
             Category::Interrupted => 3,
@@ -145,7 +145,7 @@ impl Ending {
     }
 }
 
-/// Keeps credentials out of core dumps, where the system allows it.
+/// Prevents core dumps, which would contain credentials, if the system supports it.
 pub(crate) fn without_core_dumps() {
     #[cfg(unix)]
     {
@@ -156,7 +156,7 @@ pub(crate) fn without_core_dumps() {
         };
         let _as_before = setrlimit(Resource::Core, none);
     }
-    // The limit does not hold for dumps that the system hands to a program.
+    // Linux ignores the limit if `core_pattern` names a program.
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -164,7 +164,7 @@ pub(crate) fn without_core_dumps() {
     }
 }
 
-/// Runs the program whose name is the first argument.
+/// Runs the program that the first argument names.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let (command, globals) = match parse(&arguments) {
@@ -180,7 +180,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ended = match runtime {
         Ok(runtime) => {
             let ended = runtime.block_on(until_interrupted(run(command, &session)));
-            // Tasks that were stopped remove their unfinished files.
+            // Cancelled tasks remove their unfinished files.
             runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
         }
@@ -233,7 +233,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
     Ok((command, globals))
 }
 
-/// Treats empty variables as unset, as other programs do.
+/// Treats empty variables as unset, as most programs do.
 fn ignoring_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_args(|argument| {
         let name = argument.get_env().and_then(std::env::var_os);
@@ -258,7 +258,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
     }
 }
 
-/// Gives `None` when a signal asks to stop. Dropping the work removes what it had not finished.
+/// Runs the work until it ends or a signal arrives; `None` after a signal. Dropping the work removes its unfinished files.
 async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
@@ -286,7 +286,6 @@ async fn interrupted() {
     }
 }
 
-/// The exit code of a kind of failure.
 fn exit_code(category: Category) -> u8 {
     match category {
         Category::Usage => 2,

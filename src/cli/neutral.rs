@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use tfoci::error::is_deceptive;
 use tfoci::shown::{Shown, userinfo};
 
-/// A line in which a library quotes its input: cut, and without the user's name and password of any URL in it.
+/// Sanitises a line in which a library quotes its input: shortens it, and removes userinfo from URLs.
 pub(super) fn quoted(line: &str) -> String {
     const LONGEST: usize = 1000;
     let mut out = match line.char_indices().nth(LONGEST) {
@@ -23,8 +23,8 @@ pub(super) fn quoted(line: &str) -> String {
     out
 }
 
-/// Text for people. Control and bidirectional characters are replaced, a command of a runner is broken with a backslash, and no URL keeps
-/// a user's name and password.
+/// Sanitises text for people: replaces control and bidirectional characters, breaks runner commands with a backslash, and removes userinfo
+/// from URLs.
 pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (number, line) in text.split('\n').enumerate() {
@@ -55,7 +55,7 @@ fn push(out: &mut String, line: &str) {
     out.extend(rest.chars().map(shown));
 }
 
-/// Replaces a character that is invisible or controls a terminal, unless it is the one that is `kept`.
+/// Replaces an invisible or control character, except `kept`.
 pub(super) fn visible(c: char, kept: char) -> char {
     match c != kept && is_deceptive(c) {
         true => char::REPLACEMENT_CHARACTER,
@@ -63,17 +63,17 @@ pub(super) fn visible(c: char, kept: char) -> char {
     }
 }
 
-/// A tab moves the cursor no further than blanks do, and tables have some.
+/// Replaces a tab by a space, because a tab can do no harm and tables contain some.
 fn shown(c: char) -> char {
     visible(c, '\t')
 }
 
-/// A JSON document with the same value, in which these characters are escaped.
+/// An equal JSON document, in which these characters are escaped.
 pub(super) fn json(document: &str) -> String {
     let document = without_userinfo(document);
     let mut out = String::with_capacity(document.len());
     let mut rest: &str = &document;
-    // Such characters, `#` and `::` stand in strings only, where every character may be escaped.
+    // Such characters, `#` and `::` occur only inside strings, where JSON allows every character to be escaped.
     while let Some((before, after)) = split_at_bracket(rest) {
         escape(&mut out, before);
         out.push_str("\\u005b");
@@ -95,12 +95,12 @@ fn escape(out: &mut String, part: &str) {
         } else {
             out.push(c);
         }
-        // Behind the quotation mark that begins a string, and blanks.
+        // A runner command may follow the opening quotation mark, and spaces after it.
         begins = c == '"' || (begins && c.is_whitespace());
     }
 }
 
-/// Splits text at the bracket of `##name[`, which is left out.
+/// Splits text at `##name[`, and removes the bracket.
 fn split_at_bracket(text: &str) -> Option<(&str, &str)> {
     text.match_indices('[').find_map(|(at, _)| {
         let (before, after) = text.split_at_checked(at)?;
@@ -111,7 +111,7 @@ fn split_at_bracket(text: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// `https://name:password@host` becomes `https://…@host`. Text that is cut may lack its `@`: code that cuts has to redact first.
+/// Replaces `https://name:password@host` by `https://…@host`. Redact before you cut a text: a cut may remove the `@`.
 fn without_userinfo(text: &str) -> Cow<'_, str> {
     const SCHEME: &str = "://";
     if !text.contains(SCHEME) || !text.contains('@') {

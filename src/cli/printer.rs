@@ -22,41 +22,41 @@ use super::hints;
 use super::neutral;
 use super::redaction::Redaction;
 
-/// How wide the column of verbs is.
+/// The width of the column of verbs.
 const GUTTER: usize = 10;
 
-/// How much is said on stderr.
+/// How much the printer writes to stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verbosity {
     /// Errors only.
     Quiet,
-    /// What happens, with bars on a terminal.
+    /// Also what happens, with progress bars on a terminal.
     Normal,
-    /// What happens, line by line, and what was decided.
+    /// Also decisions. Lines replace the progress bars.
     Verbose,
-    /// Every request too.
+    /// Also every HTTP request.
     Everything,
 }
 
-/// How work that takes a while is shown.
+/// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Motion {
-    /// Bars on a terminal.
+    /// Progress bars.
     Bars,
-    /// A line when a large package begins.
+    /// A line when a large package starts.
     Lines,
-    /// Not at all.
+    /// No progress.
     Still,
 }
 
-/// What a line is about, which decides its colour. The verb says the same without colour.
+/// The importance of a line, which decides its colour. Without colour, its verb tells the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     /// Something was done.
     Done,
-    /// Something to know.
+    /// Information.
     Plain,
-    /// Something to look at.
+    /// Something that needs attention.
     Warning,
 }
 
@@ -69,12 +69,12 @@ pub(super) struct Printer {
     pub(super) bars: MultiProgress,
     colorful: bool,
     redaction: Arc<Redaction>,
-    /// Why the result could not be written.
+    /// The error that occurred when the result was written.
     unwritten: Arc<Mutex<Option<io::Error>>>,
 }
 
 impl Printer {
-    /// The printer that these options ask for. It hides the passwords that stand in the arguments.
+    /// A printer for these options. It removes the passwords of the arguments from its output.
     pub(super) fn new(options: &Globals, arguments: &[OsString]) -> Self {
         let verbosity = match (options.quiet, options.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -97,7 +97,7 @@ impl Printer {
             Verbosity::Normal if terminal && !set("CI") => Motion::Bars,
             _ => Motion::Lines,
         };
-        // Bars appear only once it is known that the work takes a while.
+        // Progress draws the bars once the work has taken some time.
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         Self {
             verbosity,
@@ -110,7 +110,7 @@ impl Printer {
         }
     }
 
-    /// Text as it may be shown on a terminal, for what is not written by the printer itself.
+    /// Sanitises text that another component writes to the terminal.
     pub(super) fn neutral(&self, text: &str) -> String {
         neutral::text(&self.redaction.apply(text))
     }
@@ -122,7 +122,7 @@ impl Printer {
         }
     }
 
-    /// Whether the result could be written.
+    /// Fails if the result could not be written.
     pub(super) fn check_written(&self) -> Result<(), CommandError> {
         let mut unwritten = self
             .unwritten
@@ -139,7 +139,7 @@ impl Printer {
         .into())
     }
 
-    /// Prints the result as one document, if that is what was asked for.
+    /// With `--format json`, prints the result as one document.
     pub(super) fn document(&self, document: &impl Serialize) {
         if self.format == Format::Json
             && let Ok(text) = serde_json::to_string_pretty(document)
@@ -148,7 +148,7 @@ impl Printer {
         }
     }
 
-    /// Prints a line for people: what happened, and to what.
+    /// Prints a line on stderr: what happened, and to what.
     pub(super) fn line(&self, tone: Tone, verb: &str, text: &str) {
         let style = match tone {
             Tone::Done => Style::new().green(),
@@ -160,28 +160,28 @@ impl Printer {
         }
     }
 
-    /// Prints a line for people who want to know more.
+    /// Prints a line with `-v`.
     pub(super) fn detail(&self, verb: &str, text: &str) {
         if self.verbosity >= Verbosity::Verbose {
             self.line(Tone::Plain, verb, text);
         }
     }
 
-    /// Prints a line for people who want to know everything.
+    /// Prints a line with `-vv`.
     pub(super) fn request(&self, verb: &str, text: &str) {
         if self.verbosity >= Verbosity::Everything {
             self.line(Tone::Plain, verb, text);
         }
     }
 
-    /// Prints text for people.
+    /// Prints text on stderr.
     pub(super) fn say(&self, text: &str) {
         if self.verbosity != Verbosity::Quiet {
             self.to_stderr(Style::new(), "", text);
         }
     }
 
-    /// Prints why one of several things was not done, and what to do about it.
+    /// Prints an error of one of several providers, with its hint.
     pub(super) fn failure(&self, error: &CommandError) {
         self.problem(error);
         if let Some(hint) = hints::of(error) {
@@ -190,12 +190,12 @@ impl Printer {
         }
     }
 
-    /// Prints what was found wrong, where that is part of a result.
+    /// Prints a problem that is part of a result.
     pub(super) fn problem(&self, error: &CommandError) {
         self.to_stderr(wrong(), "error:", &describe(error));
     }
 
-    /// Prints that a signal stopped the run.
+    /// Prints that a signal interrupted the run.
     pub(super) fn interrupted(&self) {
         self.to_stderr(wrong(), "error:", "interrupted");
     }
@@ -203,7 +203,7 @@ impl Printer {
     fn to_stdout(&self, text: &str) {
         let mut stdout = io::stdout().lock();
         let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
-        // The reader closed the pipe early, and needs no more.
+        // The reader closed the pipe and needs no more output.
         let failed = written
             .err()
             .filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
@@ -216,14 +216,14 @@ impl Printer {
         }
     }
 
-    /// Writes a line with what it begins with in a style. Only this style moves the terminal: the text is neutral.
+    /// Writes a line, and its beginning in a style. The text is sanitised, so that only the style contains escape sequences.
     fn to_stderr(&self, style: Style, begin: &str, text: &str) {
         let separator = if begin.is_empty() { "" } else { " " };
         let plain = self.neutral(&format!("{begin}{separator}{text}"));
         let rest = plain.strip_prefix(begin).unwrap_or(&plain);
         let begin = style.force_styling(self.colorful).apply_to(begin);
         self.bars.suspend(|| {
-            // If stderr is closed, the error cannot be reported.
+            // If stderr is closed, there is no way to report the error.
             let _closed = writeln!(io::stderr(), "{begin}{rest}");
         });
     }
@@ -233,7 +233,7 @@ fn wrong() -> Style {
     Style::new().red().bold()
 }
 
-/// An error and its causes, line by line. What a library quotes from a stranger's document may be very long.
+/// An error and its causes, one per line. Quotations from documents may be long, and are shortened.
 fn describe(error: &CommandError) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -247,14 +247,14 @@ fn describe(error: &CommandError) -> String {
     text
 }
 
-/// Prints a usage error, or the help that was asked for. Both repeat arguments or variables.
+/// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
 pub(super) fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
     let text = neutral::text(&lines.join("\n"));
     let text = text.trim_end();
-    // Help shows what variables hold, and nothing else that is not ours.
+    // Help shows the values of variables. If none contains an escape character, all escape sequences are clap's own styles.
     let is_ours = std::env::vars_os().all(|(_, value)| !value.as_encoded_bytes().contains(&0x1b));
     let _closed = if error.use_stderr() {
         let begin = "error:";

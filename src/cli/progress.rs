@@ -1,4 +1,4 @@
-//! Progress: what journeys report, as bars or as lines.
+//! Progress: prints the events of journeys as bars or lines.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,14 +13,14 @@ use tfoci::event::{Event, Reporter, Subject, Transfer};
 
 use super::printer::{Motion, Printer, Tone};
 
-/// Work that is done sooner than this is not worth a bar.
+/// No bars are drawn before this time, so that short runs show none.
 const FIRST_FRAME: Duration = Duration::from_millis(500);
-/// How often bars are drawn, per second.
+/// Redraws of bars per second.
 const FRAMES: u8 = 10;
-/// A package larger than this is announced when it begins, where there are no bars.
+/// Without bars, the start of a package larger than this is printed, in bytes.
 const LARGE: u64 = 1 << 20;
 
-/// Draws what is reported.
+/// Prints events about transfers.
 pub(super) struct Progress {
     printer: Printer,
     started: Instant,
@@ -30,7 +30,7 @@ pub(super) struct Progress {
 #[derive(Default)]
 struct State {
     active: HashMap<Subject, ProgressBar>,
-    /// Sizes of the bars on the screen, from the top: largest last.
+    /// The sizes of the packages whose bars are on the screen, ascending.
     sizes: Vec<u64>,
     total: Option<ProgressBar>,
     visible: bool,
@@ -45,12 +45,12 @@ impl Progress {
         }
     }
 
-    /// How long it took so far, for a summary.
+    /// The time since the start, for the summary.
     pub(super) fn elapsed(&self) -> String {
         format!("{:.1}s", self.started.elapsed().as_secs_f64())
     }
 
-    /// Takes away the bars of what will not go on.
+    /// Removes all bars.
     pub(super) fn clear(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { active, total, .. } = &mut *state;
@@ -61,7 +61,7 @@ impl Progress {
         state.sizes.clear();
     }
 
-    /// Takes away the bars of a provider, or of one version of it, that failed.
+    /// Removes the bars of a failed provider, or of one failed version.
     pub(super) fn abandon(&self, failed: &Subject) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_part = |subject: &Subject| {
@@ -138,7 +138,7 @@ impl Progress {
 }
 
 impl State {
-    /// Takes a bar from the screen, and the one of the total with the last of them.
+    /// Removes a bar, and the bar of the total after the last one.
     fn remove(&mut self, bar: &ProgressBar, size: u64, printer: &Printer) {
         bar.finish_and_clear();
         printer.bars.remove(bar);
@@ -177,7 +177,7 @@ impl Reporter for Progress {
                 subject,
                 authentication,
             } => {
-                // Without a signature nothing vouches for it: the policy lets it pass, no more.
+                // An unsigned release is not verified: the policy only accepts it.
                 let verb = match authentication.status {
                     Status::Signed => "Verified",
                     Status::Checksum | Status::Unverified => "Accepted",
@@ -220,7 +220,7 @@ impl Reporter for Progress {
                 self.printer
                     .line(Tone::Warning, "Warning", &format!("{subject}: {message}"));
             }
-            // Those of the wire are told by it.
+            // `Trace` prints the events about requests.
             _ => {}
         }
     }
@@ -235,7 +235,7 @@ fn verb(transfer: Transfer) -> &'static str {
     }
 }
 
-/// What tells a bar from those beside it. The host and the namespace seldom do.
+/// The label of a bar. It omits the host and the namespace, because they rarely differ between bars.
 fn name(subject: &Subject) -> String {
     let mut name = subject.provider.type_name().to_owned();
     if let Some(version) = &subject.version {
@@ -250,7 +250,7 @@ fn name(subject: &Subject) -> String {
     name
 }
 
-/// A line that fits a terminal of so many columns: the name is cut, since a line that wraps leaves rubbish behind.
+/// The template of a bar for a terminal of this width. It shortens the label, because bars that wrap leave remnants on the screen.
 fn template(columns: u16) -> &'static str {
     match columns {
         96.. => {

@@ -27,32 +27,33 @@ Examples:
   tfoci push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
   tfoci push dist --provider acme/demo@1.0.0 --key acme.asc --to oci-layout:mirror --dry-run";
 
-/// Push the folder that a provider's release process makes into a store
+/// Push a release folder into a store
 ///
-/// The folder holds terraform-provider-TYPE_VERSION_OS_ARCH.zip files, their SHA256SUMS and its signature. The signature is
-/// verified before anything is written, and each zip while it is sent. The version becomes visible last, when all of it is right.
+/// The folder contains terraform-provider-TYPE_VERSION_OS_ARCH.zip files, a SHA256SUMS file and its signature, as the release process of a
+/// provider creates them. tfoci verifies the signature before it writes anything, and each zip during its upload. The version becomes
+/// visible last, after everything is verified and uploaded.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The folder
+    /// The release folder
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Whose release it is, and which version if there are several
+    /// The provider, and the version if the folder has several
     #[arg(long, value_name = "ADDR[@VERSION]")]
     provider: String,
-    /// The store: oci-layout:DIR, or a registry's repository template
+    /// The source store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     to: String,
     /// Only this platform, such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
-    /// What to do if the version is there
+    /// What to do if the version exists
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     existing: How,
-    /// Further annotation of the index; may be repeated
+    /// Annotation to add to the index; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     annotation: Vec<String>,
-    /// Write the digest of the index to this file
+    /// Write the index digest to this file
     #[arg(long, value_name = "FILE")]
     digest_file: Option<PathBuf>,
     /// Verify everything and print the plan, but write nothing
@@ -60,20 +61,20 @@ pub(super) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     trust: Trust,
-    /// Accept a release without signature or key, recorded as `checksum`; may be repeated
+    /// Accept an unsigned release, with status `checksum`; may be repeated
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
 }
 
-/// What to do about a version that is there.
+/// What to do if the version exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum How {
-    /// Add missing platforms; refuse another zip
+    /// Add missing platforms; refuse different zips
     #[default]
     Merge,
-    /// Refuse
+    /// Refuse the push
     Fail,
-    /// Put this release in its place
+    /// Replace the version with this release
     Replace,
 }
 
@@ -87,7 +88,6 @@ impl From<How> for Existing {
     }
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
     let options = options(&arguments, session, &request.rule)?;
@@ -109,7 +109,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     match push(&request, &to, &options, &reporter).await {
         Ok(published) => {
             let path = arguments.digest_file.filter(|_| !arguments.dry_run);
-            // If the digest cannot be written, the version is published all the same, and reported.
+            // The version is published already, so report it even if writing the digest file fails.
             if let Some(Err(error)) = path.map(|path| write_digest(&path, &published)) {
                 report.run_failed(error);
             }

@@ -1,19 +1,19 @@
-//! Redaction: passwords and queries of URLs in arguments are not repeated in messages.
+//! Redaction: removes passwords and queries of URLs in arguments from messages.
 //!
-//! No argument takes a password, and every message about an argument repeats it. Parsers refuse such an address without showing it;
-//! this is for every other way.
+//! No option takes a password, but URLs may contain one, and messages repeat arguments. Parsers refuse such addresses without showing them;
+//! this covers all other messages.
 
 use std::ffi::OsString;
 
 use tfoci::error::printable;
 use tfoci::shown::{Shown, query, userinfo};
 
-/// Text that must not be printed, with what is printed in its place. The longest comes first.
+/// Texts that must not be printed, longest first, each with its replacement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redaction(Vec<(String, String)>);
 
 impl Redaction {
-    /// Of everything that these arguments, and the variables that stand for arguments, hold before an `@`, or in the query of a URL.
+    /// Redacts the part before an `@` and the query of URLs, in arguments and in variables that stand for arguments.
     pub(super) fn of(arguments: &[OsString]) -> Self {
         let variables =
             std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TFOCI_"));
@@ -39,7 +39,7 @@ impl Redaction {
         Self(std::mem::take(found))
     }
 
-    /// Hides a text, as it is and in every way in which it is printed.
+    /// Redacts a secret, also in its escaped spellings.
     fn hide(&mut self, secret: &str, shown: &str) {
         const SHORTEST: usize = 3;
         if secret.len() < SHORTEST {
@@ -54,7 +54,7 @@ impl Redaction {
         }
     }
 
-    /// The text without them.
+    /// Replaces all secrets in the text.
     pub(super) fn apply(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (secret, shown) in &self.0 {
@@ -66,13 +66,13 @@ impl Redaction {
     }
 }
 
-/// What comes before each `@`, and all of it: an address with a version is split at any of them.
+/// Every part that ends before an `@`: parsers may split an address with a version at any of them.
 fn before_each_at(user: &str) -> impl Iterator<Item = &str> {
     let parts = user.match_indices('@').filter_map(|(at, _)| user.get(..at));
     parts.chain([user])
 }
 
-/// What an argument gives, be it `VALUE`, `--name=VALUE` or `-nVALUE`.
+/// The value of an argument of the form `VALUE`, `--name=VALUE` or `-nVALUE`.
 fn value(argument: &str) -> &str {
     match argument.strip_prefix('-') {
         None => argument,

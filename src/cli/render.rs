@@ -1,34 +1,34 @@
-//! Views: what the templates of `templates/` show.
+//! Values for the templates in `templates/`.
 
 use handlebars::Handlebars;
 use serde::Serialize;
 use serde_json::json;
 
-/// `templates/filesystem_mirror.hcl.hbs`: how a client installs from a mirror directory.
+/// `templates/filesystem_mirror.hcl.hbs`: CLI configuration of a client that installs from a filesystem mirror.
 #[derive(Serialize)]
 pub(super) struct FilesystemMirror {
-    /// The directory.
+    /// The directory of the mirror.
     pub(super) path: String,
-    /// The providers in it.
+    /// The addresses of the providers in it.
     pub(super) include: Vec<String>,
 }
 
 impl FilesystemMirror {
-    /// The block for a client's CLI configuration.
+    /// The configuration block.
     pub(super) fn render(&self) -> String {
         let mut handlebars = Handlebars::new();
         handlebars.set_strict_mode(true);
         handlebars.register_escape_fn(handlebars::no_escape);
         handlebars.register_helper("quote", Box::new(quote));
         let template = include_str!("../../templates/filesystem_mirror.hcl.hbs");
-        // The template is part of the program, and a test renders it.
+        // The template is compiled into the program, and a test renders it, so this does not fail.
         handlebars
             .render_template(template, &json!(self))
             .unwrap_or_else(|error| error.to_string())
     }
 }
 
-/// An HCL string: quotes and backslashes are escaped, and nothing in it is a template.
+/// An HCL string literal without templates.
 fn quote(
     helper: &handlebars::Helper<'_>,
     _: &Handlebars<'_>,

@@ -14,9 +14,9 @@ Examples:
   tfoci resolve acme/demo --from 'registry.example.net/tofu/${hostname}/${namespace}/${type}'
   tfoci resolve acme/demo --from registry.example.net/tofu/{hostname}/{namespace}/{type}";
 
-/// Show the repository that an address has by a repository template, and both spellings of the template
+/// Show the repository of a provider, and both spellings of the repository template
 ///
-/// `${...}` is the spelling of the client's CLI configuration, `{...}` that of `tofu providers lock -oci-mirror`.
+/// `${...}` is the spelling of the CLI configuration, `{...}` that of `tofu providers lock -oci-mirror`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -28,7 +28,6 @@ pub(super) struct Arguments {
     from: String,
 }
 
-/// Runs the command.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let provider = session.provider(&arguments.provider)?;

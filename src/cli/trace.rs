@@ -1,4 +1,4 @@
-//! The trace of requests: decisions with `-v`, every request with `-vv`.
+//! Prints HTTP events: decisions with `-v`, every request with `-vv`.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use tfoci::event::{Event, Exchange, Reporter};
 
 use super::printer::{Printer, Tone};
 
-/// A retry after a longer pause is shown without `-v` too.
+/// Retries after a longer pause are printed without `-v`, because the run seems to hang.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Prints events about requests. URLs in them are redacted already.
+/// Prints HTTP events. Their URLs are redacted already.
 pub(super) struct Trace(pub(super) Printer);
 
 impl Reporter for Trace {

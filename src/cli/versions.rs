@@ -22,25 +22,24 @@ Examples:
 
 /// List the versions of a provider in a store
 ///
-/// Those that clients see and can fetch, oldest first. With --trust, --key or --require-pinned each version's proof is
-/// checked, and those that do not hold are left out.
+/// It lists the versions that clients see and can fetch, oldest first. With --trust, --key or --require-pinned it verifies each version,
+/// and leaves out those that fail.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The provider
     #[arg(value_name = "ADDR")]
     provider: String,
-    /// The store: oci-layout:DIR, or a registry's repository template
+    /// The source store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
-    /// Also list what is left out, and why
+    /// Also list tags and versions that are left out, and why
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     trust: ReadTrust,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let provider = session.provider(&arguments.provider)?;
@@ -86,7 +85,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(Ending::Done)
 }
 
-/// Why a version is left out when trust options are given.
+/// Why trust options exclude a version; `None` if they accept it.
 async fn doubt(
     stored: &StoredProvider<Store>,
     version: &Version,
@@ -104,7 +103,7 @@ async fn doubt(
             }
             Err(problem) => Some(json::sentence(&problem)),
         },
-        // What says that nothing is pinned is about the command, not about this version.
+        // An error about missing pins is about the options, not about this version.
         Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
         Err(failure) => Some(json::sentence(&*failure.problem)),
     };

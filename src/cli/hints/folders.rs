@@ -1,4 +1,4 @@
-//! What to do about a release folder, and what is in it.
+//! Hints about release folders and their files.
 
 use tfoci::archive;
 use tfoci::source::folder;

@@ -1,5 +1,4 @@
-//! Hints for versions that are not mirrored. Users of `mirror` are not the authors of providers: they can neither sign nor build them
-//! again.
+//! Hints for versions that are not mirrored. Users of `mirror` usually cannot sign or build the provider again.
 
 use tfoci::archive;
 use tfoci::error::Category;

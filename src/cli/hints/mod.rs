@@ -1,4 +1,4 @@
-//! Hints: what to do about an error. Each is chosen by the variant of the error, never by its text.
+//! Hints: suggestions that follow an error. They depend on the variant of the error, never on its text.
 
 mod folders;
 mod mirroring;
@@ -18,7 +18,7 @@ use tfoci::trust;
 
 use super::error::CommandError;
 
-/// What to do about an error, where something can be done.
+/// A suggestion for this error, if there is one.
 pub(super) fn of(error: &CommandError) -> Option<String> {
     match error {
         CommandError::Journey(failure) => journey(failure),

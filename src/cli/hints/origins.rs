@@ -1,4 +1,4 @@
-//! What to do when a source does not give what it was asked for.
+//! Hints about sources that do not provide a version or package.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use tfoci::source;
 
 use super::reach;
 
-/// What to do where a source does not give a package.
+/// Suggests what to do if a source does not provide a package.
 pub(super) fn of_package(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref() {
         return reach::host(error);
@@ -78,7 +78,7 @@ fn page() -> String {
         .to_owned()
 }
 
-/// What to do where something that its source named is not there.
+/// Suggests what to do if a document or file that the source refers to is missing.
 fn absent(what: &source::Document) -> Option<&'static str> {
     match what {
         source::Document::Checksums | source::Document::Signature => Some(
@@ -91,7 +91,7 @@ fn absent(what: &source::Document) -> Option<&'static str> {
     }
 }
 
-/// How to authenticate to the source.
+/// Suggests how to authenticate to the source.
 fn authenticate(tried: &source::AuthTried) -> Option<String> {
     let text = match tried {
         source::AuthTried::NoToken { host } => match tokens::variable(host) {

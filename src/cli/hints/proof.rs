@@ -1,12 +1,12 @@
-//! What to do where the proof of a release is not believed.
+//! Hints about signatures and keys that do not verify.
 
 use tfoci::trust;
 use tfoci::trust::rule::Fingerprint;
 
-/// What to do where only the fingerprint of the key is at hand.
+/// A fingerprint is pinned, and the key itself is missing.
 pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`";
 
-/// What to think of a release whose proof was given up.
+/// Verification stopped at its limit of work.
 pub(super) const COSTLY: &str =
     "Its keys or signatures were made to keep readers busy, or are damaged: ask its author";
 
@@ -39,7 +39,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     Some(text)
 }
 
-/// What to do about a good signature by a key that is not pinned: keys of files help only where no fingerprint is pinned.
+/// A valid signature by a key that is not pinned. `--key` helps only if no fingerprint is pinned.
 pub(super) fn pin_too(received: &Fingerprint) -> String {
     format!(
         "If the author says that this is a new key, add \"{received}\" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`"

@@ -1,9 +1,9 @@
-//! Hints about hosts that cannot be reached, or that want credentials.
+//! Hints about hosts that cannot be reached or require credentials.
 
 use tfoci::credentials;
 use tfoci::http;
 
-/// What to do about a host that cannot be reached.
+/// Suggests what to do about a host that cannot be reached.
 pub(super) fn host(error: &http::Error) -> Option<String> {
     let text = match error {
         http::Error::Plain { host, .. } => {
@@ -32,7 +32,7 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
     Some(text)
 }
 
-/// What to do about a registry that refused credentials, or that got none.
+/// Suggests what to do if a registry refused the credentials or requires some.
 pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
     let why = if has_tried {
         "they may be wrong or expired, or not authorize this"
@@ -44,7 +44,7 @@ pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
     )
 }
 
-/// What to do about credentials that cannot be used.
+/// Suggests what to do about credentials that cannot be used.
 pub(super) fn credentials(error: &credentials::Error) -> Option<String> {
     let text = match error {
         credentials::Error::HelperStart { helper, .. } => {

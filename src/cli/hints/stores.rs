@@ -1,4 +1,4 @@
-//! What to do where a store cannot be read or written.
+//! Hints about stores that cannot be read or written.
 
 use tfoci::blob;
 use tfoci::credentials;
@@ -10,7 +10,7 @@ use tfoci::template::Error as TemplateError;
 
 use super::reach;
 
-/// What a member that is there twice is good for.
+/// Explains the risk of a JSON object with a duplicate member.
 const TWO_MEANINGS: &str = "such a document can show one package to a tool that verifies it and another to the client that installs it. Find out who wrote it before you replace it";
 
 pub(super) fn store(error: &store::Error) -> Option<String> {
@@ -48,7 +48,7 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
         store::Error::Blob { source, .. } if source.category() == Category::Local => return None,
-        // What is not yet in the store has no part of it.
+        // A blob that is not in the store yet is not damaged content of the store.
         store::Error::Blob {
             what: Part::Blob, ..
         } => {
@@ -79,7 +79,7 @@ pub(super) fn levels(levels: &LevelsError) -> String {
     }
 }
 
-/// A shell that was not told to leave `${…}` alone leaves nothing of it; a bare name is often meant as a directory.
+/// Shells replace an unquoted `${…}` by nothing. A template without placeholders is often meant as a directory.
 pub(super) fn template(error: &TemplateError) -> Option<String> {
     use tfoci::oci::repository_name::RepositoryErrorKind;
     let text = match error.mistake_in_name()? {

@@ -31,14 +31,14 @@ Examples:
   tfoci mirror hashicorp/random --to oci-layout:mirror
   tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --to 'ghcr.io/acme/{namespace}/{type}'";
 
-/// Mirror providers from the registries that publish them into a store
+/// Mirror providers from their origin registries into a store
 ///
-/// Without constraints the newest release is mirrored, with constraints every release that satisfies them. Signatures are checked before
-/// any package is downloaded. What the store has is not asked for again, so a repeated run costs little.
+/// Without constraints, tfoci mirrors the newest release; with constraints, all releases that satisfy them. It verifies signatures before
+/// it downloads packages. Versions that the store has are not requested again, so repeated runs cost little.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The providers, each with the versions that are wanted
+    /// The providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock", "from_config"])]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template
@@ -46,36 +46,36 @@ pub(super) struct Arguments {
     /// May be repeated.
     #[arg(long, value_name = "STORE")]
     to: Vec<String>,
-    /// In place of the origin, network-mirror:URL or filesystem-mirror:DIR
-    // As text: the parser of arguments would repeat a password that stands in it.
+    /// Use network-mirror:URL or filesystem-mirror:DIR instead of the origin
+    // A string, because clap's parser errors would repeat a password in the URL.
     #[arg(long, value_name = "SOURCE")]
     from: Option<String>,
-    /// Mirror what this file names, in TOML
+    /// Mirror the providers in this mirror file (TOML)
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Only this platform, such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     platform: Vec<Platform>,
-    /// Mirror exactly what this lock file has
+    /// Mirror the versions in this lock file
     ///
-    /// A directory stands for the one in it. May be repeated.
+    /// In a directory, tfoci reads its `.terraform.lock.hcl`. May be repeated.
     #[arg(long, value_name = "FILE")]
     from_lock: Vec<PathBuf>,
-    /// Mirror what this configuration requires
+    /// Mirror the providers that this configuration requires
     ///
-    /// Of each provider the newest version that all of its modules admit. May be repeated.
+    /// Of each provider, tfoci mirrors the newest version that satisfies all modules. May be repeated.
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     from_config: Vec<PathBuf>,
-    /// At most this many versions of each provider, the newest
+    /// At most this many versions of each provider, newest first
     #[arg(long, value_name = "N", value_parser = count)]
     newest: Option<NonZeroUsize>,
-    /// Take pre-releases too
+    /// Include pre-releases
     #[arg(long, hide_short_help = true)]
     prereleases: bool,
-    /// Compare what the store has, evidence included, with what the origin has now
+    /// Compare the content of the store, with its evidence, with the origin's current content
     #[arg(long, hide_short_help = true)]
     recheck: bool,
-    /// Only the I-th of N equal parts, for jobs that run side by side
+    /// Only the I-th of N parts, for jobs that run concurrently
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
     /// Verify everything and print the plan, but write nothing
@@ -83,12 +83,12 @@ pub(super) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     trust: Trust,
-    /// Write keys that are seen for the first time into the trust file
+    /// Write new keys into the trust file
     #[arg(long)]
     pin_new: bool,
     /// Accept releases without signature or key
     ///
-    /// They are recorded as `checksum`, and what comes from mirrors as `unverified`. May be repeated.
+    /// Their status is `checksum`, or `unverified` if they come from a network or filesystem mirror. May be repeated.
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
 }
@@ -98,7 +98,6 @@ fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
     count.map_err(|_| "expected a whole number from 1")
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = session.http()?;
@@ -111,7 +110,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             dry_run: arguments.dry_run,
             jobs: session.jobs(),
             now: SystemTime::now(),
-            // Those of each provider are its own.
+            // Each provider has its own, from its rule.
             evidence_policy: EvidencePolicy::default(),
         },
         recheck: arguments.recheck,

@@ -1,4 +1,4 @@
-//! `--pin-new`: from now on these keys and no others.
+//! `--pin-new`: writes the keys of new providers into the trust file. Later runs accept only these keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 use crate::cli::session::trust_text;
 
-/// The trust file into which keys are to be written, created if it does not exist. A dry run writes none.
+/// The trust file that receives new keys; it need not exist yet. `None` in a dry run.
 pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, CommandError> {
     if !arguments.pin_new {
         return Ok(None);
@@ -33,29 +33,28 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Comma
         .map(|path| Some(path).filter(|_| !arguments.dry_run))
 }
 
-/// The keys that origins serve for what is mirrored.
+/// The keys of mirrored releases, and the trust file that receives them.
 pub(super) struct Pins<'a> {
     path: PathBuf,
     printer: &'a Printer,
-    /// Providers that should have keys, and have none yet.
+    /// Providers that require a signature and have no pinned key.
     keyless: BTreeSet<ProviderAddr>,
     heard: Mutex<BTreeMap<ProviderAddr, Keys>>,
 }
 
-/// What is known of the keys of one provider.
+/// The keys of one provider.
 #[derive(Default)]
 struct Keys {
-    /// Whether some release of it was looked at.
+    /// Whether a release of this provider was verified in this run.
     is_examined: bool,
     seen: BTreeSet<Fingerprint>,
-    /// Those of `seen` that need not be written any more.
+    /// Those of `seen` that are in the trust file.
     settled: BTreeSet<Fingerprint>,
 }
 
 impl<'a> Pins<'a> {
-    /// Pins keys in this trust file, for what is mirrored by these tasks.
     pub(super) fn new<D>(path: PathBuf, tasks: &[Task<D>], printer: &'a Printer) -> Self {
-        // A provider without required signatures need not have keys.
+        // A provider that may be unsigned need not have keys.
         let is_keyless =
             |task: &&Task<D>| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
         let keyless = tasks.iter().filter(is_keyless);
@@ -67,7 +66,7 @@ impl<'a> Pins<'a> {
         }
     }
 
-    /// Pins the key of one version at once: the run may be stopped, and to the next one this version says nothing of its key.
+    /// Pins the key of a version immediately: the run may be interrupted, and the next run does not verify this version again.
     pub(super) fn hear(&self, result: &Result<Published, Failure>) {
         let Ok(published) = result else { return };
         let provider = &published.provider;
@@ -80,21 +79,21 @@ impl<'a> Pins<'a> {
         let key = authentication.fingerprint.as_deref().map(str::parse);
         if let (Some(Anchor::Origin | Anchor::Lock), Some(Ok(key))) = (authentication.anchor, key) {
             keys.seen.insert(key);
-            // What goes wrong is tried again, and told, at the end; so is a file that another run is writing.
+            // If this fails, or another process holds the lock, `finish` tries again and reports the error.
             if let Ok(Some(_lock)) = Lock::of_directory_now(directory_of(&self.path)) {
                 let _later = self.write(provider, keys);
             }
         }
     }
 
-    /// Says of which providers no key was seen, and what could not be written.
+    /// Writes the remaining keys. Warns about providers without a key, and fails if a key could not be written.
     pub(super) async fn finish(self, reporter: &dyn Reporter) -> Result<(), CommandError> {
         let mut heard =
             std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
         let is_unsettled = heard.values().any(|keys| keys.seen != keys.settled);
         let directory = directory_of(&self.path);
-        // Of a directory that is not there, more is said by what the file cannot be written for.
+        // If the directory does not exist, the error of writing the file explains more than the error of locking.
         let lock = match is_unsettled && directory.exists() {
             true => Lock::of_directory(directory, reporter).await.map(Some),
             false => Ok(None),
@@ -139,8 +138,8 @@ impl<'a> Pins<'a> {
         })
     }
 
-    /// Writes the keys of a provider into the trust file as it is now, which may be other than when this run began. The lock is
-    /// held from reading to renaming: another run that pins loses nothing.
+    /// Adds the keys of a provider to the trust file. Reads the file again under the lock, so that concurrent runs do not overwrite
+    /// each other's keys.
     fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), CommandError> {
         if keys.seen == keys.settled {
             return Ok(());

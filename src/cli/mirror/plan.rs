@@ -1,4 +1,4 @@
-//! What `tfoci mirror` is to do, from arguments, mirror files, lock files and configurations.
+//! The tasks of `tfoci mirror`, from arguments, mirror files, lock files and configurations.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,15 +19,15 @@ use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 use crate::cli::session::{self, Session, check, read};
 
-/// One provider that was requested.
+/// One requested provider.
 pub(super) struct Item {
     pub(super) provider: ProviderAddr,
     pub(super) filter: VersionFilter,
-    /// Its own store addresses, of a mirror file.
+    /// The store addresses that a mirror file gives for this provider.
     pub(super) to: Vec<String>,
 }
 
-/// Reads all that is requested, as tasks.
+/// The tasks for all requested providers.
 pub(super) fn tasks(
     arguments: &Arguments,
     session: &Session,
@@ -46,7 +46,7 @@ pub(super) fn tasks(
         items.extend(required(root, session)?);
     }
     items.extend(file.into_iter().flat_map(entries));
-    // One client for all registries, so that each authenticates once, and blobs are mounted.
+    // All registries share one client, which authenticates once per registry and can mount blobs.
     let registry = session.registry(http);
     let mut tasks: Vec<Task<Store>> = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
@@ -58,7 +58,7 @@ pub(super) fn tasks(
             .map_err(|error| Failure::from(Problem::from(error)))?;
         for (provider, filters) in providers {
             let destination = destination(&endpoint, &store, &provider)?;
-            // What is wanted in several places is read once.
+            // A provider that several stores receive is read once.
             let is_same =
                 |task: &&mut Task<_>| task.provider == provider && task.filters == filters;
             match tasks.iter_mut().find(is_same) {
@@ -89,7 +89,7 @@ fn destination(
     Ok(RepoMut::new(store.clone(), name))
 }
 
-/// Reads lock files; a directory stands for the one in it.
+/// Reads lock files. In a directory, this is its `.terraform.lock.hcl`.
 pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, CommandError> {
     let mut locks = Locks::default();
     for path in paths {
@@ -110,7 +110,7 @@ pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, Comma
     Ok(locks)
 }
 
-/// Reads the mirror file, if there is one.
+/// Reads the mirror file of `--file`.
 pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, CommandError> {
     let Some(path) = &arguments.file else {
         return Ok(None);
@@ -136,7 +136,7 @@ fn policy(
     let named = arguments.trust.trust.as_deref();
     let path = named.or(from_file);
     let policy = if arguments.pin_new {
-        // The first run makes the file.
+        // With `--pin-new`, the file may not exist yet.
         session::policy(&arguments.trust, path.filter(|path| path.exists()))?
     } else {
         let is_missing = |path: &&Path| named.is_none() && !path.exists();
@@ -185,7 +185,7 @@ fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
     })
 }
 
-/// What one configuration requires: the version that `init` would select.
+/// The providers that one configuration requires, each with the version that `init` would select.
 fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>, CommandError> {
     let required = Requirements::read(root, session.default_host())?;
     for module in &required.not_followed {
@@ -213,7 +213,7 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
 
 type Providers = BTreeMap<ProviderAddr, Vec<VersionFilter>>;
 
-/// What goes where: options of the command line override those of an item.
+/// Groups items by destination. `--to` overrides the stores of an item.
 fn by_destination(
     items: Vec<Item>,
     arguments: &Arguments,

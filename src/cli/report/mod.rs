@@ -1,7 +1,7 @@
-//! The report of `push`, `mirror`, `copy` and `install`: what became of each provider version.
+//! The report of `push`, `mirror`, `copy` and `install`: the outcome of each provider version.
 //!
-//! Results arrive one by one. They are printed when the run ends, also when it is interrupted: the last lines for people on stderr, the
-//! references or paths on stdout, or one JSON document in their place.
+//! The report collects results during the run and prints them at its end, even if it is interrupted: a summary on stderr, and references,
+//! paths or one JSON document on stdout.
 
 mod tally;
 
@@ -23,7 +23,7 @@ use super::progress::Progress;
 use super::render::FilesystemMirror;
 use tally::Tally;
 
-/// What a command does, in the words of its summary.
+/// The verb of the summary.
 #[derive(Clone, Copy)]
 pub(super) struct Verb {
     done: &'static str,
@@ -47,15 +47,15 @@ const INSTALL: Verb = Verb {
     planned: "Would install",
 };
 
-/// What a journey gives.
+/// The destination of a run.
 enum Destination {
-    /// Versions in a store, reached by this client.
+    /// Stores. The HTTP client counts the requests.
     Store(Http),
-    /// Packages in this filesystem mirror.
+    /// A filesystem mirror in this directory.
     Directory(PathBuf),
 }
 
-/// What became of one provider version.
+/// The outcome of one provider version.
 enum Outcome {
     Published(Published),
     Installed(Installed),
@@ -63,7 +63,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// The entry of the document; a failure names what was not published or not installed.
+    /// The JSON of this outcome. For failures, `into_a_store` decides between the fields of publications and installations.
     fn provider(&self, into_a_store: bool) -> json::Provider<'_> {
         match self {
             Self::Published(published) => json::Provider::Published(published),
@@ -83,28 +83,28 @@ impl Outcome {
     }
 }
 
-/// Collects results, and prints them at the end of the run.
+/// Collects results and prints them at the end of the run.
 pub(super) struct Report {
     printer: Printer,
     state: Mutex<State>,
 }
 
 enum State {
-    /// No journey has begun.
+    /// No run has started.
     Idle,
     Running(Box<Run>),
-    /// Everything is printed.
+    /// The report is printed.
     Finished,
 }
 
-/// A journey that is under way.
+/// A run and its results so far.
 struct Run {
     verb: Verb,
     progress: Arc<Progress>,
     destination: Destination,
     tally: Tally,
     outcomes: Vec<Outcome>,
-    /// What went wrong apart from any version.
+    /// An error that is not about a version.
     error: Option<CommandError>,
 }
 
@@ -116,12 +116,12 @@ impl Report {
         }
     }
 
-    /// Begins the report of versions that are published. Gives what draws their progress.
+    /// Starts the report of a run that publishes versions, and returns the reporter of its events.
     pub(super) fn publishing(&self, verb: Verb, dry_run: bool, http: &Http) -> Arc<dyn Reporter> {
         self.begin(verb, dry_run, Destination::Store(http.clone()))
     }
 
-    /// Begins the report of packages that are installed into a directory.
+    /// Starts the report of a run that installs packages into a directory.
     pub(super) fn installing(&self, into: PathBuf, dry_run: bool) -> Arc<dyn Reporter> {
         self.begin(INSTALL, dry_run, Destination::Directory(into))
     }
@@ -139,11 +139,11 @@ impl Report {
         progress
     }
 
-    /// Takes note of a version that was published.
+    /// Adds a published version.
     pub(super) fn published(&self, mut published: Published) {
         self.change(|run| {
             run.tally.add_published(&published);
-            // Only the document lists packages. There may be very many.
+            // Only the JSON document lists packages, and there may be many.
             if self.printer.format == Format::Text {
                 published.packages = Vec::new();
             }
@@ -151,7 +151,7 @@ impl Report {
         });
     }
 
-    /// Takes note of a version that was installed.
+    /// Adds an installed version.
     pub(super) fn installed(&self, installed: Installed) {
         self.change(|run| {
             run.tally.add_installed(&installed);
@@ -159,7 +159,7 @@ impl Report {
         });
     }
 
-    /// Prints why a version failed, and takes note of it.
+    /// Prints the error of a failed version and adds it.
     pub(super) fn failed(&self, subject: Subject, error: CommandError) {
         self.change(|run| {
             run.progress.abandon(&subject);
@@ -168,7 +168,7 @@ impl Report {
         });
     }
 
-    /// As [`Report::failed`], for a failure of a journey. One that is about no version becomes the error of the run.
+    /// Like [`Report::failed`], for an error of a journey. If it is not about a version, it becomes the error of the run.
     pub(super) fn journey_failed(
         &self,
         to_error: impl FnOnce(Failure) -> CommandError,
@@ -180,7 +180,7 @@ impl Report {
         }
     }
 
-    /// Takes note of what went wrong apart from any version.
+    /// Sets an error that is not about a version.
     pub(super) fn run_failed(&self, error: CommandError) {
         self.change(|run| run.error = Some(error));
     }
@@ -200,7 +200,7 @@ impl Report {
         ending
     }
 
-    /// Prints what is done by now, and that the run was interrupted.
+    /// Prints the results so far, and that the run was interrupted.
     pub(super) fn interrupted(&self) {
         let is_finished = matches!(*self.state(), State::Finished);
         match self.end() {
@@ -215,7 +215,7 @@ impl Report {
         }
     }
 
-    /// Prints the error that ended the command.
+    /// Prints the error that ended the command, and returns its category.
     pub(super) fn command_failed(&self, error: &CommandError) -> Category {
         self.printer.failure(error);
         if !matches!(*self.state(), State::Finished) {
@@ -291,7 +291,7 @@ impl Run {
         }
     }
 
-    /// Published versions are sorted by provider and version, and failures come last. Installed ones stay in the order of the arguments.
+    /// Sorts published versions by provider and version, and failures last. Installed versions keep the order of the arguments.
     fn sort(&mut self) {
         if matches!(self.destination, Destination::Store(_)) {
             self.outcomes.sort_by_cached_key(|outcome| match outcome {
@@ -341,7 +341,7 @@ impl Run {
                 (" providers", providers.collect())
             }
         };
-        // The error has already said everything about a single failure, and the interruption about a run without results.
+        // The error message already covers a run with one failure, and the message of the interruption a run without results.
         if (all == 1 && !failed.is_empty()) || (all == 0 && is_interrupted) {
             return;
         }
@@ -361,7 +361,7 @@ impl Run {
         }
     }
 
-    /// Prints how clients install from the mirror.
+    /// Prints the CLI configuration for clients of the mirror.
     fn print_configuration(&self, printer: &Printer) {
         let mut include: Vec<String> = self
             .installed()

@@ -1,4 +1,4 @@
-//! Tally: how much a run did, in one line.
+//! The summary: one line with counts.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use tfoci::event::Transfer;
 use tfoci::install::Installed;
 use tfoci::outcome::{Change, Published};
 
-/// How much a run did, or would do.
+/// Counts of a run. In a dry run, of what it would do.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Whether nothing is written.
+    /// Whether this is a dry run.
     pub(super) dry_run: bool,
-    /// Versions of which something was written; `None` where only packages are counted.
+    /// Versions that changed in the store; `None` if the run counts packages only.
     changed_versions: Option<usize>,
     packages: usize,
     mounted: usize,
     present: usize,
-    /// The bytes of packages that were copied, or would be.
+    /// The bytes of copied packages.
     copied_bytes: u64,
-    /// The bytes of packages that were written, and of the blobs beside them.
+    /// The bytes of copied packages and of other blobs.
     pub(super) written_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ impl Tally {
         }
     }
 
-    /// Whether nothing was, or would be, written.
+    /// Whether nothing changed.
     fn is_unchanged(&self) -> bool {
         match self.changed_versions {
             Some(versions) => versions == 0,

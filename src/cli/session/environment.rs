@@ -1,4 +1,4 @@
-//! Where credentials may be, by options and the environment. No other code reads the environment for them.
+//! Credential locations and client settings in the environment. No other code reads the environment for them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use tfoci::source::Patience;
 use crate::cli::args::Access;
 use crate::cli::printer::Printer;
 
-/// The files that options and the environment name.
+/// The credential files that options and environment variables name.
 pub(super) fn locations(options: &Access) -> Locations {
     let path = |name| variable(name).map(PathBuf::from);
     Locations {
@@ -33,8 +33,8 @@ pub(super) fn locations(options: &Access) -> Locations {
     }
 }
 
-/// How patient clients are told to be with provider registries. What is no number above zero counts as unset, as for them
-/// ([clients: retries](tfoci::clients#retries)).
+/// The timeout and retries that environment variables set for requests to provider registries. Clients treat anything but a positive number
+/// as unset, and so does this ([clients: retries](tfoci::clients#retries)).
 pub(super) fn patience() -> Patience {
     let number = |name| {
         let text = variable(name)?.into_string().ok()?;
@@ -49,7 +49,7 @@ pub(super) fn patience() -> Patience {
     }
 }
 
-/// Every `TF_TOKEN_…`, in the order of their names.
+/// All variables `TF_TOKEN_…`, sorted by name.
 fn tokens() -> Vec<(String, Secret)> {
     let token = |(name, value): (OsString, OsString)| {
         let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
@@ -60,7 +60,7 @@ fn tokens() -> Vec<(String, Secret)> {
     tokens
 }
 
-/// Prints with `-v` which sources of credentials there were, and which were used.
+/// With `-v`, prints which sources of credentials were considered and which were used.
 pub(in crate::cli) fn report_considered(sources: &[SourceReport], printer: &Printer) {
     for source in sources {
         printer.detail("Considered", &source.to_string());

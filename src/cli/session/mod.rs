@@ -1,4 +1,4 @@
-//! The session of a command: the one place where arguments become clients, credentials, stores and policies.
+//! The session of a command: creates clients, credentials, stores and policies from arguments.
 
 mod environment;
 mod network;
@@ -30,13 +30,13 @@ use super::trace::Trace;
 pub(super) use environment::report_considered;
 pub(super) use trust::{policy, trust_options, trust_text};
 
-/// How many packages are transferred at once by default: more are no faster (measured).
+/// The default number of concurrent package transfers. Higher numbers were not faster (measured).
 const JOBS: usize = 4;
 
-/// The most bytes of a file that options name: a trust file, a lock file or keys, of which files of keys may be the largest.
+/// The size limit in bytes of trust files, lock files and keys. Key files are the largest of them.
 const LARGEST_FILE: u64 = limits::KEYS;
 
-/// What a command works with.
+/// The services that a command uses.
 pub(super) struct Session {
     globals: Globals,
     pub(super) printer: Printer,
@@ -52,19 +52,19 @@ impl Session {
         }
     }
 
-    /// How many packages are transferred at once.
+    /// The number of concurrent package transfers.
     pub(super) fn jobs(&self) -> usize {
         self.globals.jobs.map_or(JOBS, usize::from)
     }
 
-    /// The HTTP client. It opens nothing before the first request.
+    /// The HTTP client. It connects only when it sends the first request.
     pub(super) fn http(&self) -> Result<Http, CommandError> {
         let settings = network::settings(&self.globals.network, self.jobs())?;
         let trace = Trace(self.printer.clone());
         Ok(Http::reporting(settings, Arc::new(trace)))
     }
 
-    /// Registries, through one client: each is asked once how it authenticates, and blobs can be mounted.
+    /// A registry client. It authenticates once per registry, and can mount blobs.
     pub(super) fn registry(&self, http: &Http) -> Registry {
         self.registry_with(http, self.credentials())
     }
@@ -73,17 +73,17 @@ impl Session {
         Registry::new(http.clone(), credentials)
     }
 
-    /// Where credentials may be.
+    /// The locations of credentials.
     pub(super) fn locations(&self) -> Locations {
         environment::locations(&self.globals.access)
     }
 
-    /// All credentials that can be found. They are read when the first is needed.
+    /// All credentials. Their files are read when the first credential is needed.
     pub(super) fn credentials(&self) -> Credentials {
         Credentials::at(self.locations())
     }
 
-    /// How the hosts are reached that providers come from.
+    /// Access to origin registries and mirrors.
     pub(super) fn origin_access(&self, http: Http) -> Result<source::Access, CommandError> {
         let credentials = self.credentials();
         report_considered(credentials.origin_sources()?, &self.printer);
@@ -96,7 +96,7 @@ impl Session {
         })
     }
 
-    /// The host of addresses that have two parts.
+    /// The host of addresses of the form NAMESPACE/TYPE.
     pub(super) fn default_host(&self) -> &Hostname {
         &self.globals.default_host
     }
@@ -105,7 +105,7 @@ impl Session {
         Ok(ProviderAddr::parse(text, self.default_host())?)
     }
 
-    /// A provider with constraints.
+    /// Parses a provider address with constraints.
     pub(super) fn selection(&self, text: &str) -> Result<Selection, CommandError> {
         Ok(Selection::parse(text, self.default_host())?)
     }
@@ -119,7 +119,7 @@ impl Session {
         texts.iter().map(pattern).collect()
     }
 
-    /// A store address.
+    /// Parses a store address.
     pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, CommandError> {
         Ok(Endpoint::parse(text, self.globals.exact_repository)
             .map_err(Problem::from)
@@ -140,7 +140,7 @@ impl Session {
         Ok((endpoint, store))
     }
 
-    /// Opens the store that one provider is read from.
+    /// Opens a store to read one provider from it.
     pub(super) fn open_provider(
         &self,
         text: &str,
@@ -151,7 +151,7 @@ impl Session {
         stored_provider(&endpoint, &store, provider)
     }
 
-    /// Warns of a trust file that matches some of these providers nowhere: a `match` may have a mistake.
+    /// Warns if no rule of the trust file matches some of these providers: a `match` may contain a typing mistake.
     pub(super) fn warn_of_unmatched<'a>(
         &self,
         arguments: &ReadTrust,
@@ -182,7 +182,7 @@ impl Session {
     }
 }
 
-/// Checks that a store address tells these providers apart.
+/// Checks that a store address resolves to a different repository for each of these providers.
 pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), CommandError> {
     Ok(endpoint
         .check(providers)
@@ -190,7 +190,7 @@ pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(
         .map_err(Failure::from)?)
 }
 
-/// Every provider of a store, if the store can list them.
+/// All providers of a store, if the store can list them.
 pub(super) async fn everything(
     endpoint: &Endpoint,
     store: &Store,
@@ -208,7 +208,7 @@ pub(super) async fn everything(
     Ok(providers.into_iter().map(any).collect())
 }
 
-/// A provider in a store.
+/// One provider of a store.
 pub(super) fn stored_provider(
     endpoint: &Endpoint,
     store: &Store,

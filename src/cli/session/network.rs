@@ -1,4 +1,4 @@
-//! How hosts are reached: the settings of the HTTP client, from options and the environment.
+//! Settings of the HTTP client, from options and environment variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,10 +15,10 @@ use tfoci::outcome::{Failure, Problem};
 use crate::cli::args::Network;
 use crate::cli::error::CommandError;
 
-/// The largest file of certificates or keys that is read: bundles of the whole world's authorities have a quarter of it.
+/// The size limit in bytes of files with certificates or keys. The bundle of all public authorities is about a quarter of this.
 const LARGEST_PEM: u64 = 1 << 20;
 
-/// The variables that name proxies. The client reads them itself; here they tell which hosts the user chose.
+/// The variables of proxies. The HTTP client reads them itself; tfoci reads them to allow private addresses for these hosts.
 const PROXIES: [&str; 6] = [
     "https_proxy",
     "HTTPS_PROXY",
@@ -28,7 +28,7 @@ const PROXIES: [&str; 6] = [
     "ALL_PROXY",
 ];
 
-/// The settings that these options and the environment ask for.
+/// The settings for these options.
 pub(super) fn settings(options: &Network, jobs: usize) -> Result<Settings, CommandError> {
     let hosts = |hosts: &[String]| hosts.iter().cloned().collect();
     let authorities = options.ca_file.iter().map(|path| pem(path));
@@ -44,7 +44,7 @@ pub(super) fn settings(options: &Network, jobs: usize) -> Result<Settings, Comma
     })
 }
 
-/// Client certificates and their keys, by host.
+/// Client certificates with their keys, by host.
 fn identities(options: &Network) -> Result<BTreeMap<String, Pem>, CommandError> {
     let mut identities = BTreeMap::new();
     for text in &options.client_cert {
@@ -64,7 +64,7 @@ fn identities(options: &Network) -> Result<BTreeMap<String, Pem>, CommandError> 
     Ok(identities)
 }
 
-/// Takes `HOST=FILE` apart.
+/// Splits `HOST=FILE`.
 fn of_host(text: &str) -> Result<(String, &Path), CommandError> {
     let parts = text.split_once('=');
     let parts = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty());
@@ -82,7 +82,7 @@ fn pem(path: &Path) -> Result<Pem, CommandError> {
     })
 }
 
-/// The hosts of all proxies. A proxy may be written without a scheme.
+/// The hosts of all proxies. The scheme of a proxy is optional.
 fn proxies() -> BTreeSet<String> {
     let values = PROXIES.iter().filter_map(|name| std::env::var(name).ok());
     let host = |text: String| {

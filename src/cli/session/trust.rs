@@ -1,4 +1,4 @@
-//! Trust: policies, from the files and keys that arguments name.
+//! Trust policies, from trust files and keys that arguments name.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,7 +11,7 @@ use super::read;
 use crate::cli::args::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 
-/// The demands on what is read from a store.
+/// The trust options of commands that read from a store.
 pub(in crate::cli) fn trust_options(arguments: &ReadTrust) -> Result<TrustOptions, CommandError> {
     Ok(TrustOptions {
         policy: policy(&arguments.trust, arguments.trust.trust.as_deref())?,
@@ -20,7 +20,7 @@ pub(in crate::cli) fn trust_options(arguments: &ReadTrust) -> Result<TrustOption
     })
 }
 
-/// The policy of a trust file, if there is one, and of all `--key`.
+/// The policy of an optional trust file and of the keys of `--key`.
 pub(in crate::cli) fn policy(
     arguments: &Trust,
     file: Option<&Path>,
