@@ -1,18 +1,18 @@
-//! `HOST[:PORT]`, as addresses of registries, URLs and options spell it.
+//! `HOST[:PORT]`, in addresses of registries, URLs and options.
 
 use std::net::Ipv6Addr;
 
-/// A host and its port. What a host may be called is for the caller to check; an IPv6 address keeps its brackets.
+/// A host and its port. The host is not validated. An IPv6 address keeps its brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostPort<'a> {
     /// The text before the port.
     pub host: &'a str,
-    /// The port, if one is written.
+    /// The port, if the text has one.
     pub port: Option<u16>,
 }
 
 impl<'a> HostPort<'a> {
-    /// Splits text at its port; `None` if what follows the host is not a colon and a decimal number of at most 65535.
+    /// Splits a text at its port; `None` if the port is not a decimal number of at most 65535.
     pub fn parse(text: &'a str) -> Option<Self> {
         let end = match text.strip_prefix('[') {
             Some(rest) => rest.find(']').map(|at| at + "[]".len()),
@@ -27,14 +27,14 @@ impl<'a> HostPort<'a> {
         Some(Self { host, port })
     }
 
-    /// The IPv6 address that the host is, if it is one in brackets.
+    /// The host as an IPv6 address; `None` if it is not one in brackets.
     pub fn ipv6(&self) -> Option<Ipv6Addr> {
         let address = self.host.strip_prefix('[')?.strip_suffix(']')?;
         address.parse().ok()
     }
 }
 
-/// A port of digits only: Rust's own parser would take a sign.
+/// Parses a port that consists of digits only. Rust's parser accepts a sign too.
 fn port(digits: &str) -> Option<u16> {
     let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
     is_digits.then(|| digits.parse().ok()).flatten()

@@ -1,8 +1,7 @@
-//! Host names of provider registries, in their two forms.
+//! Host names of provider registries, in punycode and in Unicode.
 //!
-//! People, lock files and clients' directories use Unicode; comparison, URLs and OCI names use punycode
-//! ([clients: host names](crate::clients#host-names)).
-//! A [`Hostname`] keeps the punycode form. Users may type Unicode only: people cannot read a name such as
+//! People, lock files and clients' directories use Unicode; comparison, URLs and OCI names use punycode ([clients: host
+//! names](crate::clients#host-names)). A [`Hostname`] stores the punycode form. Users must type Unicode: people cannot read a name such as
 //! `xn--80ak6aa92e.com`, so clients refuse it, and tfoci does too.
 
 use std::fmt;
@@ -13,20 +12,20 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46, verify_dns_length};
 use super::HostPort;
 use crate::error::{Category, printable};
 
-/// The host that OpenTofu assumes for [an address of two parts](crate::clients#addresses).
+/// OpenTofu's host for [addresses without a host](crate::clients#addresses).
 pub const DEFAULT_HOST: &str = "registry.opentofu.org";
 
-/// The host that Terraform assumes.
+/// Terraform's host for addresses without a host.
 pub const PREDECESSOR_HOST: &str = "registry.terraform.io";
 
-/// The port of https, which is left out of every form.
+/// The default port, which every form omits.
 const HTTPS: u16 = 443;
 
-/// The most bytes of text that are looked at: a DNS name has at most 253 ASCII characters, and each of those stands for
-/// at most one character of four bytes.
+/// The longest accepted text in bytes. A DNS name has at most 253 ASCII characters, and each of them comes from at most one character of
+/// four bytes.
 const LONGEST: usize = 1024;
 
-/// The host part of an address, with its port unless that is 443.
+/// The host of an address, with its port unless that is 443.
 ///
 /// Ordered by the punycode form, as lock files are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,10 +42,10 @@ impl Hostname {
         Self(PREDECESSOR_HOST.to_owned())
     }
 
-    /// Reads the form of [`Self::as_ascii`], from a document that spells hosts in punycode.
+    /// Parses the form of [`Self::as_ascii`], for documents that contain punycode.
     ///
     /// # Errors
-    /// As for Unicode text, except that punycode is welcome.
+    /// The text is invalid. Unlike in user input, punycode is accepted.
     pub fn from_ascii(text: &str) -> Result<Self, Error> {
         let refuse = |kind| Error {
             text: text.to_owned(),
@@ -74,7 +73,7 @@ impl Hostname {
                 DnsLength::Ignore,
             )
             .map_err(|_| refuse(HostnameErrorKind::Characters))?;
-        // Soft hyphens and full-width dots are gone by now, and may have left nothing between two dots.
+        // The conversion removes soft hyphens and converts full-width dots, so empty labels may appear only now.
         if host.split('.').any(str::is_empty) {
             return Err(refuse(HostnameErrorKind::EmptyLabel));
         }
@@ -87,12 +86,12 @@ impl Hostname {
         }))
     }
 
-    /// For comparison, storage and URLs: punycode, with a port that is not 443.
+    /// The punycode form, for comparison, storage and URLs. Port 443 is omitted.
     pub fn as_ascii(&self) -> &str {
         &self.0
     }
 
-    /// For people, lock files and a client's directories: Unicode.
+    /// The Unicode form, for people, lock files and clients' directories.
     pub fn to_unicode(&self) -> String {
         let (host, port) = self.0.split_once(':').unwrap_or((&self.0, ""));
         let (host, _) =
@@ -103,16 +102,16 @@ impl Hostname {
         }
     }
 
-    /// For directories of an OCI layout: punycode, with `_` before the port, since not every file system allows a colon
-    /// and no host name has an underscore.
+    /// The form for directories of an OCI layout: punycode, with `_` before the port. Some file systems forbid colons, and no host name
+    /// contains an underscore.
     pub fn to_path_segment(&self) -> String {
         self.0.replace(':', "_")
     }
 
-    /// Reads the form of [`Self::to_path_segment`].
+    /// Parses the form of [`Self::to_path_segment`].
     ///
     /// # Errors
-    /// Text that is no host name, and any second spelling of one: two directories must not mean one host.
+    /// The text is not a host name, or not its canonical spelling: two directories must not have the same host.
     pub fn from_path_segment(segment: &str) -> Result<Self, Error> {
         let foreign = || Error {
             text: segment.to_owned(),
@@ -154,18 +153,18 @@ impl FromStr for Hostname {
     }
 }
 
-/// Text that is not a host name.
+/// A text that is not a host name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a host name: {kind}", printable(.text))]
 pub struct Error {
-    /// What was given.
+    /// The invalid text.
     pub text: String,
-    /// What is wrong with it.
+    /// Why it is invalid.
     pub kind: HostnameErrorKind,
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Malformed
     }
@@ -174,30 +173,30 @@ impl Error {
 /// Why a text is not a [host name](crate::clients#host-names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostnameErrorKind {
-    /// There is nothing, or nothing before the port.
+    /// Empty, or empty before the port.
     #[error("it is empty")]
     Empty,
-    /// It has a scheme.
+    /// It contains a scheme.
     #[error("it is a URL\n  expected the host alone, with a port if need be")]
     Url,
-    /// Two dots in a row, or a dot at either end. Clients take one final dot, which makes two names of one host.
+    /// Two adjacent dots, or a dot at either end. Clients accept one dot at the end, which gives one host two names.
     #[error("it has an empty label\n  expected something before and after every dot")]
     EmptyLabel,
-    /// A label in punycode, where people write.
+    /// A punycode label in user input.
     #[error("it is written in punycode\n  expected Unicode")]
     Punycode,
-    /// A port that is no decimal number, or is none of the 65,536.
+    /// The port is not a decimal number of at most 65535.
     #[error("its port is not valid\n  expected a number of at most 65535")]
     Port,
-    /// What the IDNA lookup profile refuses.
+    /// The IDNA lookup profile forbids a label.
     #[error("a label is not valid\n  expected letters, digits and inner dashes")]
     Characters,
-    /// Longer than DNS allows: 63 characters a label, 253 in all, counted in punycode.
+    /// Longer than DNS allows: 63 characters per label, 253 in total, counted in punycode.
     #[error(
         "it is longer than DNS allows\n  expected at most 63 characters a label and 253 in all"
     )]
     TooLong,
-    /// A directory that does not stand for a host.
+    /// A directory name that is not the canonical form of a host.
     #[error(
         "it is not the form of a path\n  expected punycode, lower case, with `_` before a port other than 443"
     )]
@@ -209,7 +208,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Answers of the clients' own normalisation.
+    /// The expected results come from the clients' own code.
     #[test]
     fn a_host_has_one_form_to_store_and_one_to_show() {
         for (text, ascii, unicode) in [

@@ -1,8 +1,7 @@
 //! Provider addresses: `HOSTNAME/NAMESPACE/TYPE`.
 //!
-//! The same name on two hosts is two providers, so an address always has its host. People may leave out the default
-//! host where a caller says which one that is; documents may not. Every part has
-//! [one normal form](crate::clients#addresses), hence equal addresses are the same provider.
+//! The same name on two hosts is two providers, so an address always contains its host. User input may omit it if the caller has a default
+//! host; documents may not. Each part has [one normal form](crate::clients#addresses), so equal addresses are the same provider.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,19 +19,19 @@ pub mod hostname;
 pub mod name;
 pub mod pattern;
 
-/// The hosts of providers that are built into the client and never installed.
+/// The hosts of providers that are built into the client.
 const BUILT_IN_HOSTS: [&str; 2] = ["terraform.io", "opentofu.org"];
 const BUILT_IN_NAMESPACE: &str = "builtin";
 
-/// Beginnings that clients refuse in a type, because all their providers would have one.
+/// Prefixes that clients refuse in a type, because they are redundant.
 const REDUNDANT_PREFIXES: [&str; 2] = ["terraform-", "opentofu-"];
 
 /// The namespace that Terraform 0.12 and earlier gave to every provider.
 const LEGACY_NAMESPACE: &str = "-";
 
-/// The address of a provider: host name, namespace and type, each in its normal form.
+/// The address of a provider: host, namespace and type, each in its normal form.
 ///
-/// Ordered as in lock files: by host in punycode, then namespace, then type.
+/// Sorted as in lock files: by host in punycode, then namespace, then type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderAddr {
     hostname: Hostname,
@@ -41,10 +40,10 @@ pub struct ProviderAddr {
 }
 
 impl ProviderAddr {
-    /// Joins three parts and normalises the latter two.
+    /// Creates an address, and normalises namespace and type.
     ///
     /// # Errors
-    /// Names that clients refuse, and providers that are never installed: legacy and built-in ones.
+    /// The namespace or type is invalid, or the provider is legacy or built in and cannot be installed.
     pub fn new(hostname: Hostname, namespace: &str, type_name: &str) -> Result<Self, Error> {
         if namespace == LEGACY_NAMESPACE {
             return Err(Error::Legacy {
@@ -81,11 +80,11 @@ impl ProviderAddr {
         Ok(address)
     }
 
-    /// Reads two or three segments as a person types them; two mean `default_host`.
+    /// Parses user input of two or three segments. An address of two segments is on `default_host`.
     ///
     /// # Errors
-    /// Text that is no address. One segment is refused: clients read it as `hashicorp/TYPE` on their own host, and
-    /// a user who copies packages should see which provider that is.
+    /// The text is not an address. One segment is refused: clients complete it with `hashicorp` and their own host, and users who copy
+    /// packages should see the complete address.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
         match text.split_once('/') {
             Some((namespace, type_name)) if !type_name.contains('/') => {
@@ -95,10 +94,10 @@ impl ProviderAddr {
         }
     }
 
-    /// Reads three segments with the host in punycode: the form of [`Self::to_ascii`].
+    /// Parses three segments with the host in punycode: the form of [`Self::to_ascii`].
     ///
     /// # Errors
-    /// Text that is no such address.
+    /// The text is not an address in this form.
     pub fn from_ascii(text: &str) -> Result<Self, Error> {
         Self::from_segments(text, Hostname::from_ascii)
     }
@@ -107,7 +106,7 @@ impl ProviderAddr {
         text: &str,
         read_host: impl Fn(&str) -> Result<Hostname, hostname::Error>,
     ) -> Result<Self, Error> {
-        // Four are enough to see that there are too many.
+        // Four segments suffice to detect too many.
         let segments: Vec<&str> = text.splitn(4, '/').collect();
         match segments.as_slice() {
             [hostname, namespace, type_name] => {
@@ -125,22 +124,22 @@ impl ProviderAddr {
         }
     }
 
-    /// The host part.
+    /// The host of the registry that publishes the provider.
     pub fn hostname(&self) -> &Hostname {
         &self.hostname
     }
 
-    /// The namespace, in Unicode.
+    /// The namespace in Unicode.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The type, in Unicode.
+    /// The type in Unicode.
     pub fn type_name(&self) -> &str {
         &self.type_name
     }
 
-    /// The host in punycode, as annotations and URLs spell it; namespace and type have no punycode form.
+    /// The form of annotations and URLs, with the host in punycode. Namespace and type have no punycode form.
     pub fn to_ascii(&self) -> String {
         let Self {
             hostname,
@@ -150,14 +149,13 @@ impl ProviderAddr {
         format!("{}/{namespace}/{type_name}", hostname.as_ascii())
     }
 
-    /// Whether an OCI repository can be named after this provider.
+    /// Checks that an OCI repository name can contain this address.
     ///
     /// # Errors
-    /// A namespace or type that is not ASCII: legal for clients, but no OCI repository can have it in its name
-    /// ([clients: repository addresses](crate::clients#repository-addresses)), so stores refuse it before anything is
-    /// written.
+    /// The namespace or type is not ASCII. Clients accept it, but no OCI repository name can contain it ([clients: repository
+    /// addresses](crate::clients#repository-addresses)), so stores refuse it before they write anything.
     pub fn oci_safe(&self) -> Result<(), Error> {
-        // Any ASCII name in normal form is a legal path component, and so is a host with its port after `_`.
+        // A repository name can contain any ASCII name in normal form, and any host with `_` before its port.
         if self.namespace.is_ascii() && self.type_name.is_ascii() {
             Ok(())
         } else {
@@ -203,7 +201,7 @@ mod tests {
         ProviderAddr::parse(text, &"registry.example.com".parse().unwrap())
     }
 
-    /// Answers of the clients' own normalisation, with another default host.
+    /// The expected results come from the clients' own code, with another default host.
     #[test]
     fn two_or_three_segments_are_read_in_any_case() {
         for (text, shown, ascii) in [

@@ -1,14 +1,14 @@
-//! Namespaces and types: the two names in a provider address.
+//! Namespaces and types of provider addresses.
 //!
-//! Clients fold them as they fold one label of a host name, but keep them in Unicode
-//! ([clients: namespaces and types](crate::clients#namespaces-and-types)).
+//! Clients normalise them like one label of a host name, but keep them in Unicode ([clients: namespaces and
+//! types](crate::clients#namespaces-and-types)).
 
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
 
-/// The most bytes in one name: no file system holds more in one directory's name.
+/// The longest name in bytes, which is the limit of file systems for one directory name.
 const LONGEST: usize = 255;
 
-/// The one form of a name.
+/// Returns the normal form of a name.
 pub(super) fn normalize(name: &str) -> Result<String, NameErrorKind> {
     check(name)?;
     let (folded, sound) =
@@ -16,7 +16,7 @@ pub(super) fn normalize(name: &str) -> Result<String, NameErrorKind> {
     if sound.is_err() {
         return Err(NameErrorKind::Characters);
     }
-    // Full-width dots and dashes are plain ones by now, and some letters have become many.
+    // The mapping converts full-width dots and dashes and may lengthen the name, so check again.
     check(&folded)?;
     Ok(folded.into_owned())
 }
@@ -42,25 +42,25 @@ fn check(name: &str) -> Result<(), NameErrorKind> {
 /// Why a text is neither [a namespace nor a type](crate::clients#namespaces-and-types).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameErrorKind {
-    /// There is nothing, or nothing that can be seen.
+    /// Empty, or without visible characters.
     #[error("it is empty")]
     Empty,
-    /// More than 255 bytes.
+    /// Longer than 255 bytes.
     #[error("it is too long\n  expected at most {LONGEST} bytes")]
     TooLong,
-    /// A dot: that is for host names.
+    /// A dot. Only host names contain dots.
     #[error("it has a dot\n  expected letters, digits and inner dashes")]
     Dot,
-    /// An underscore: that separates the fields of package file names.
+    /// An underscore. It separates the fields of package file names.
     #[error("it has an underscore\n  expected letters, digits and inner dashes")]
     Underscore,
     /// A dash at either end.
     #[error("it begins or ends with a dash\n  expected letters, digits and inner dashes")]
     OuterDash,
-    /// Two dashes in a row, which also keeps punycode out.
+    /// Two adjacent dashes. This also excludes punycode.
     #[error("it has two dashes in a row\n  expected single ones")]
     DoubleDash,
-    /// What the IDNA lookup profile refuses.
+    /// The IDNA lookup profile forbids the name.
     #[error("it has characters that are not allowed\n  expected letters, digits and inner dashes")]
     Characters,
 }

@@ -1,4 +1,4 @@
-//! Patterns that select providers, as `include` and `exclude` of the CLI configuration spell them.
+//! Patterns that select providers, in the syntax of `include` and `exclude` in the CLI configuration.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,9 @@ use crate::error::{Category, printable};
 
 const WILDCARD: &str = "*";
 
-/// An address in which `*` may stand for whole segments, from the right
-/// ([clients: patterns](crate::clients#patterns)).
+/// An address whose last segments may be `*` ([clients: patterns](crate::clients#patterns)).
 ///
-/// A matching provider need not exist. Patterns for built-in or legacy providers are valid and match nothing.
+/// A matching provider need not exist. Patterns for built-in or legacy providers are valid, but match nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderPattern(Scope);
 
@@ -24,11 +23,11 @@ enum Scope {
 }
 
 impl ProviderPattern {
-    /// Reads two or three segments as a person types them; two mean `default_host`, so that `*/*` is everything there
-    /// and `*/*/*` is everything.
+    /// Parses user input of two or three segments. A pattern of two segments is on `default_host`: `*/*` matches everything on that
+    /// host, and `*/*/*` everything.
     ///
     /// # Errors
-    /// Text that is no pattern.
+    /// The text is not a pattern.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
         match text.split_once('/') {
             Some((namespace, type_name)) if !type_name.contains('/') => {
@@ -67,7 +66,7 @@ impl ProviderPattern {
         }))
     }
 
-    /// Whether the pattern covers a provider.
+    /// Whether the pattern matches a provider.
     pub fn matches(&self, provider: &ProviderAddr) -> bool {
         match &self.0 {
             Scope::Everything => true,
@@ -100,9 +99,9 @@ impl fmt::Display for ProviderPattern {
 impl FromStr for ProviderPattern {
     type Err = Error;
 
-    /// Reads exactly three segments, as documents must spell them.
+    /// Parses three segments, as documents require.
     fn from_str(text: &str) -> Result<Self, Error> {
-        // Four are enough to see that there are too many.
+        // Four segments suffice to detect too many.
         let segments: Vec<&str> = text.splitn(4, '/').collect();
         match segments.as_slice() {
             [WILDCARD, WILDCARD, WILDCARD] => Ok(Self(Scope::Everything)),
@@ -125,26 +124,26 @@ impl FromStr for ProviderPattern {
     }
 }
 
-/// Text that is not a pattern.
+/// A text that is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// One segment, or more than three.
     #[error("`{}` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
     Segments { text: String },
-    /// Two segments where no default host holds.
+    /// Two segments, and the caller has no default host.
     #[error("the pattern `{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
     NoHost { text: String },
-    /// A wildcard to the left of something else.
+    /// A segment after `*` that is not `*`.
     #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`", printable(.text))]
     Nesting { text: String },
-    /// A wildcard inside a segment.
+    /// A `*` inside a segment.
     #[error("the pattern `{}` has a `*` within a segment\n  expected `*` for the whole segment", printable(.text))]
     PartialWildcard { text: String },
-    /// The first of three segments is no host name.
+    /// The host name is invalid.
     #[error(transparent)]
     Hostname(#[from] hostname::Error),
-    /// A namespace or type has no normal form.
+    /// The namespace or type is invalid.
     #[error("`{}` is neither a namespace nor a provider type: {kind}", printable(.name))]
     Name {
         name: String,
@@ -153,7 +152,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Malformed
     }
