@@ -2,7 +2,7 @@
 //!
 //! Clients accept more than semantic versioning allows: one or two numbers, leading zeros, a dot or dash at the end ([clients:
 //! versions](crate::clients#versions)). tfoci accepts the same and prints the canonical form `MAJOR.MINOR.PATCH[-PRE][+META]`. Some origins
-//! serve a version only under their own spelling, so [`SpelledVersion`] keeps both.
+//! serve a version only under their own spelling, so [`SpelledVersion`] stores both.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -16,8 +16,8 @@ mod parse;
 
 /// A provider version.
 ///
-/// Equal means equal in every part, and the order agrees: precedence first (see [`Self::cmp_precedence`]), then build
-/// metadata.
+/// Two versions are equal if all parts are equal, including build metadata. They are ordered by precedence (see [`Self::cmp_precedence`]),
+/// then by build metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version {
     major: u64,
@@ -28,7 +28,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// A version of three numbers and nothing else.
+    /// Creates a version without pre-release and build metadata.
     pub fn new(major: u64, minor: u64, patch: u64) -> Self {
         Self {
             major,
@@ -44,12 +44,12 @@ impl Version {
         self.major
     }
 
-    /// The second number, 0 when it was not written.
+    /// The second number, 0 if omitted.
     pub fn minor(&self) -> u64 {
         self.minor
     }
 
-    /// The third number, 0 when it was not written.
+    /// The third number, 0 if omitted.
     pub fn patch(&self) -> u64 {
         self.patch
     }
@@ -59,26 +59,26 @@ impl Version {
         &self.pre
     }
 
-    /// The build metadata, which often is empty.
+    /// The build metadata, usually empty.
     pub fn meta(&self) -> &str {
         &self.meta
     }
 
-    /// Whether it is a pre-release. Clients select those only when a constraint names them exactly.
+    /// Whether this is a pre-release. Clients select one only if a constraint names exactly this version.
     pub fn is_prerelease(&self) -> bool {
         !self.pre.is_empty()
     }
 
-    /// Whether it is `0.0.0`, which clients use for "no version" and [never install](crate::clients#versions).
+    /// Whether this is `0.0.0`, which clients use for "no version" and [never install](crate::clients#versions).
     pub fn is_unspecified(&self) -> bool {
         *self == Self::new(0, 0, 0)
     }
 
-    /// Which version is newer as clients see it; build metadata does not count.
+    /// Compares versions as clients do, without build metadata.
     ///
-    /// This is the precedence of semantic versioning but for pre-releases with unequal numbers of identifiers: clients
-    /// put the shorter one first before they look at its last identifier (`1.0.0-beta` is older than
-    /// `1.0.0-alpha.1`). We do the same, since this order decides the canonical text of constraints in lock files.
+    /// This is the precedence of semantic versioning, except for pre-releases with different numbers of identifiers: clients order the
+    /// shorter one first before they compare its last identifier (`1.0.0-beta` is older than `1.0.0-alpha.1`). tfoci must do the same,
+    /// because this order decides the canonical text of constraints in lock files.
     pub fn cmp_precedence(&self, other: &Self) -> Ordering {
         let numbers = |v: &Self| (v.major, v.minor, v.patch);
         numbers(self)
@@ -87,13 +87,14 @@ impl Version {
             .then_with(|| cmp_identifiers(&self.pre, &other.pre))
     }
 
-    /// Reads a version and says how many numbers were written: `~> 1.2` and `~> 1.2.0` are different constraints.
+    /// Parses a version, and counts its numbers: `~> 1.2` and `~> 1.2.0` are different constraints.
     pub(crate) fn parse_counted(text: &str) -> Result<(Self, usize), Error> {
         parse::read(text).ok_or_else(|| Error::of(text))
     }
 }
 
-/// Compares dot-separated identifiers: what ends here before what goes on, then numbers by size, then letters.
+/// Compares dot-separated identifiers. An identifier at which one text ends precedes one that continues; then numbers are ordered by value,
+/// before letters.
 fn cmp_identifiers(left: &str, right: &str) -> Ordering {
     keys(left).cmp(keys(right))
 }
@@ -105,7 +106,7 @@ fn keys(extra: &str) -> impl Iterator<Item = (bool, bool, usize, &str)> {
         .enumerate()
         .map(move |(index, identifier)| {
             let is_number = identifier.bytes().all(|b| b.is_ascii_digit());
-            // A longer number is a larger one; for letters the length says nothing.
+            // A longer number is larger. The length of other identifiers does not matter.
             let length = if is_number { identifier.len() } else { 0 };
             (index + 1 < count, !is_number, length, identifier)
         })
@@ -131,7 +132,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// What follows the numbers.
+/// Writes the pre-release and the build metadata.
 pub(crate) fn write_extra(version: &Version, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if !version.pre.is_empty() {
         write!(f, "-{}", version.pre)?;
@@ -156,9 +157,9 @@ impl FromStr for Version {
     }
 }
 
-/// A version with the spelling of the origin that listed it.
+/// A version, and its spelling in the origin's list.
 ///
-/// An origin that lists `0.50` serves it under `0.50` only, while tags and files have the canonical `0.50.0`. Use the spelling in requests
+/// An origin that lists `0.50` serves it only under `0.50`, while tags and files have the canonical `0.50.0`. Use the spelling in requests
 /// and the version everywhere else.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SpelledVersion {
@@ -167,12 +168,12 @@ pub struct SpelledVersion {
 }
 
 impl SpelledVersion {
-    /// The version that is meant.
+    /// The version, independent of its spelling.
     pub fn version(&self) -> &Version {
         &self.version
     }
 
-    /// The text that was written for it.
+    /// The text that the origin lists.
     pub fn spelling(&self) -> &str {
         &self.spelling
     }
@@ -198,7 +199,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Answers of the clients' own comparison.
+    /// The expected results come from the clients' own code.
     #[test]
     fn precedence_is_that_of_the_clients() {
         let ascending = [

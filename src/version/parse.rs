@@ -1,16 +1,16 @@
-//! The grammar of versions, and errors for common mistakes.
+//! The grammar of versions, and specific errors for common mistakes.
 
 use crate::error::{Category, printable};
 use crate::version::Version;
 
-/// The version that `text` spells and its count of numbers, or nothing.
+/// The version and its count of numbers; `None` if the text is not a version.
 pub(super) fn read(text: &str) -> Option<(Version, usize)> {
     let (core, extra) = text
         .find(['-', '+'])
         .and_then(|at| text.split_at_checked(at))
         .unwrap_or((text, ""));
     let (pre, meta) = match extra.split_once('+') {
-        // Nothing may stand between the dash and the plus; at the end either may dangle.
+        // A dash directly before the plus is invalid; either may end the text.
         Some(("-", _)) => return None,
         Some((pre, meta)) => (pre, meta),
         None => (extra, ""),
@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Option<(Version, usize)> {
     Some((version, count))
 }
 
-/// A number of digits only: Rust's own parser would take a sign.
+/// Parses a number that consists of digits only. Rust's parser accepts a sign too.
 fn number(digits: &str) -> Option<u64> {
     is_digits(digits).then(|| digits.parse().ok()).flatten()
 }
@@ -56,18 +56,18 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Text that is not a version.
+/// A text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a version: {kind}", printable(.text))]
 pub struct Error {
-    /// What was given.
+    /// The invalid text.
     pub text: String,
-    /// What is wrong with it.
+    /// Why it is invalid.
     pub kind: VersionErrorKind,
 }
 
 impl Error {
-    /// Names the mistake in a text that did not parse.
+    /// Finds the mistake in a text that does not parse.
     pub(super) fn of(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -75,7 +75,7 @@ impl Error {
         }
     }
 
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Malformed
     }
@@ -84,37 +84,37 @@ impl Error {
 /// Why a text is not a [version](crate::clients#versions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VersionErrorKind {
-    /// There is nothing, or only white space.
+    /// Empty, or only white space.
     #[error("it is empty")]
     Empty,
-    /// Several versions, joined by a comma or a bar.
+    /// Several versions, separated by commas or bars.
     #[error("it is a list\n  expected one version")]
     List,
-    /// A comparison before the version.
+    /// An operator before the version.
     #[error("it is a constraint\n  expected a version without an operator")]
     Operator,
-    /// White space before, after or inside.
+    /// White space before, after or inside the version.
     #[error("it has white space")]
     Space,
-    /// A release tag instead of a version.
+    /// A release tag such as `v1.2.3`.
     #[error("it begins with `v`\n  expected the same without it")]
     LeadingV,
-    /// Four numbers or more.
+    /// More than three numbers.
     #[error("it has too many numbers\n  expected at most three")]
     TooManyNumbers,
-    /// `x`, `X` or `*` for a number.
+    /// `x`, `X` or `*` in place of a number.
     #[error("it has a wildcard\n  expected numbers")]
     Wildcard,
-    /// A number of 2^64 or more, on which clients crash.
+    /// A number of 2^64 or more. Clients crash on it.
     #[error("it has a number that is too large\n  expected at most {}", u64::MAX)]
     NumberTooLarge,
-    /// Anything else.
+    /// Any other text.
     #[error("its form is unknown\n  expected MAJOR.MINOR.PATCH, optionally with -PRE and +META")]
     Malformed,
 }
 
 impl VersionErrorKind {
-    /// Names the mistake in a text that did not parse.
+    /// Finds the mistake in a text that does not parse.
     fn of(text: &str) -> Self {
         let core = text.split(['-', '+']).next().unwrap_or_default();
         let is_wildcard = |part: &str| matches!(part, "x" | "X" | "*");
@@ -151,7 +151,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Answers of the clients' own parser.
+    /// The expected results come from the clients' own parser.
     #[test]
     fn what_clients_take_is_read_and_printed_canonically() {
         for (text, canonical) in [
