@@ -46,7 +46,7 @@ impl VersionConstraints {
         Self::default()
     }
 
-    /// One version and no other, not even one that differs in build metadata.
+    /// Only this version, including its build metadata.
     pub fn exactly(version: Version) -> Self {
         Self(BTreeSet::from([Comparison {
             boundary: version,
@@ -60,7 +60,7 @@ impl VersionConstraints {
         self
     }
 
-    /// Whether there are no comparisons.
+    /// Whether this is [`VersionConstraints::any`].
     pub fn is_any(&self) -> bool {
         self.0.is_empty()
     }
