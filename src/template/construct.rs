@@ -1,7 +1,7 @@
-//! The symbols that a template refers to, and constructs of HCL that it must not have.
+//! The symbols of a template, and constructs of HCL that templates must not contain.
 //!
-//! Clients evaluate all of HCL except functions. Loops and sums are of no use in the names of repositories. tfoci refuses them with the
-//! name of the construct, so that it does not have to match the clients' evaluation of them.
+//! Clients evaluate all of HCL except functions. Repository names need no loops or arithmetic, so tfoci refuses these by name instead of
+//! reproducing the clients' evaluation.
 
 use std::fmt;
 
@@ -17,20 +17,20 @@ use super::error::Problem;
 use super::symbol::Symbol;
 use crate::error::printable;
 
-/// A construct of HCL that a template must not have.
+/// A construct of HCL that a template must not contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Construct {
-    /// The function of this name. Clients have no functions here either.
+    /// The call of a function. Clients have no functions here either.
     Function(String),
     /// `for`, as a directive or an expression.
     For,
-    /// `.*` and `[*]`.
+    /// A splat: `.*` or `[*]`.
     Splat,
-    /// `<<END`
+    /// A heredoc: `<<END`.
     Heredoc,
-    /// `+`, `-`, `*`, `/`, `%`, and the sign of a number.
+    /// `+`, `-`, `*`, `/`, `%`, or the sign of a number.
     Arithmetic,
-    /// A tuple or object other than one whose element is taken where it stands.
+    /// A tuple or object, unless an index follows it directly.
     Collection,
 }
 
@@ -59,12 +59,12 @@ impl Construct {
     }
 }
 
-/// What a template consists of, in its order, everything once.
+/// The symbols and problems of a template, in order, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    /// What it refers to.
+    /// The symbols that it refers to.
     pub symbols: Vec<Symbol>,
-    /// Names that stand for nothing, and constructs that no template can have. What stands within those is not looked at.
+    /// Unknown names, and refused constructs. The content of refused constructs is not checked.
     pub problems: Vec<Problem>,
 }
 
@@ -125,7 +125,7 @@ impl Visit for Contents {
     }
 
     fn visit_object_key(&mut self, key: &ObjectKey) {
-        // A bare name is a key, no reference.
+        // A bare name is a key of the object, not a reference.
         if let ObjectKey::Expression(expression) = key {
             self.visit_expr(expression);
         }

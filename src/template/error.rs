@@ -1,4 +1,4 @@
-//! Errors of templates, and of their evaluation for a provider.
+//! Errors of templates and of their evaluation.
 
 use std::fmt;
 
@@ -14,26 +14,26 @@ use crate::oci::repository_name;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
-    /// It is wrong whatever the provider.
+    /// The template is invalid for all providers.
     #[error("the repository template `{}` is wrong{}", printable(.text), Facts(.problems))]
     Template {
         text: String,
         problems: Vec<Problem>,
     },
-    /// It has no repository for one provider.
+    /// The template is valid, but gives no repository name for this provider.
     #[error("the repository template `{}` has no repository for `{provider}`\n  {problem}", printable(.text))]
     Provider {
         text: String,
         provider: Box<ProviderAddr>,
         problem: Problem,
     },
-    /// No repository of any registry could have this provider in its name.
+    /// No OCI repository name can contain this provider's address.
     #[error(transparent)]
     Address(#[from] address::Error),
 }
 
 impl Error {
-    /// What kind of thing went wrong: a template is typed by the user, an address need not be.
+    /// The category of the error. Users type templates, so an invalid one is a usage error; addresses may come from documents.
     pub fn category(&self) -> Category {
         match self {
             Self::Template { .. } => Category::Usage,
@@ -42,7 +42,7 @@ impl Error {
         }
     }
 
-    /// The error in the resulting repository name, if that is the problem. An empty component often means that a shell expanded a symbol.
+    /// The error in the resulting repository name, if there is one. An empty component often means that a shell expanded a symbol.
     pub fn mistake_in_name(&self) -> Option<&repository_name::RepositoryErrorKind> {
         let problems = match self {
             Self::Template { problems, .. } => problems.as_slice(),
@@ -56,48 +56,48 @@ impl Error {
     }
 }
 
-/// One thing that is wrong.
+/// A problem of a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Problem {
-    /// The text is longer than is read.
+    /// The template exceeds the length limit.
     #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
     TooLong { size: usize },
     /// Quoted texts and expressions are nested too deeply.
     #[error("its quoted texts nest deeper than {}", super::nesting::DEEPEST)]
     TooDeep,
-    /// It does not parse.
+    /// The template does not parse.
     #[error("line {line}, column {column}: {}", printable(.message))]
     Syntax {
         line: usize,
         column: usize,
         message: String,
     },
-    /// An unmatched brace of the `{name}` form.
+    /// An unmatched brace in the `{name}` form.
     #[error("`{brace}` has no partner, expected {{hostname}}, {{namespace}} or {{type}}")]
     Brace { brace: char },
-    /// Symbols in both spellings: `{name}` is literal text beside `${name}`.
+    /// Symbols in both spellings. Beside `${name}`, `{name}` would be literal text.
     #[error("it has `{{{symbol}}}` beside `${{` or `%{{`, expected one spelling of symbols")]
     Mixed { symbol: Symbol },
-    /// A name that stands for nothing.
+    /// An unknown symbol.
     #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
     Symbol { name: String },
-    /// A construct that no template can have.
+    /// A refused construct.
     #[error("{0}")]
     Refused(Construct),
-    /// Two providers would share a repository.
+    /// Two providers would share a repository, because the template omits a symbol.
     #[error("it does not refer to `{symbol}`, of which there {values}")]
     Missing { symbol: Symbol, values: Values },
-    /// An expression that has no value.
+    /// An expression cannot be evaluated.
     #[error("`{}` {mistake}", printable(.expression))]
     Expression {
         expression: String,
         mistake: ExpressionError,
     },
-    /// The template as a whole has a value that is no name.
+    /// The value of the whole template is not text.
     #[error("the template {0}")]
     Whole(ExpressionError),
-    /// What comes out names no repository.
+    /// The result is not a repository name.
     #[error(transparent)]
     Repository(#[from] repository_name::Error),
 }
@@ -108,12 +108,12 @@ impl From<Construct> for Problem {
     }
 }
 
-/// How many different values a symbol has.
+/// The number of different values of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// Any: the providers are not known.
+    /// Unknown, because the providers are unknown.
     Any,
-    /// That many.
+    /// A known number.
     Count(usize),
 }
 
@@ -126,7 +126,7 @@ impl fmt::Display for Values {
     }
 }
 
-/// Each problem on a line of its own.
+/// Writes each problem on its own line.
 struct Facts<'a>(&'a [Problem]);
 
 impl fmt::Display for Facts<'_> {

@@ -1,5 +1,5 @@
-//! Evaluating a template as clients do: what symbols, conversions and branches come to. Operators are evaluated by
-//! [`hcl::eval`], which gets values of the right types and nothing unknown.
+//! Evaluates templates as clients do: symbols, conversions and conditionals. [`hcl::eval`] evaluates operators, whose operands are known
+//! and have the right types.
 
 use hcl::Value;
 use hcl::edit::expr::{BinaryOp, Conditional, Expression, UnaryOp};
@@ -14,22 +14,22 @@ use super::symbol::Symbol;
 use super::value::{ExpressionError, Term, Type};
 use crate::address::ProviderAddr;
 
-/// The most levels of expressions, so that the stack is enough for them. The parser allows 64 nested ones and 128 operators
+/// The deepest accepted nesting of expressions, which the stack can hold. The parser alone allows 64 nested expressions and 128 operators
 /// in a row.
 pub(super) const DEEPEST: usize = 200;
 
-/// What the symbols stand for.
+/// The values of the symbols.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bindings<'p> {
-    /// Any string: only types are checked.
+    /// Unknown strings, to check types only.
     Unknown,
     /// The clients' placeholder address.
     Placeholder,
-    /// A provider.
+    /// The address of a provider.
     Provider(&'p ProviderAddr),
 }
 
-/// The text of a whole template; `None` where it is unknown.
+/// The text of a whole template; `None` if it is unknown.
 pub(super) fn evaluate(
     template: &Template,
     bindings: Bindings<'_>,
@@ -50,7 +50,7 @@ pub(super) fn problems(template: &Template, bindings: Bindings<'_>) -> Vec<Probl
     failures.map(Problem::from).collect()
 }
 
-/// An expression without a value. It may have a type nevertheless, to which the other branch of a conditional must fit.
+/// An expression that has no value. Its type may be known nevertheless, and must fit the other branch of a conditional.
 #[derive(Debug)]
 pub(super) struct Failure {
     of: Type,
@@ -70,7 +70,7 @@ impl From<Failure> for Problem {
     }
 }
 
-/// Gives a failure the type that the expression would have had.
+/// Adds the type of the expression to its failure.
 fn typed<T>(of: Type, result: Result<T, Failure>) -> Result<T, Failure> {
     result.map_err(|failure| Failure { of, ..failure })
 }
@@ -79,7 +79,7 @@ pub(super) fn refused<T>(construct: Construct) -> Result<T, Failure> {
     Err(Problem::from(construct).into())
 }
 
-/// One evaluation: what symbols stand for, and how deep it is.
+/// The state of an evaluation: the values of symbols, and the current depth.
 pub(super) struct Evaluation<'a> {
     bindings: Bindings<'a>,
     levels: usize,
@@ -123,7 +123,7 @@ impl<'a> Evaluation<'a> {
             Expression::BinaryOp(operation) => {
                 typed(Type::Bool, self.binary(operation, expression))
             }
-            // A template with one of these was refused when it was read.
+            // `construct` refuses templates that contain one of these.
             Expression::Array(_) | Expression::Object(_) => refused(Construct::Collection),
             Expression::HeredocTemplate(_) => refused(Construct::Heredoc),
             Expression::FuncCall(call) => refused(Construct::function(call)),
@@ -142,7 +142,7 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// Both branches are evaluated, for their types, and what is wrong with the one that is not chosen is forgotten.
+    /// Evaluates both branches for their types, and ignores errors of the branch that is not selected.
     fn conditional(
         &mut self,
         conditional: &Conditional,
@@ -160,7 +160,7 @@ impl<'a> Evaluation<'a> {
         Ok(converted.map_err(|mistake| mistake.at(place))?)
     }
 
-    /// Whether a condition holds; `None` where that is unknown.
+    /// The value of a condition; `None` if it is unknown.
     fn condition(&mut self, condition: &Expression) -> Result<Option<bool>, Failure> {
         let known = self.expression(condition)?.into_bool();
         Ok(known.map_err(|mistake| mistake.at(condition))?)
@@ -197,14 +197,14 @@ impl<'a> Evaluation<'a> {
         compute(operands, operator, place)
     }
 
-    /// An operand that has to be a number; `None` where it is unknown.
+    /// A numeric operand; `None` if it is unknown.
     fn number(&mut self, operand: &Expression) -> Result<Option<i64>, Failure> {
         let number = self.expression(operand)?.into_number();
         Ok(number.map_err(|mistake| mistake.at(operand))?)
     }
 
-    /// `&&` and `||`: an operand with the decisive value decides, even if the other one has no value. To clients `null` is as
-    /// good as `false` in deciding, and no operand otherwise.
+    /// Evaluates `&&` and `||`. An operand with the decisive value decides, even if the other operand has an error. Clients treat
+    /// `null` as `false` here, and fail if it does not decide.
     fn logic(&mut self, operation: &BinaryOp, place: &Expression) -> Result<Term, Failure> {
         let operator = *operation.operator.value();
         let decisive = operator == BinaryOperator::Or;
@@ -216,13 +216,13 @@ impl<'a> Evaluation<'a> {
         let right = self.operand(&operation.rhs_expr);
         match (left?, right?) {
             (left, right) if decides(&left) || decides(&right) => Ok(Term::known(decisive)),
-            // Clients do not look at the other operand then.
+            // Clients do not evaluate the other operand in this case.
             (Ok(None), _) => Ok(Term::unknown(Type::Bool)),
             (left, right) => compute(left?.zip(right?), operator, place),
         }
     }
 
-    /// A wrong type is wrong whatever the other operand says.
+    /// Evaluates an operand. An operand of the wrong type is always an error, so this does not depend on the other operand.
     fn operand(&mut self, operand: &Expression) -> Result<Operand, Failure> {
         let term = match self.expression(operand) {
             Ok(term) if term.value == Some(Value::Null) => return Ok(Ok(term.value)),
@@ -235,7 +235,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The value of a template: that of its expression if it is a single interpolation, else text.
+    /// The value of a template. A template that is a single interpolation has the value of its expression; any other is text.
     fn template(&mut self, elements: &[&Element]) -> Result<Term, Failure> {
         match elements {
             [Element::Interpolation(only)] => self.expression(&only.expr),
@@ -246,7 +246,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The text of a template between two markers, which may strip white space; `None` where it is unknown.
+    /// The text of a template between two markers, which may strip white space; `None` if it is unknown.
     fn text(
         &mut self,
         elements: &[&Element],
@@ -270,7 +270,7 @@ impl<'a> Evaluation<'a> {
         Ok(text)
     }
 
-    /// The text of an interpolation or directive; `None` where it is unknown.
+    /// The text of an interpolation or directive; `None` if it is unknown.
     fn element(&mut self, element: &Element) -> Result<Option<String>, Failure> {
         match element {
             Element::Literal(literal) => Ok(Some(literal.value().clone())),
@@ -285,7 +285,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The text of `%{ if }`, which treats its branches as a conditional does.
+    /// The text of `%{ if }`, whose branches are evaluated like those of a conditional.
     fn choice(&mut self, choice: &IfDirective) -> Result<Option<String>, Failure> {
         let edges = strip::inside_if(choice);
         let yes = self.branch(&choice.if_expr.template, edges.0);
@@ -310,10 +310,10 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// An operand of `&&` or `||`: a value, `None` where it is unknown, or a failure that the other operand may make irrelevant.
+/// An operand of `&&` or `||`: its value, `None` if it is unknown, or an error that the other operand may make irrelevant.
 type Operand = Result<Option<Value>, Failure>;
 
-/// Evaluates an operator, unless an operand is unknown.
+/// Evaluates an operator with known operands.
 fn compute(
     operands: Option<(Value, Value)>,
     operator: BinaryOperator,
@@ -330,7 +330,7 @@ fn compute(
     Ok(Term::known(value))
 }
 
-/// The type of a conditional's result, to which the chosen branch is converted.
+/// The type of a conditional. The selected branch is converted to it.
 fn common_type(
     yes: &Result<Term, Failure>,
     no: &Result<Term, Failure>,

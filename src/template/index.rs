@@ -1,4 +1,4 @@
-//! Indices and attributes: an element of a literal tuple or object.
+//! Indices and attributes of literal tuples and objects.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::construct::Construct;
 use super::evaluate::{Evaluation, Failure, refused};
 use super::value::{ExpressionError, Term, Type};
 
-/// What has an index behind it.
+/// The expression before an index.
 enum Indexed {
     Term(Term),
     Tuple(Vec<Term>),
     Object(BTreeMap<String, Term>),
 }
 
-/// `.name` or `[…]`
+/// `.name` or `[…]`.
 enum Key {
     Attribute(String),
     Index(Term),
@@ -62,7 +62,7 @@ impl Evaluation<'_> {
                 items
             });
         }
-        // Without one of its keys, nothing is known of an object.
+        // If one key is unknown, the whole object is unknown.
         let unknown = || Indexed::Term(Term::unknown(Type::Any));
         Ok(items.map_or_else(unknown, Indexed::Object))
     }
@@ -98,7 +98,7 @@ impl Evaluation<'_> {
 }
 
 impl Indexed {
-    /// The element at a key; unknown where either is.
+    /// The element with this key; unknown if the key or the collection is.
     fn element(self, key: Key) -> Result<Term, ExpressionError> {
         let unknown = || Term::unknown(Type::Any);
         match (self, key) {

@@ -1,18 +1,18 @@
-//! `repository_template`: the text that maps a provider to a repository in a registry.
+//! `repository_template`: a template for the name of a provider's repository.
 //!
 //! ```text
-//! ghcr.io/acme/${namespace}-${type}                              the clients' form: a template of HCL, without functions
-//! ghcr.io/acme/{namespace}-{type}                                the same without hazard for shells: a URI template of level 1
+//! ghcr.io/acme/${namespace}-${type}                              the clients' form: an HCL template without functions
+//! ghcr.io/acme/{namespace}-{type}                                safe in shells: a URI template of level 1
 //! ghcr.io/acme/terraform-provider-random                         one repository
 //! %{ if namespace == "acme" }a.example%{ else }b.example%{ endif }/${namespace}/${type}
 //! ```
 //!
-//! The three symbols are `hostname` (in punycode), `namespace` and `type`. `${` or `%{` anywhere makes it HCL, else `{` the
-//! other form. All forms become a template of HCL.
+//! The symbols are `hostname` (in punycode), `namespace` and `type`. A text that contains `${` or `%{` is HCL; a text that contains only
+//! `{` has the other form. Both become an HCL template.
 //!
-//! A template is checked before it is used ([`RepositoryTemplate::check`]), as clients check theirs when they load it
-//! ([clients: template checks](crate::clients#template-checks)), and for every provider what comes out has to name
-//! [a repository](crate::clients#repository-addresses).
+//! Before use, a template is checked as clients check theirs when they load it ([`RepositoryTemplate::check`], [clients: template
+//! checks](crate::clients#template-checks)). For every provider, the result must be [a repository
+//! name](crate::clients#repository-addresses).
 //!
 //! # What is evaluated
 //! Text, symbols, literals, `%{ if }`, conditionals, comparisons, logic, and an index into a literal tuple or object. tfoci evaluates these
@@ -47,10 +47,10 @@ pub use value::{ExpressionError, Type};
 use crate::address::ProviderAddr;
 use crate::oci::Repository;
 
-/// The longest template that is read, in bytes: one that lists a hundred hosts has about 4 KiB.
+/// The longest accepted template in bytes. A template that lists a hundred hosts has about 4 KiB.
 pub const LONGEST_TEXT: usize = 4096;
 
-/// A template, read once.
+/// A parsed template.
 #[derive(Clone, Debug)]
 pub struct RepositoryTemplate {
     text: String,
@@ -60,10 +60,10 @@ pub struct RepositoryTemplate {
 }
 
 impl RepositoryTemplate {
-    /// Reads a template in any of its forms.
+    /// Parses a template in any of its forms.
     ///
     /// # Errors
-    /// Text that is too long or does not parse, names that stand for nothing, and constructs that no template can have.
+    /// The text is too long or does not parse, or contains unknown symbols or refused constructs.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let refuse = |problems| Error::Template {
             text: text.chars().take(LONGEST_TEXT).collect(),
@@ -99,16 +99,14 @@ impl RepositoryTemplate {
         })
     }
 
-    /// Checks everything that can be known before a certain provider is looked at
-    /// ([clients: template checks](crate::clients#template-checks)), where `providers` play the part of the clients'
-    /// `include`: a symbol of which they have several values must be referred to, or all three if there are no
-    /// providers.
+    /// Checks everything that does not depend on a single provider ([clients: template checks](crate::clients#template-checks)).
+    /// `providers` corresponds to the clients' `include`: the template must refer to each symbol that has several values among them, or
+    /// to all three symbols if there are no providers.
     ///
-    /// An element that does not exist with the clients' placeholder address is not refused: a list of hosts need not have
-    /// it.
+    /// An element that does not exist for the clients' placeholder address is accepted, because a table of hosts need not contain it.
     ///
     /// # Errors
-    /// All problems at once.
+    /// All problems of the template.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
         let mut problems: Vec<_> = self.missing(providers).collect();
         problems.extend(evaluate::problems(&self.template, Bindings::Unknown));
@@ -124,7 +122,7 @@ impl RepositoryTemplate {
         })
     }
 
-    /// The symbols that must be referred to, and are not.
+    /// The symbols that the template must refer to and does not.
     fn missing(&self, providers: &[ProviderAddr]) -> impl Iterator<Item = Problem> {
         Symbol::ALL.into_iter().filter_map(|symbol| {
             let values: BTreeSet<_> = providers
@@ -152,7 +150,8 @@ impl RepositoryTemplate {
     /// The repository of a provider.
     ///
     /// # Errors
-    /// A name that OCI cannot hold, an expression that has no value for this provider, or a result that names no repository.
+    /// No OCI repository name can contain the address, an expression has no value for this provider, or the result is not a repository
+    /// name.
     pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, Error> {
         provider.oci_safe()?;
         let name = self.name(Bindings::Provider(provider));
@@ -164,7 +163,7 @@ impl RepositoryTemplate {
             })
     }
 
-    /// The repository of the clients' placeholder address, with which a template shows its form; `None` where it has none.
+    /// The repository of the clients' placeholder address, as an example; `None` if it has none.
     pub fn placeholder(&self) -> Option<Repository> {
         let name = self.name(Bindings::Placeholder).ok()?;
         Repository::in_registry(&name).ok()
@@ -172,17 +171,17 @@ impl RepositoryTemplate {
 
     fn name(&self, bindings: Bindings<'_>) -> Result<String, Problem> {
         let text = evaluate::evaluate(&self.template, bindings)?;
-        // Only unknown symbols make an unknown text, and none is unknown here.
+        // A text is unknown only if a symbol is, and all symbols are known here.
         text.ok_or(Problem::Whole(ExpressionError::Null))
     }
 
-    /// Whether it refers to no symbol, so that it names one repository.
+    /// Whether the template refers to no symbol, so that it names one repository.
     pub fn is_constant(&self) -> bool {
         self.references.is_empty()
     }
 
-    /// Whether a provider may be kept in the repository: it has symbols, or the one that it names is called like the
-    /// provider's type, or ends so after a dash (`terraform-provider-random`).
+    /// Whether the repository may hold this provider: the template refers to symbols, or the last component of the repository is the
+    /// provider's type, or ends with a dash and the type (`terraform-provider-random`).
     pub fn accepts(&self, provider: &ProviderAddr) -> bool {
         let is_named_so = |name: String| {
             let last = name.rsplit('/').next().unwrap_or_default();
@@ -195,25 +194,25 @@ impl RepositoryTemplate {
                 .is_ok_and(is_named_so)
     }
 
-    /// The template as clients' configuration takes it.
+    /// The template in the form of the CLI configuration.
     pub fn hcl(&self) -> &str {
         &self.hcl
     }
 
-    /// The template as `providers lock -oci-mirror` takes it; `None` for directives and expressions other than a symbol.
+    /// The template in the form of `providers lock -oci-mirror`; `None` if it has directives or expressions other than symbols.
     pub fn uri(&self) -> Option<String> {
         uri::from_hcl(&self.template)
     }
 }
 
-/// As it was given.
+/// Writes the text as given.
 impl fmt::Display for RepositoryTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-/// A symbol of the other form in literal text, where it would stay as it is and be refused for its braces.
+/// A symbol in the other form within literal text. It would not be replaced, and its braces are invalid in a repository name.
 fn foreign_symbol(template: &Template) -> Option<Symbol> {
     template.iter().find_map(|element| match element {
         Element::Literal(text) => Symbol::ALL

@@ -1,12 +1,12 @@
-//! How deep texts stand within expressions within texts.
+//! Limits the nesting of quoted texts in expressions.
 //!
-//! The parser reads a quoted text twice where it does not end: once as a plain one, once as a template. Each level within
-//! doubles its work, so twenty levels take seconds. The depth is therefore limited before anything is parsed.
+//! The parser reads an unterminated quoted text twice, as a plain text and as a template. Each level of nesting doubles the work, so twenty
+//! levels take seconds. The depth is therefore checked before parsing.
 
-/// The most levels. Real templates have one: `${hostname == "a.example" ? "a" : "b"}`.
+/// The deepest accepted nesting. Real templates have one level: `${hostname == "a.example" ? "a" : "b"}`.
 pub(crate) const DEEPEST: usize = 8;
 
-/// How many quoted texts are open at once, at the most. What does not parse may have any number.
+/// The largest number of quoted texts that are open at once. An invalid text may have any number.
 pub(crate) fn depth(text: &str) -> usize {
     let (mut open, mut depth, mut deepest) = (vec![Within::Text], 0_usize, 0);
     let mut rest = text.chars().peekable();

@@ -1,11 +1,11 @@
-//! What holds for every template.
+//! Properties of all templates.
 
 use proptest::prelude::*;
 
 use super::tests::{BOOKS, OPENTOFU, provider, repository};
 use super::{Error, RepositoryTemplate};
 
-/// A part of a template, as it is written in the clients' form. Some have a construct that is refused.
+/// A part of a template in the clients' form. Some parts contain a refused construct.
 fn part() -> impl Strategy<Value = String> {
     const TERMS: [&str; 8] = [
         "hostname",

@@ -1,8 +1,8 @@
-//! White space that a marker with `~` strips from the adjacent literal text.
+//! Markers with `~`, which strip white space from the adjacent literal text.
 
 use hcl::edit::template::{Directive, Element, IfDirective};
 
-/// Whether an element strips the text before it and the text after it.
+/// Whether an element strips the text before it, and the text after it.
 pub(super) fn of(element: &Element) -> (bool, bool) {
     let (first, last) = match element {
         Element::Literal(_) => return (false, false),
@@ -15,7 +15,7 @@ pub(super) fn of(element: &Element) -> (bool, bool) {
     (first.strip_start(), last.strip_end())
 }
 
-/// The same for both branches of a choice, seen from within: what is eaten at their beginnings and ends.
+/// Whether the markers of `%{ if }` strip the beginning and end of each branch.
 pub(super) fn inside_if(choice: &IfDirective) -> ((bool, bool), (bool, bool)) {
     let opening = choice.if_expr.strip;
     let closing = choice.endif_expr.strip;
@@ -29,8 +29,8 @@ pub(super) fn inside_if(choice: &IfDirective) -> ((bool, bool), (bool, bool)) {
     )
 }
 
-/// Literal text without what is eaten of it. Clients see each line as a text of its own, so only the nearest line loses space,
-/// its end included.
+/// Literal text without stripped white space. Clients treat each line as a text of its own, so only the adjacent line is stripped,
+/// including its line break.
 pub(super) fn literal(text: &str, before: bool, behind: bool) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     if before && let Some(first) = lines.first_mut() {

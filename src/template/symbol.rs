@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::address::ProviderAddr;
 
-/// A part of a provider's address, by the name that templates give it.
+/// A part of a provider's address, by its name in templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Symbol {
     /// The host in punycode, with its port.
@@ -16,15 +16,15 @@ pub enum Symbol {
 }
 
 impl Symbol {
-    /// All of them, in the order of an address.
+    /// All symbols, in the order of an address.
     pub const ALL: [Self; 3] = [Self::Hostname, Self::Namespace, Self::Type];
 
-    /// The symbol of that name.
+    /// The symbol with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|symbol| symbol.as_str() == name)
     }
 
-    /// Its name.
+    /// The name in templates.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hostname => "hostname",
@@ -33,7 +33,7 @@ impl Symbol {
         }
     }
 
-    /// What it stands for.
+    /// The value of the symbol for a provider.
     pub(super) fn of(self, provider: &ProviderAddr) -> &str {
         match self {
             Self::Hostname => provider.hostname().as_ascii(),
@@ -42,8 +42,8 @@ impl Symbol {
         }
     }
 
-    /// What it stands for in [the client's check of a template](crate::clients#template-checks) that no provider is
-    /// known for yet.
+    /// The value of the symbol in the placeholder address, with which clients [check a template](crate::clients#template-checks) before
+    /// any provider is known.
     pub(super) fn placeholder(self) -> &'static str {
         match self {
             Self::Hostname => "example.com",

@@ -1,8 +1,8 @@
-//! The `{name}` form: a URI template of level 1 (RFC 6570) with the three symbols, as `providers lock -oci-mirror` takes it
-//! ([clients: repository templates](crate::clients#repository-templates)). It has no hazard for shells.
+//! The `{name}` form: a URI template of level 1 (RFC 6570), as in `providers lock -oci-mirror` ([clients: repository
+//! templates](crate::clients#repository-templates)). Shells leave it unchanged.
 //!
-//! Clients percent-encode the values. That changes only characters that no repository name can contain, and the colon of a provider's host
-//! that is used as the registry: there clients find no repository with this form, but tfoci does.
+//! Clients percent-encode the values. This changes only characters that no repository name can contain, and the colon in the host of a
+//! provider if that host is used as the registry: there clients find no repository with this form, but tfoci does.
 
 use hcl::edit::expr::Expression;
 use hcl::edit::template::{Element, Strip, Template};
@@ -10,12 +10,12 @@ use hcl::edit::template::{Element, Strip, Template};
 use super::error::Problem;
 use super::symbol::Symbol;
 
-/// Writes it in the other form.
+/// Converts a template to the HCL form.
 pub(super) fn to_hcl(text: &str) -> Result<String, Vec<Problem>> {
     let mut hcl = String::new();
     let mut problems = Vec::new();
     let mut parts = text.split('{');
-    // Before the first brace there is no symbol.
+    // The text before the first brace contains no symbol.
     let literal = parts.next().unwrap_or_default();
     problems.extend(stray_brace(literal));
     hcl.push_str(literal);
@@ -46,7 +46,7 @@ fn stray_brace(literal: &str) -> Option<Problem> {
         .then_some(Problem::Brace { brace: '}' })
 }
 
-/// Writes a template in this form; `None` where it has none.
+/// Converts a template to the `{name}` form; `None` if that cannot express it.
 pub(super) fn from_hcl(template: &Template) -> Option<String> {
     template.iter().map(part).collect()
 }

@@ -1,7 +1,7 @@
-//! What is known of an expression, and how clients convert between types
-//! ([clients: templates](crate::clients#template-checks)).
+//! Values of expressions, which may be unknown, and the clients' conversions between types ([clients:
+//! templates](crate::clients#template-checks)).
 //!
-//! A type may be known while the value is not, so evaluating a template with three unknown strings checks its types.
+//! The type of a value may be known while the value is not, so evaluating a template with three unknown strings checks its types.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use hcl::edit::expr::Expression;
 use super::error::Problem;
 use crate::error::printable;
 
-/// What is known of an expression: its type, and the value unless it depends on an unknown symbol.
+/// The type of an expression, and its value unless that depends on an unknown symbol.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
     pub of: Type,
@@ -21,11 +21,11 @@ pub(super) struct Term {
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// Not known, as that of `null`.
+    /// Unknown, as for `null`.
     Any,
     /// `true` or `false`.
     Bool,
-    /// A whole number of 64 bits. Clients also calculate with fractions, which no repository has in its name.
+    /// A whole number of 64 bits. Clients also calculate with fractions, which repository names do not contain.
     Number,
     /// Text.
     String,
@@ -46,43 +46,43 @@ impl fmt::Display for Type {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ExpressionError {
-    /// Null where a value is needed.
+    /// `null`, and a value is required.
     #[error("is null")]
     Null,
-    /// A value that cannot be converted.
+    /// A value that cannot be converted to the required type.
     #[error("is {received}, expected {expected}")]
     Type { expected: Type, received: Type },
-    /// Text that cannot be converted.
+    /// Text that cannot be converted to the required type.
     #[error("is the string `{}`, expected {expected}", printable(.text))]
     Text { expected: Type, text: String },
-    /// An attribute or index of something that has none.
+    /// An attribute or index of a value that has no elements.
     #[error("is {received}, which has no elements")]
     NoElements { received: Type },
-    /// An attribute of a tuple.
+    /// An attribute of a tuple, which has only indices.
     #[error("is an attribute of a tuple, expected an index")]
     NoAttributes,
     /// An element that does not exist.
     #[error("has no element `{}`", printable(.key))]
     NoElement { key: String },
-    /// The two results of a conditional have no common type.
+    /// The branches of a conditional have no common type.
     #[error("is either {yes} or {no}, expected one type")]
     Inconsistent { yes: Type, no: Type },
     /// A number with a fraction, or one of more than 64 bits.
     #[error("is not a whole number of 64 bits")]
     Number,
-    /// A key that may be meant as a reference or as a name.
+    /// An object key that could be a name or a reference.
     #[error("is not a key, expected quotes or parentheses around it")]
     AmbiguousKey,
-    /// An operator that its operands do not have.
+    /// An operator does not support its operands.
     #[error("cannot be evaluated: {}", printable(.message))]
     Operation { message: String },
-    /// Expressions within expressions, too many times.
+    /// Expressions are nested too deeply.
     #[error("nests deeper than {} levels", super::evaluate::DEEPEST)]
     TooDeep,
 }
 
 impl ExpressionError {
-    /// The problem of the expression that has it.
+    /// The problem of an expression with this error.
     pub(super) fn at(self, expression: &Expression) -> Problem {
         Problem::Expression {
             expression: expression.to_string().trim().to_owned(),
@@ -90,7 +90,7 @@ impl ExpressionError {
         }
     }
 
-    /// Whether it depends on the values of symbols: with other values, there may be such an element.
+    /// Whether the error is a missing element, which may exist for other values of the symbols.
     pub(super) fn is_missing_element(&self) -> bool {
         matches!(self, Self::NoElement { .. })
     }
@@ -103,7 +103,7 @@ impl Term {
             Value::Bool(_) => Type::Bool,
             Value::Number(_) => Type::Number,
             Value::String(_) => Type::String,
-            // `null` fits every type; tuples and objects are never terms.
+            // `null` fits every type. Tuples and objects never become terms.
             _ => Type::Any,
         };
         Self {
@@ -120,19 +120,19 @@ impl Term {
         text.map_or(Self::unknown(Type::String), Self::known)
     }
 
-    /// Whether it is `null` as it is written, whose type is still open.
+    /// Whether this is a literal `null`, which has no type yet.
     pub(super) fn is_untyped_null(&self) -> bool {
         self.of == Type::Any && self.value == Some(Value::Null)
     }
 
-    /// Whether it cannot equal another one, of which the value may be unknown: values of two types never do, but for `null`.
+    /// Whether two terms cannot be equal because their types differ. Values may be unknown. `null` has no type.
     pub(super) fn differs_in_type(&self, other: &Self) -> bool {
         let is_typed = |term: &Self| term.of != Type::Any && term.value != Some(Value::Null);
         let is_known = self.value.is_some() || other.value.is_some();
         is_known && is_typed(self) && is_typed(other) && self.of != other.of
     }
 
-    /// As text; `None` where it is unknown.
+    /// Converts to text; `None` if it is unknown.
     pub(super) fn into_text(self) -> Result<Option<String>, ExpressionError> {
         match self.value {
             None => Ok(None),
@@ -143,7 +143,7 @@ impl Term {
         }
     }
 
-    /// As a number; `None` where it is unknown.
+    /// Converts to a number; `None` if it is unknown.
     pub(super) fn into_number(self) -> Result<Option<i64>, ExpressionError> {
         match (self.of, self.value) {
             (_, Some(Value::Null)) => Err(ExpressionError::Null),
@@ -165,7 +165,7 @@ impl Term {
         }
     }
 
-    /// As a bool; `None` where it is unknown.
+    /// Converts to a bool; `None` if it is unknown.
     pub(super) fn into_bool(self) -> Result<Option<bool>, ExpressionError> {
         match (self.of, self.value) {
             (_, Some(Value::Null)) => Err(ExpressionError::Null),
@@ -186,7 +186,7 @@ impl Term {
         }
     }
 
-    /// As the result of a conditional whose branches have this common type.
+    /// Converts to the common type of a conditional's branches.
     pub(super) fn into_common(self, of: Type) -> Result<Self, ExpressionError> {
         match self.value {
             Some(Value::Null) | None => Ok(Self { of, ..self }),
