@@ -4,10 +4,10 @@ use icu_normalizer::DecomposingNormalizerBorrowed;
 
 use super::{EntryType, Error};
 
-/// Refuses names that would become one file, on any file system, or a file and a directory.
+/// Refuses names that would become the same file on some file system, or a file and a directory.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) -> Result<(), Error> {
     let mut names: Vec<Folded<'a>> = names.map(Folded::new).collect();
-    // Sort by element, so that everything below a directory follows it directly and comparing neighbours is enough.
+    // Sort by element: then everything below a directory follows it directly, and comparing neighbours suffices.
     names.sort_by(|a, b| a.folded.split('/').cmp(b.folded.split('/')));
     for (one, other) in names.iter().zip(names.iter().skip(1)) {
         one.distinct_from(other)?;
@@ -15,7 +15,7 @@ pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) ->
     Ok(())
 }
 
-/// The form in which file systems compare names if they ignore case or Unicode normalization.
+/// The form in which file systems compare names if they ignore case or Unicode normalisation.
 fn folded(path: &str) -> String {
     DecomposingNormalizerBorrowed::new_nfd()
         .normalize(&without_case(path))
@@ -23,7 +23,8 @@ fn folded(path: &str) -> String {
 }
 
 fn without_case(path: &str) -> String {
-    // Some letters have one capital together, such as `s` and the long `ſ`; `ẞ` and `SS` are both capitals of `ß`.
+    // Lower case alone does not suffice: some letters share one capital, such as `s` and the long `ſ`; `ẞ` and `SS` are both capitals
+    // of `ß`.
     path.chars()
         .flat_map(char::to_lowercase)
         .flat_map(char::to_uppercase)
@@ -47,7 +48,7 @@ impl<'a> Folded<'a> {
         }
     }
 
-    /// `other` comes later in the order.
+    /// Compares with the next path in the order.
     fn distinct_from(&self, other: &Self) -> Result<(), Error> {
         let name = self.path.to_owned();
         let spelled_otherwise = self

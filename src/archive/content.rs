@@ -1,4 +1,4 @@
-//! The content of one entry, inflated and checked as it passes.
+//! Decompresses the content of an entry, and verifies its size and checksum.
 
 use std::io::{self, Read, Take};
 
@@ -50,8 +50,8 @@ impl<'a, R: Read> Content<'a, R> {
     /// Returns the next bytes, or `None` at the end, after size and checksum were verified.
     ///
     /// # Errors
-    /// The zip cannot be read, its data is corrupt, or the content has not the size and checksum that the zip announces. At most one
-    /// buffer more than announced is ever inflated.
+    /// The zip cannot be read, its data is corrupt, or the content does not have the size and checksum in the zip. At most one buffer
+    /// more than the announced size is decompressed.
     pub fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
         if self.done {
             return Ok(None);
@@ -112,7 +112,7 @@ struct Inflater<'a, R> {
     data: Take<&'a mut R>,
     state: Decompress,
     input: Vec<u8>,
-    /// The range of `input` that is filled and not yet consumed.
+    /// The range of `input` that is filled and not consumed yet.
     pending: std::ops::Range<usize>,
     ended: bool,
 }
@@ -128,7 +128,7 @@ impl<'a, R: Read> Inflater<'a, R> {
         }
     }
 
-    /// The number of bytes inflated, 0 at the end of the stream; `None` if this is no stream that ends with its data.
+    /// The number of decompressed bytes, 0 at the end of the stream; `None` if the stream does not end with its data.
     fn inflate(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
         while !self.ended {
             if self.pending.is_empty() {
@@ -154,7 +154,7 @@ impl<'a, R: Read> Inflater<'a, R> {
     }
 }
 
-/// Some bytes, 0 only at the end.
+/// Reads some bytes; none only at the end.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match reader.read(buffer) {

@@ -10,10 +10,10 @@ use super::{EntryType, Error, Limits, name};
 
 const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 
-/// The largest central directory that is read, in bytes: 10,000 entries of 400 bytes.
+/// The largest accepted central directory in bytes: 10,000 entries of 400 bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// Reads the directory that the end record points to.
+/// Reads the directory that the end record refers to.
 pub(super) fn read<R: Read + Seek>(
     reader: &mut R,
     end: &End,
@@ -148,7 +148,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// What the entry becomes on disk, and its permission bits if it was made on Unix.
+    /// The type of the entry, and its permission bits if the zip was made on Unix.
     fn kind(&self, name: &str) -> Result<(EntryType, Option<u32>), Error> {
         const REGULAR: u32 = 0o100000;
         const DIRECTORY: u32 = 0o040000;
@@ -156,7 +156,7 @@ impl<'a> Raw<'a> {
         let owned = || name.to_owned();
         let system = self.made_by >> 8;
         let made_on_unix = system == 3 || system == 19;
-        // Check the Unix mode whatever system the entry names, so that a link cannot pass by naming another system.
+        // Check the Unix mode for every system that the entry names, so that a link cannot pass by naming another system.
         let unix = self.attributes >> 16;
         let dos_directory = !made_on_unix && self.attributes & 0x10 != 0;
         let slash = name.ends_with('/');

@@ -1,4 +1,4 @@
-//! The end of a zip: where its central directory lies.
+//! The end record of a zip, which contains the position of the central directory.
 //!
 //! Readers search for the end record backwards. They differ if there are several candidates, if bytes follow the record, or if the 64-bit
 //! records contradict the ordinary one. Each of these is refused, so that all readers agree:
@@ -20,19 +20,19 @@ const RECORD_64: [u8; 4] = *b"PK\x06\x06";
 const BOTH_64_SIZE: usize = 56 + 20;
 const LONGEST_COMMENT: usize = 0xffff;
 
-/// How many of the last bytes of a zip tell where its central directory lies.
+/// The number of last bytes of a zip that can contain the end records.
 pub(super) const LONGEST: usize = BOTH_64_SIZE + RECORD_SIZE + LONGEST_COMMENT;
-/// How many of its first bytes tell what it is if it has no end.
+/// The number of first bytes that tell the type of a file without an end record.
 pub(super) const FRONT: usize = 16;
 
-/// What the end record says about the central directory.
+/// The description of the central directory in the end record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Where the directory begins. All entries lie before this.
+    /// The position of the directory. All entries precede it.
     pub offset: u64,
     /// Its length in bytes.
     pub size: u64,
-    /// How many entries it lists.
+    /// The number of entries.
     pub entries: u64,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn tell(front: &[u8], tail: &[u8], length: u64) -> Result<End, Error>
     numbers.end(directory_end)
 }
 
-/// Where the one end record begins in the last bytes of the file, which begin at `start`.
+/// The position of the only end record in `tail`, which begins at `start` in the file.
 fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
     let signatures = tail
         .windows(RECORD.len())
@@ -155,7 +155,7 @@ impl Numbers {
         })
     }
 
-    /// The 64-bit numbers, if each ordinary number is the placeholder for them or equal.
+    /// The 64-bit numbers, if each ordinary number equals its 64-bit number or is the placeholder.
     fn widened(self, wide: Self) -> Option<Self> {
         let agree = |narrow: u64, limit: u64, wide: u64| narrow == limit || narrow == wide;
         let (short, long) = (u64::from(u16::MAX), u64::from(u32::MAX));
@@ -194,7 +194,7 @@ impl Numbers {
     }
 }
 
-/// The numbers of the 64-bit record, if a locator stands before the end record; they must touch it.
+/// The numbers of the 64-bit record, if a locator precedes the end record without a gap.
 fn wide(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
     let Some((rest, locator)) = before.split_last_chunk::<20>() else {
         return Ok(None);

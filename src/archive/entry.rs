@@ -1,13 +1,13 @@
-//! Entries: what a zip holds.
+//! Entries of a zip.
 
 pub(super) const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 pub(super) const PATCH: u16 = 1 << 5;
 /// Sizes and checksum follow the data, and may be absent from the local header.
 pub(super) const DESCRIPTOR: u16 = 1 << 3;
-/// The flags that change how an entry is read; the others are hints.
+/// The flags that change how an entry is read. The others are hints.
 pub(super) const FLAGS_THAT_MATTER: u16 = ENCRYPTED | PATCH | DESCRIPTOR | 1 << 11;
 
-/// What an entry becomes on disk.
+/// The type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryType {
     /// A regular file.
@@ -16,7 +16,7 @@ pub enum EntryType {
     Directory,
 }
 
-/// How content lies in the zip.
+/// How the content of an entry is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Stored,
@@ -32,7 +32,7 @@ impl Method {
     }
 }
 
-/// One entry as the central directory has it.
+/// One entry of the central directory.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub name: String,
@@ -43,7 +43,7 @@ pub(super) struct Record {
     pub crc: u32,
     pub compressed: u64,
     pub size: u64,
-    /// Where the local header begins.
+    /// The position of its local header.
     pub header: u64,
 }
 
@@ -51,17 +51,17 @@ pub(super) struct Record {
 #[derive(Clone, Debug)]
 pub struct ZipEntry {
     pub(super) record: Record,
-    /// Where its data begins.
+    /// The position of its data.
     pub(super) data: u64,
 }
 
 impl ZipEntry {
-    /// Its path with forward slashes: relative, without `.` and `..`. A directory's ends in a slash.
+    /// Its relative path with forward slashes, without `.` and `..`. The path of a directory ends with a slash.
     pub fn name(&self) -> &str {
         &self.record.name
     }
 
-    /// What it becomes on disk.
+    /// Whether the entry is a file or a directory.
     pub fn kind(&self) -> EntryType {
         self.record.kind
     }
@@ -71,7 +71,7 @@ impl ZipEntry {
         self.record.size
     }
 
-    /// Its Unix permission bits as they stand in the zip, setuid and all; `None` where the zip was made without.
+    /// Its Unix permission bits as in the zip, including setuid; `None` if the zip was not made on Unix.
     pub fn mode(&self) -> Option<u32> {
         self.record.mode
     }

@@ -1,4 +1,4 @@
-//! Why a zip is refused.
+//! Errors of zips.
 
 use std::fmt;
 use std::io;
@@ -7,49 +7,49 @@ use super::fault::Fault;
 use crate::error::{Category, printable};
 use crate::hash;
 
-/// A provider zip that is not accepted, and the entry at fault.
+/// A provider zip that is refused.
 ///
-/// A file that no program can unpack is [`Category::Malformed`]: no zip, cut short, empty. A zip that clients may unpack and tfoci
-/// refuses, because it does harm or because two readers could see two different packages in it, is [`Category::Untrusted`].
+/// A file that no program can unpack is [`Category::Malformed`]: it is no zip, truncated or empty. A zip that clients may unpack and tfoci
+/// refuses, because it is harmful or two readers could see different packages in it, is [`Category::Untrusted`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// The bytes cannot be read.
+    /// The zip cannot be read.
     #[error("the zip cannot be read")]
     Read(#[from] io::Error),
-    /// Nothing in it looks like a zip.
+    /// The file contains no part of a zip.
     #[error(
         "not a zip archive\n  expected the bytes 50 4b 03 04 at its front\n  received {}",
         begins(.front)
     )]
     NotZip { front: Vec<u8> },
-    /// It begins like a zip and its end is missing.
+    /// The file begins like a zip, but has no end record.
     #[error("the zip is cut short\n  expected {}\n  received {received} bytes", at_least(*.expected))]
     Truncated {
         expected: Option<u64>,
         received: u64,
     },
-    /// It has no entry.
+    /// The zip has no entries.
     #[error("the zip is empty\n  expected at least one entry\n  received none")]
     Empty,
-    /// No entry can be the provider's executable ([clients: extraction](crate::clients#extraction)).
+    /// No entry is the provider's executable ([clients: extraction](crate::clients#extraction)).
     #[error("the zip holds no executable\n  expected a file `{}` at its top level", printable(.expected))]
     NoExecutable { expected: String },
-    /// The central directory is not a list of that many entries.
+    /// The central directory does not consist of the announced number of entries.
     #[error("the zip's central directory cannot be read\n  expected {expected} entries")]
     Directory { expected: u64 },
-    /// An entry's extra fields are not a list of fields.
+    /// The extra fields of an entry do not parse.
     #[error("the extra fields of the entry `{}` cannot be read", printable(.name))]
     Extra { name: String },
 
     /// Bytes follow the end of the zip.
     #[error("{extra} bytes follow the end of the zip")]
     TrailingData { extra: u64 },
-    /// More than one end record: readers disagree on which one counts.
+    /// More than one end record. Readers differ in which one they use.
     #[error("the zip has more than one end record")]
     Ends,
-    /// The 64-bit end records contradict the ordinary one, or are not where they must be.
+    /// The 64-bit end records contradict the ordinary one, or are in the wrong place.
     #[error("the zip's 64-bit end record contradicts its other records")]
     End64,
     /// The central directory does not end where the end record begins.
@@ -57,7 +57,7 @@ pub enum Error {
         "the zip's central directory is not where its end record says\n  expected its end at byte {expected}\n  received byte {received}"
     )]
     DirectoryRange { expected: u64, received: u64 },
-    /// The zip is spread over several files.
+    /// The zip is split into several files.
     #[error("the zip is one part of several, which is not supported")]
     MultiPart,
 
@@ -69,23 +69,23 @@ pub enum Error {
         "the zip's central directory is too large\n  expected at most {limit} bytes\n  received {received}"
     )]
     DirectorySize { limit: u64, received: u64 },
-    /// The contents are too large, in total or as a multiple of the zip's size.
+    /// The contents are too large, in total or in proportion to the zip.
     #[error("the zip unpacks to too much\n  expected at most {limit} bytes\n  received {received}")]
     Unpacked { limit: u64, received: u64 },
 
-    /// A name that must not reach a disk.
+    /// A name that is unsafe as a file name.
     #[error("the entry `{}` {fault}", printable(.name))]
     Name { name: String, fault: Fault },
-    /// Two entries have one name.
+    /// Two entries have the same name.
     #[error("the zip holds `{}` twice", printable(.name))]
     Duplicate { name: String },
-    /// Two names are one where file systems ignore case.
+    /// Two names differ only in case, so case-insensitive file systems treat them as equal.
     #[error("the entries `{}` and `{}` differ in case only", printable(.name), printable(.other))]
     Case { name: String, other: String },
-    /// Two names are one where file systems ignore how accents are encoded.
+    /// Two names differ only in Unicode normalisation, so some file systems treat them as equal.
     #[error("the entries `{}` and `{}` differ only in how their letters are encoded", printable(.name), printable(.other))]
     Encoding { name: String, other: String },
-    /// A file that is also the directory of another entry.
+    /// A file that is also the parent directory of another entry.
     #[error("the entry `{}` is a file, and a directory of `{}`", printable(.name), printable(.other))]
     FileAndDirectory { name: String, other: String },
     /// A symbolic link.
@@ -94,36 +94,36 @@ pub enum Error {
     /// A device, pipe or socket.
     #[error("the entry `{}` is a special file\n  received type {file_type:#o}", printable(.name))]
     Special { name: String, file_type: u32 },
-    /// A directory by its attributes and a file by its name, or a directory with content.
+    /// The attributes contradict the name about whether it is a directory, or a directory has content.
     #[error("the entry `{}` is a file and a directory at once", printable(.name))]
     Kind { name: String },
-    /// Encryption.
+    /// An encrypted entry.
     #[error("the entry `{}` is encrypted", printable(.name))]
     Encrypted { name: String },
-    /// Compressed patch data.
+    /// An entry with compressed patch data.
     #[error("the entry `{}` is a patch, which is not supported", printable(.name))]
     Patch { name: String },
     /// A compression method other than stored and deflate.
     #[error("the entry `{}` has an unsupported compression method\n  expected 0 (stored) or 8 (deflate)\n  received {method}", printable(.name))]
     Method { name: String, method: u16 },
-    /// Stored as it is, with a size in the zip that is not its size.
+    /// A stored entry whose compressed size differs from its size.
     #[error("the entry `{}` is stored with another size than its own\n  expected {expected} bytes\n  received {received}", printable(.name))]
     StoredSize {
         name: String,
         expected: u64,
         received: u64,
     },
-    /// 64-bit numbers that are missing or contradict the others.
+    /// The 64-bit sizes are missing or contradict the others.
     #[error("the 64-bit sizes of the entry `{}` contradict its other sizes", printable(.name))]
     Entry64 { name: String },
 
-    /// The entry's local header is not where the central directory says.
+    /// There is no local header at the position in the central directory.
     #[error("the local header of the entry `{}` is not at byte {offset}", printable(.name))]
     NoLocalHeader { name: String, offset: u64 },
-    /// The local header, or a field that replaces the name, gives another name.
+    /// The local header or an extra field contains another name.
     #[error("the entry `{}` has a second name\n  received `{}`", printable(.name), printable(.received))]
     SecondName { name: String, received: String },
-    /// The local header says something else than the central directory.
+    /// The local header contradicts the central directory.
     #[error("the local header of the entry `{}` contradicts the central directory in its {field}\n  expected {expected}\n  received {received}", printable(.name))]
     LocalHeader {
         name: String,
@@ -131,14 +131,14 @@ pub enum Error {
         expected: u64,
         received: u64,
     },
-    /// The record behind the data contradicts the central directory.
+    /// The data descriptor contradicts the central directory.
     #[error("the data descriptor of the entry `{}` contradicts the central directory", printable(.name))]
     Descriptor { name: String },
-    /// Two entries share bytes, or one reaches into the central directory.
+    /// Two entries overlap, or an entry overlaps the central directory.
     #[error("the entry `{}` overlaps what follows it", printable(.name))]
     Overlap { name: String },
 
-    /// Bytes that belong to no entry hold the header of one.
+    /// Bytes that belong to no entry contain an entry's header.
     #[error(
         "the zip hides an entry that its central directory does not list\n  received a local header at byte {offset}"
     )]
@@ -147,29 +147,29 @@ pub enum Error {
     /// The data is not a deflate stream, or the stream is shorter or longer than the data.
     #[error("the compressed data of the entry `{}` is corrupt", printable(.name))]
     Corrupt { name: String },
-    /// More content than announced. Reading stops as soon as this is detected.
+    /// The content is larger than announced. Reading stops as soon as this is detected.
     #[error("the entry `{}` unpacks to more than it announces\n  expected {expected} bytes", printable(.name))]
     Longer { name: String, expected: u64 },
-    /// Less content than announced.
+    /// The content is smaller than announced.
     #[error("the entry `{}` unpacks to less than it announces\n  expected {expected} bytes\n  received {received}", printable(.name))]
     Shorter {
         name: String,
         expected: u64,
         received: u64,
     },
-    /// The content has another checksum.
+    /// The content has a different checksum.
     #[error("the content of the entry `{}` does not match its CRC-32\n  expected {expected:08x}\n  received {received:08x}", printable(.name))]
     Checksum {
         name: String,
         expected: u32,
         received: u32,
     },
-    /// A name that `h1` is not defined for.
+    /// The hash `h1` is not defined for a name.
     #[error(transparent)]
     Hash(#[from] hash::NameError),
 }
 
-/// The first bytes of what is no zip: as text, if they are some.
+/// Describes the first bytes of a file that is not a zip; as text, if they are text.
 fn begins(front: &[u8]) -> String {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     if front.is_empty() {
@@ -192,7 +192,7 @@ fn at_least(expected: Option<u64>) -> String {
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Read(_) => Category::Local,
@@ -210,16 +210,16 @@ impl Error {
     }
 }
 
-/// A field that stands both in the local header and in the central directory.
+/// A field that both the local header and the central directory contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The general purpose flags, as far as they change how the entry is read.
+    /// The general purpose flags that change how the entry is read.
     Flags,
     /// The compression method.
     Method,
     /// The CRC-32.
     Checksum,
-    /// The size of the data as it lies in the zip.
+    /// The size of the compressed data.
     CompressedSize,
     /// The size of the content.
     Size,

@@ -3,7 +3,7 @@
 use super::Error;
 use super::fields::Fields;
 
-/// The extra fields that change what an entry is.
+/// The extra fields that change the meaning of an entry.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extra<'a> {
     sizes: Option<&'a [u8]>,
@@ -11,7 +11,7 @@ pub(super) struct Extra<'a> {
 }
 
 impl<'a> Extra<'a> {
-    /// Reads the extra fields of the entry `name`, and refuses those that give it another name.
+    /// Reads the extra fields of the entry `name`. Refuses those that give it a different name.
     pub fn of_entry(name: &str, bytes: &'a [u8]) -> Result<Self, Error> {
         let extra = Self::read(bytes).ok_or_else(|| Error::Extra {
             name: name.to_owned(),
@@ -25,7 +25,7 @@ impl<'a> Extra<'a> {
         }
     }
 
-    /// Reads a list of fields. None if a field exceeds the data, or one of the relevant fields is duplicate.
+    /// Parses a list of fields; `None` if a field exceeds the data or a relevant field is duplicated.
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         let mut extra = Self::default();
@@ -46,18 +46,18 @@ impl<'a> Extra<'a> {
         Some(extra)
     }
 
-    /// The name that some readers use instead of the header's.
+    /// The name that some readers use instead of the name in the header.
     fn second_name(&self) -> Option<&'a [u8]> {
-        // A version and a CRC-32 come first.
+        // Skips the version and the CRC-32.
         self.unicode_path
             .map(|value| value.get(5..).unwrap_or_default())
     }
 
-    /// Numbers whose 32-bit fields are full are read from the 64-bit field. None if they contradict each other.
+    /// Reads numbers whose 32-bit fields are at their maximum from the 64-bit field; `None` if they contradict each other.
     pub fn widen<const N: usize>(&self, narrow: [u32; N]) -> Option<[u64; N]> {
         let full = narrow.iter().filter(|n| **n == u32::MAX).count();
         let value = self.sizes.unwrap_or_default();
-        // The standard lists full fields only; some writers list all, and then those that are not full must agree.
+        // The standard lists only the numbers at their maximum. Some writers list all; then the others must be equal.
         let compact = value.len() == full * 8;
         let mut fields = Fields(value);
         let mut wide = narrow.map(u64::from);

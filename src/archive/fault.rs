@@ -2,34 +2,34 @@
 
 use std::fmt;
 
-/// What is wrong with the name of an entry.
+/// Why the name of an entry is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No name.
+    /// An empty name.
     Empty,
-    /// More than 1024 bytes, or 255 in one element.
+    /// Longer than 1024 bytes, or than 255 in one element.
     Long,
     /// Not UTF-8.
     Encoding,
-    /// A control character, such as a line break, which could forge a line of `h1`.
+    /// A control character. A line break, for example, could forge a line of `h1`.
     Control,
-    /// A character that is not seen, or that turns the direction of text: two names would look the same.
+    /// An invisible or bidirectional character. Two different names would look the same.
     Invisible,
-    /// One of `<>"|?*`, which no file of Windows has in its name.
+    /// One of `<>"|?*`, which Windows forbids in file names.
     Reserved,
-    /// An element `..`, in either slash direction.
+    /// An element `..`, after a slash or backslash.
     Parent,
     /// A leading slash.
     Absolute,
-    /// A backslash: a separator on Windows, a letter elsewhere.
+    /// A backslash, which is a separator only on Windows.
     Backslash,
-    /// A colon: a drive or a hidden stream on Windows.
+    /// A colon, which means a drive or an alternate stream on Windows.
     Colon,
-    /// An element that is empty or `.`: another spelling of another name.
+    /// An element that is empty or `.`, so that a file would have two names.
     Element,
     /// An element that Windows reserves for a device, such as `nul.txt`.
     Device,
-    /// An element that ends in a dot or a space, which Windows drops.
+    /// An element that ends with a dot or space, which Windows removes.
     Ending,
 }
 

@@ -1,6 +1,6 @@
-//! Little-endian numbers, taken one after another from the front of some bytes.
+//! Reads little-endian numbers from the front of a slice.
 
-/// The bytes that are still to be read.
+/// The bytes that are not read yet.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a>(pub &'a [u8]);
 

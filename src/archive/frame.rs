@@ -1,4 +1,4 @@
-//! The frame of a zip, which can be checked while its bytes are streamed.
+//! Checks the end of a zip while its bytes are streamed.
 //!
 //! The end of a zip contains the position of the central directory. From it, tfoci detects a truncated zip, a web page instead of a zip,
 //! and bytes after the end. The errors are those of [`Archive::open`](super::Archive::open), which also checks the entries.
@@ -6,7 +6,7 @@
 use super::Error;
 use super::end::{self, FRONT, LONGEST};
 
-/// A zip of known length that is streamed. Only its last bytes are kept, at most as many as its end can have (64 KiB).
+/// The end of a streamed zip of known length. It stores at most the 64 KiB that can contain the end records.
 #[derive(Debug)]
 pub struct Frame {
     length: u64,
@@ -26,7 +26,7 @@ impl Frame {
         }
     }
 
-    /// Takes the next bytes. The caller checks that their total is the announced length.
+    /// Processes the next bytes. The caller checks their total length.
     pub fn pass(&mut self, bytes: &[u8]) {
         let missing = FRONT.saturating_sub(self.front.len());
         self.front.extend(bytes.iter().take(missing));
@@ -64,7 +64,7 @@ mod tests {
     use super::super::zipfile::{executable, file, with, zip};
     use super::*;
 
-    /// What a frame says of bytes that come in these chunks.
+    /// The result for these chunks.
     fn framed<'a>(length: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<(), Error> {
         let mut frame = Frame::new(length as u64);
         for chunk in chunks {
@@ -74,7 +74,7 @@ mod tests {
         frame.check()
     }
 
-    /// The result of the check that can seek.
+    /// The result of the check on a seekable file.
     fn found(bytes: &[u8]) -> Result<(), Error> {
         end::find(&mut Cursor::new(bytes), bytes.len() as u64).map(drop)
     }
@@ -83,7 +83,7 @@ mod tests {
         result.map_or_else(|error| error.to_string(), |()| String::new())
     }
 
-    /// Longer than an end can be, so that what is kept begins somewhere within.
+    /// A zip whose comment makes it longer than the stored bytes.
     fn long(comment: usize) -> Vec<u8> {
         let content: Vec<u8> = (0..70_000u32).map(|n| n as u8).collect();
         with([executable(), file("LICENSE", content)], |zip| {

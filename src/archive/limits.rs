@@ -6,16 +6,16 @@ use super::entry::Record;
 /// Limits on a zip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The number of entries.
+    /// The largest number of entries.
     pub entries: u64,
-    /// The size of all contents together, in bytes.
+    /// The largest total size of the contents in bytes.
     pub unpacked: u64,
-    /// The size of all contents together, as a multiple of the zip's size. Deflate reaches 1032 on zeros alone.
+    /// The largest total size of the contents, as a multiple of the size of the zip. Deflate reaches 1032 for zeros.
     pub ratio: u64,
 }
 
 impl Default for Limits {
-    /// 10,000 entries, 8 GiB, 200 times the zip's size: far more than any published package has.
+    /// 10,000 entries, 8 GiB, 200 times the size of the zip. No published package comes near these.
     fn default() -> Self {
         Self {
             entries: 10_000,
@@ -26,7 +26,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Refuses contents that announce more than they may, for a zip of `length` bytes.
+    /// Refuses a zip of `length` bytes whose entries exceed the limits by their announced sizes.
     pub(super) fn allow(&self, records: &[Record], length: u64) -> Result<(), Error> {
         let limit = self.unpacked.min(length.saturating_mul(self.ratio));
         let received = records

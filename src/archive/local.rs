@@ -1,7 +1,7 @@
-//! Local headers: each entry's second description, which stands before its data.
+//! Local headers: the second description of each entry, before its data.
 //!
 //! Readers that stream use these headers, and readers that seek use the central directory. If the two differ, readers see different
-//! packages, so they must agree. Writers that stream leave out sizes and checksum and write them after the data, in a data descriptor (Go's
+//! packages, so they must agree. Writers that stream omit sizes and checksum and write them after the data, in a data descriptor (Go's
 //! writer always does). It must agree as well.
 
 use std::io::{Read, Seek, SeekFrom};
@@ -15,12 +15,12 @@ pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 const FIXED_SIZE: u64 = 30;
 const DESCRIPTOR_SIGNATURE: [u8; 4] = *b"PK\x07\x08";
 const LONGEST_DESCRIPTOR: u64 = 24;
-/// How many bytes of a gap are looked at together.
+/// The number of bytes of a gap that are searched at once.
 const SCANNED: usize = 64 << 10;
 
-/// Checks every local header, and gives where each entry's data begins, in the order of the records.
+/// Checks every local header, and returns the positions of the entries' data in the order of the records.
 ///
-/// `end` is where the central directory begins: nothing of an entry may lie behind it.
+/// `end` is the position of the central directory, which no entry may exceed.
 pub(super) fn locate<R: Read + Seek>(
     reader: &mut R,
     records: &[Record],
@@ -54,7 +54,7 @@ pub(super) fn locate<R: Read + Seek>(
 /// Refuses gaps between or around entries that contain the header of an unlisted entry, because a reader that streams would find it.
 /// Writers leave gaps without headers for alignment, or for a program before the zip.
 fn no_header_within<R: Read + Seek>(reader: &mut R, start: u64, end: u64) -> Result<(), Error> {
-    // A header may lie across two pieces.
+    // A header may span two reads.
     let overlap = SIGNATURE.len() as u64 - 1;
     if end.saturating_sub(start) <= overlap {
         return Ok(());
@@ -79,7 +79,7 @@ fn no_header_within<R: Read + Seek>(reader: &mut R, start: u64, end: u64) -> Res
     Ok(())
 }
 
-/// The bytes that belong to an entry: header, data and data descriptor.
+/// The bytes of an entry: header, data and data descriptor.
 struct Extent {
     start: u64,
     data: u64,
@@ -118,7 +118,7 @@ impl Extent {
     }
 }
 
-/// At most `count` bytes from `start`, none of them at or behind `end`.
+/// Reads at most `count` bytes from `start`, up to `end`.
 fn read_at<R: Read + Seek>(
     reader: &mut R,
     start: u64,
@@ -163,7 +163,7 @@ impl Header {
         })
     }
 
-    /// The length of what follows the fixed fields.
+    /// The length of the name and the extra fields.
     fn variable(&self) -> u64 {
         u64::from(self.name) + u64::from(self.extra)
     }

@@ -1,20 +1,20 @@
 //! Provider zips: untrusted archives, accepted only if every reader sees the same files in them.
 //!
 //! A zip describes each entry twice, in its central directory and in a local header before the data, and readers differ in which one they
-//! use. [`Archive::open`] reads both and accepts a zip only if they agree and nothing in it is hostile: no name that leaves the directory
-//! or collides with another, no link, no overlap, no more entries or bytes than the limits allow. It inflates nothing. [`Archive::read`]
-//! then passes on the contents, bounded by the announced sizes, and [`Archive::hashes`] computes both package hashes.
+//! use. [`Archive::open`] reads both. It accepts a zip only if they agree and nothing in it is hostile: no name that leaves the directory
+//! or collides with another, no link, no overlap, no more entries or bytes than the limits. It decompresses nothing. [`Archive::read`] then
+//! passes on the contents, limited by the announced sizes, and [`Archive::hashes`] computes both package hashes.
 //!
-//! | part | what it knows |
+//! | part | what it checks or does |
 //! | --- | --- |
-//! | `end` | where the central directory lies, if there is one answer |
+//! | `end` | the position of the central directory |
 //! | `directory` | the entries, with method, sizes and mode |
-//! | `extra` | 64-bit sizes, second names |
-//! | `name` | which names may become files |
-//! | `collision` | which names would become one file |
-//! | `local` | that the local headers agree, and where data begins |
-//! | [`Content`] | inflating with size and checksum |
-//! | [`Frame`] | whether a zip that only passes has an end that fits it |
+//! | `extra` | 64-bit sizes, and second names |
+//! | `name` | that names are safe as file names |
+//! | `collision` | that no two names are the same file on some file system |
+//! | `local` | that local headers agree, and the positions of the data |
+//! | [`Content`] | decompression, with size and checksum |
+//! | [`Frame`] | the end of a zip that is streamed |
 //!
 //! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and use the last of two entries
 //! with one name. tfoci refuses such zips, because clients on different systems would unpack them differently.
@@ -52,17 +52,16 @@ pub use limits::Limits;
 
 use crate::hash::{Contents, PackageHash};
 
-/// The hashes of a package's contents in the two forms that clients see
-/// ([clients: package hashes](crate::clients#package-hashes)).
+/// Both forms of the hash of a package's contents ([clients: package hashes](crate::clients#package-hashes)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hashes {
-    /// `h1` of the zip: every entry counts.
+    /// `h1` of the zip, which includes directory entries.
     pub zip: PackageHash,
-    /// `h1` of the directory that it unpacks to: directory entries do not count.
+    /// `h1` of the unpacked directory, which omits directory entries.
     pub directory: PackageHash,
 }
 
-/// A zip whose structure was validated.
+/// A zip whose structure is valid.
 #[derive(Debug)]
 pub struct Archive<R> {
     reader: R,
@@ -70,10 +69,10 @@ pub struct Archive<R> {
 }
 
 impl<R: Read + Seek> Archive<R> {
-    /// Reads everything about the zip but its contents.
+    /// Reads and checks everything except the contents.
     ///
     /// # Errors
-    /// The zip cannot be read, is none, or is refused: see [`Error`].
+    /// The zip cannot be read or is refused: see [`Error`].
     pub fn open(mut reader: R, limits: &Limits) -> Result<Self, Error> {
         let length = reader.seek(SeekFrom::End(0))?;
         let end = end::find(&mut reader, length)?;
@@ -90,21 +89,21 @@ impl<R: Read + Seek> Archive<R> {
         })
     }
 
-    /// The entries in the order of the central directory.
+    /// The entries, in the order of the central directory.
     pub fn entries(&self) -> &[ZipEntry] {
         &self.entries
     }
 
-    /// Whether directories have their own entries. The two `h1` of the package then differ, which clients do not expect ([clients: package
-    /// hashes](crate::clients#package-hashes)).
+    /// Whether directories have their own entries. Then the two `h1` of the package differ, which clients do not expect ([clients:
+    /// package hashes](crate::clients#package-hashes)).
     pub fn has_directory_entries(&self) -> bool {
         self.entries
             .iter()
             .any(|e| e.kind() == EntryType::Directory)
     }
 
-    /// The file that a client will run: at the top level, named `terraform-provider-TYPE` and nothing more, or more that begins with
-    /// `_` or `.`. The first in lexical order wins ([clients: extraction](crate::clients#extraction)).
+    /// The file that clients execute: a top-level file named `terraform-provider-TYPE`, optionally followed by `_` or `.` and more. If
+    /// there are several, the first in lexical order ([clients: extraction](crate::clients#extraction)).
     ///
     /// # Errors
     /// [`Error::NoExecutable`].
@@ -122,10 +121,11 @@ impl<R: Read + Seek> Archive<R> {
             .ok_or(Error::NoExecutable { expected })
     }
 
-    /// Passes the content of every entry to `visit`, in order; what a visit leaves unread is read and checked nevertheless.
+    /// Passes the content of every entry to `visit`, in order. If `visit` does not read all of it, the rest is read and verified
+    /// afterwards.
     ///
     /// # Errors
-    /// What `visit` returns, and everything that [`Content::chunk`] can find.
+    /// An error of `visit` or of [`Content::chunk`].
     pub fn read<E: From<Error>>(
         &mut self,
         mut visit: impl FnMut(&ZipEntry, &mut Content<'_, R>) -> Result<(), E>,
@@ -149,10 +149,10 @@ impl<R: Read + Seek> Archive<R> {
         })
     }
 
-    /// Both `h1` of the package, without unpacking it.
+    /// Both `h1` of the package, computed without unpacking it.
     ///
     /// # Errors
-    /// Everything that [`Content::chunk`] can find.
+    /// The errors of [`Content::chunk`].
     pub fn hashes(&mut self) -> Result<Hashes, Error> {
         self.read(|_, _| Ok(()))
     }

@@ -1,17 +1,17 @@
-//! Names of entries: which ones may become files.
+//! Names of entries that are safe as file names.
 //!
-//! A name is accepted when it means the same file to every client on every system. Everything else is refused rather than
-//! repaired: a repaired name would give a directory whose `h1` no client computes.
+//! A name is accepted if it means the same file to every client on every system. Other names are refused, not repaired: a repaired name
+//! would give a directory whose `h1` differs from the client's.
 
 use super::{Error, Fault};
 use crate::error::is_deceptive;
 
-/// Longer names are refused: the smallest limit for a path that a supported system has (macOS).
+/// The longest accepted name in bytes: the smallest limit for a path on the supported systems (macOS).
 const LONGEST: usize = 1024;
-/// The same for one element.
+/// The longest accepted path element in bytes, for the same reason.
 const LONGEST_ELEMENT: usize = 255;
 
-/// The name as text, if it may become a file; a directory keeps its slash at the end.
+/// The name as text, if it is safe. The name of a directory ends with a slash.
 pub(super) fn check(bytes: &[u8]) -> Result<&str, Error> {
     sound(bytes).map_err(|fault| Error::Name {
         name: String::from_utf8_lossy(bytes).into_owned(),
