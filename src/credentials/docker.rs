@@ -1,8 +1,8 @@
-//! The files of docker and podman: `auths`, `credHelpers`, `credsStore`
-//! ([clients: credential files](crate::clients#credential-files)).
+//! The credential files of docker and podman: `auths`, `credHelpers`, `credsStore` ([clients: credential
+//! files](crate::clients#credential-files)).
 //!
-//! An invalid entry does not affect the others. The files belong to other programs and contain members that tfoci does not know. A
-//! [`DockerFile`] therefore keeps the order and the bytes of all members.
+//! An invalid entry does not affect the others. The files belong to other programs, and may contain members that tfoci does not know. A
+//! [`DockerFile`] therefore keeps the order and bytes of all members.
 //!
 //! Docker Hub has four names: `https://index.docker.io/v1/` in these files, `docker.io` in references, and other hosts for its API. Clients
 //! treat them as different registries and send no credentials ([clients: repository addresses](crate::clients#repository-addresses)). tfoci
@@ -37,13 +37,13 @@ pub(super) fn canonical(domain: &str) -> &str {
     }
 }
 
-/// A prefix with the canonical name of its registry.
+/// Replaces the registry of a prefix by its canonical name.
 pub(super) fn one_name(prefix: RepositoryPrefix) -> RepositoryPrefix {
     let domain = canonical(prefix.domain()).to_owned();
     prefix.at(&domain)
 }
 
-/// The registry, or the prefix of its repositories, that a key of `auths` or `credHelpers` is for.
+/// The registry and path of a key in `auths` or `credHelpers`.
 pub(super) fn prefix_of_key(key: &str) -> Option<RepositoryPrefix> {
     let key = if key == HUB_KEY { HUB_DOMAIN } else { key };
     let prefix = RepositoryPrefix::parse(key).ok()?;
@@ -62,24 +62,24 @@ pub(super) fn key_of(domain: &str) -> &str {
 /// The entries of a file.
 #[derive(Debug, Default)]
 pub(super) struct DockerConfig {
-    /// The entries of `auths`, then those of `credHelpers`, in the order of the file.
+    /// The entries of `auths`, followed by those of `credHelpers`.
     pub(super) entries: Vec<DockerEntry>,
-    /// `credsStore`: the helper for every other registry.
+    /// `credsStore`, the helper for all other registries.
     pub(super) store: Option<Result<HelperName, EntryError>>,
-    /// Keys that do not match any registry, in clients either.
+    /// Keys that match no registry. Clients ignore them too.
     pub(super) passed_over: Vec<String>,
 }
 
 /// An entry of `auths` or `credHelpers`.
 #[derive(Debug)]
 pub(super) struct DockerEntry {
-    /// The key, as it is written.
+    /// The key, as in the file.
     pub(super) key: String,
     pub(super) prefix: RepositoryPrefix,
     pub(super) value: Result<EntryValue, EntryError>,
 }
 
-/// The value of an entry of `auths`. Other members are for other programs.
+/// The value of an entry of `auths`. Other members are ignored.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct AuthValue {
@@ -89,7 +89,7 @@ struct AuthValue {
 }
 
 impl DockerConfig {
-    /// Reads the bytes of a file.
+    /// Parses the content of a file.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         Self::read(&DockerFile::parse(bytes)?)
     }
@@ -137,7 +137,7 @@ impl DockerConfig {
     }
 }
 
-/// The name of a helper; `None` without one.
+/// The name of a helper; `None` if it is empty.
 fn helper(value: &str) -> Option<Result<HelperName, EntryError>> {
     match serde_json::from_str::<Option<String>>(value) {
         Ok(None) => None,
@@ -147,7 +147,7 @@ fn helper(value: &str) -> Option<Result<HelperName, EntryError>> {
     }
 }
 
-/// The credential of a value of `auths`; `None` if it is null, empty, or has an empty name.
+/// The credential in a value of `auths`; `None` if it is null or empty, or its username is empty.
 fn auth(value: &str) -> Result<Option<CredentialKind>, EntryError> {
     let value: Option<AuthValue> = serde_json::from_str(value).map_err(|_| EntryError::Shape)?;
     let value = value.unwrap_or_default();
@@ -171,13 +171,13 @@ fn auth(value: &str) -> Result<Option<CredentialKind>, EntryError> {
     }))
 }
 
-/// A JSON object whose members keep their order and their bytes. A value is JSON text, and a secret: it may hold a password.
+/// A JSON object that keeps the order and bytes of its members. Values are unparsed JSON, and secret because they may contain passwords.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DockerFile(Vec<(String, Secret)>);
 
 impl DockerFile {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        // Docker and podman can leave an empty file behind when they are killed.
+        // Docker and podman may leave an empty file if they are killed.
         if bytes.trim_ascii().is_empty() {
             return Ok(Self::default());
         }
@@ -200,7 +200,7 @@ impl DockerFile {
         members.map(|(key, value)| (key.as_str(), value.reveal()))
     }
 
-    /// Replaces the value of a member, or adds one at the end. The value is JSON text.
+    /// Sets a member to JSON text, or appends it.
     pub(super) fn set(&mut self, name: &str, value: Secret) {
         match self.0.iter_mut().find(|(key, _)| key == name) {
             Some((_, old)) => *old = value,
@@ -212,7 +212,7 @@ impl DockerFile {
         self.0.retain(|(key, _)| keep(key));
     }
 
-    /// The object as docker writes it, with tabs, at a depth within another one.
+    /// The object in docker's format, indented with tabs. `depth` is its nesting depth.
     pub(super) fn print(&self, depth: usize) -> Result<Secret, serde_json::Error> {
         if self.0.is_empty() {
             return Ok("{}".into());

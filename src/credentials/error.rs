@@ -1,4 +1,4 @@
-//! Why credentials cannot be used or stored.
+//! Errors of credentials.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use crate::disk;
 use crate::error::{Category, printable, printable_path};
 use crate::shown::Shown;
 
-/// Credentials that cannot be used or stored. Messages show neither secrets nor the output of a helper.
+/// Credentials that cannot be used or stored. Messages contain neither secrets nor the output of a helper.
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum Error {
@@ -67,7 +67,7 @@ pub enum Error {
         action: HelperAction,
         limit: u64,
     },
-    /// A token has characters that no header can hold.
+    /// A token contains characters that an HTTP header cannot contain.
     #[error("the token from {} holds characters that cannot be sent", printable(.origin))]
     UnsendableToken { origin: String },
     /// A `.netrc` cannot be parsed.
@@ -84,7 +84,7 @@ pub enum Error {
     NotARegistry { text: String },
 }
 
-/// What was given, without a name and password.
+/// The text without userinfo.
 fn without_user(text: &str) -> String {
     match text.contains('@') {
         true => Shown::from(text).to_string(),
@@ -116,21 +116,21 @@ impl fmt::Display for EntryError {
     }
 }
 
-/// What a helper is asked to do.
+/// A request to a credential helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HelperAction {
-    /// To print a name and password.
+    /// Print a username and password.
     Get,
-    /// To print a token: a `terraform-credentials-NAME` program.
+    /// Print a token. Only `terraform-credentials-NAME` programs do.
     GetToken,
-    /// To store a name and password.
+    /// Store a username and password.
     Store,
-    /// To erase them.
+    /// Erase a username and password.
     Erase,
 }
 
 impl HelperAction {
-    /// The argument for the program.
+    /// The program's argument for this request.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Get | Self::GetToken => "get",
@@ -139,7 +139,7 @@ impl HelperAction {
         }
     }
 
-    /// The expected content of the output, for messages.
+    /// The expected output, for messages.
     fn answer(self) -> &'static str {
         match self {
             Self::GetToken => "token",
@@ -161,7 +161,7 @@ impl From<disk::Error> for Error {
 }
 
 impl Error {
-    /// A file is not JSON as docker and podman write it.
+    /// An error of a docker or podman file.
     pub(super) fn docker_config(path: &Path, error: &serde_json::Error) -> Self {
         Self::DockerConfig {
             path: path.to_owned(),
@@ -170,12 +170,12 @@ impl Error {
         }
     }
 
-    /// Whether the cause is a file that does not exist.
+    /// Whether the error is that a file does not exist.
     pub(super) fn is_not_found(&self) -> bool {
         matches!(self, Self::Disk(error) if error.is_not_found())
     }
 
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

@@ -1,8 +1,9 @@
-//! Credential helpers, of two protocols.
+//! Credential helpers. There are two protocols.
 //!
-//! - `docker-credential-NAME get|store|erase` keeps names and passwords of OCI registries. It reads the registry's server URL, or an
-//!   object to store, and prints `{"Username": "…", "Secret": "…"}`.
-//! - `terraform-credentials-NAME ARGUMENT... get HOST` keeps tokens of provider registries. It prints `{"token": "…"}`, or `{}`.
+//! - `docker-credential-NAME get|store|erase` stores usernames and passwords of OCI registries. It reads the registry's server URL, or an
+//! object to store, and prints `{"Username": "…", "Secret": "…"}`.
+//!
+//! - `terraform-credentials-NAME ARGUMENT... get HOST` stores tokens of provider registries. It prints `{"token": "…"}`, or `{}`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,22 +21,22 @@ use crate::config::HelperName;
 use crate::config::cli::CredentialsHelper;
 use crate::secret::Secret;
 
-/// The output of docker's helpers if they have no credentials ([clients: credential helpers](crate::clients#credential-helpers)).
+/// The output of docker's helpers for an unknown registry ([clients: credential helpers](crate::clients#credential-helpers)).
 const NOT_FOUND: &[u8] = b"credentials not found in native keychain";
-/// The user name that marks the secret as an identity token.
+/// The username that marks the secret as an identity token.
 const IDENTITY_TOKEN: &str = "<token>";
 
 /// Docker's helpers, with a cache of their answers.
 #[derive(Debug)]
 pub(super) struct DockerHelpers {
-    /// `PATH` for the helpers; `None` inherits it.
+    /// `PATH` for the helpers; `None` inherits it from tfoci.
     path: Option<OsString>,
     timeout: Duration,
-    /// By helper and registry.
+    /// The answers by helper and registry.
     answers: Answers<(HelperName, String), CredentialKind>,
 }
 
-/// What a helper answers to `get`.
+/// The output of `get`.
 #[derive(Deserialize)]
 struct GetAnswer {
     #[serde(rename = "Username", default)]
@@ -44,7 +45,7 @@ struct GetAnswer {
     secret: Secret,
 }
 
-/// What a helper reads to `store`.
+/// The input of `store`.
 #[derive(Serialize)]
 struct StoreInput<'a> {
     #[serde(rename = "ServerURL")]
@@ -83,7 +84,7 @@ impl DockerHelpers {
         self.answers.get(question, ask).await
     }
 
-    /// Stores a name and password with a helper, under docker's key of the registry.
+    /// Stores a username and password with a helper, under docker's key of the registry.
     pub(super) async fn store(
         &self,
         helper: &HelperName,
@@ -96,7 +97,7 @@ impl DockerHelpers {
             username,
             secret: password.reveal(),
         };
-        // Escaping makes text at most six times as long. A buffer that grows would leave copies of the password in memory.
+        // Escaping makes a text at most six times as long. Reallocation would leave copies of the password in memory.
         let size = 6 * (input.server.len() + username.len() + input.secret.len()) + 64;
         let mut bytes = Zeroizing::new(Vec::with_capacity(size));
         // Writing text to memory cannot fail.
@@ -185,23 +186,23 @@ fn servers(domain: &str) -> Vec<String> {
 /// The token helper of the CLI configuration, with a cache of its answers.
 #[derive(Debug)]
 pub(super) struct TokenHelper {
-    /// The program's name, for messages.
+    /// The name of the program, for messages.
     name: String,
-    /// Its path; its name alone if it was not found.
+    /// The path of the program, or its name if no directory contains it.
     program: PathBuf,
     arguments: Vec<String>,
     timeout: Duration,
     answers: Answers<Hostname, Secret>,
 }
 
-/// What a token helper answers. Other members are for other programs.
+/// The answer of a token helper. Other members are ignored.
 #[derive(Deserialize)]
 struct TokenAnswer {
     token: Option<Secret>,
 }
 
 impl TokenHelper {
-    /// Finds the program in the first of these directories that contains it.
+    /// Finds the program in the first directory that contains it.
     pub(super) fn new(
         block: CredentialsHelper,
         directories: &[PathBuf],
@@ -220,12 +221,11 @@ impl TokenHelper {
         }
     }
 
-    /// The program's name.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Asks the helper for the token of a host.
+    /// Requests the token of a host from the helper.
     pub(super) async fn get(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
         self.answers.get(host.clone(), self.ask(host)).await
     }

@@ -12,13 +12,13 @@ use crate::disk;
 use crate::platform::Platform;
 use crate::secret::Secret;
 
-/// The largest file of credentials that is read, in bytes. Real ones have some thousands.
+/// The largest accepted credential file in bytes. Real ones have a few thousand.
 pub(super) const LARGEST: u64 = 1 << 20;
 
-/// The options and environment variables that say where credentials are.
+/// The options and environment variables that determine the locations of credentials.
 #[derive(Clone, Debug, Default)]
 pub struct Locations {
-    /// `--authfile`: this file, and no other of docker or podman.
+    /// `--authfile`, which replaces all files of docker and podman.
     pub authfile: Option<PathBuf>,
     /// `--cli-config`.
     pub cli_config: Option<PathBuf>,
@@ -26,10 +26,10 @@ pub struct Locations {
     pub environment: Environment,
 }
 
-/// The environment variables. An empty one counts as unset.
+/// Environment variables. An empty variable counts as unset.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    /// `HOME`, on Windows `USERPROFILE`.
+    /// `HOME`, or `USERPROFILE` on Windows.
     pub home: Option<PathBuf>,
     /// `APPDATA`, on Windows.
     pub app_data: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub struct Environment {
     pub xdg_runtime_dir: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`.
     pub xdg_config_home: Option<PathBuf>,
-    /// `DOCKER_CONFIG`: a directory.
+    /// `DOCKER_CONFIG`, a directory.
     pub docker_config: Option<PathBuf>,
     /// `REGISTRY_AUTH_FILE`.
     pub registry_auth_file: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub struct Environment {
     pub path: Option<OsString>,
     /// `NETRC`.
     pub netrc: Option<PathBuf>,
-    /// Every `TF_TOKEN_…`: the rest of its name, and the token.
+    /// All variables `TF_TOKEN_…`: the rest of the name, and the token.
     pub tokens: Vec<(String, Secret)>,
 }
 
@@ -55,14 +55,14 @@ pub struct Environment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AuthFile {
     pub(super) path: PathBuf,
-    /// Whether clients read it too.
+    /// Whether clients read this file too.
     pub(super) clients: bool,
 }
 
-/// The CLI configuration, and the paths that were tried before it.
+/// The CLI configuration, and the paths that precede it in the search.
 #[derive(Debug)]
 pub(super) struct CliConfigFile {
-    /// Paths that do not exist. The search ends at the first file that exists, even if it is invalid.
+    /// Paths without a file. The search ends at the first file that exists, even if it is invalid.
     pub(super) before: Vec<(PathBuf, SourceState)>,
     pub(super) found: Option<(PathBuf, CliConfig)>,
 }
@@ -71,7 +71,7 @@ impl Locations {
     /// Reads the first CLI configuration that exists.
     ///
     /// # Errors
-    /// The file of `--cli-config` does not exist or cannot be used.
+    /// The file of `--cli-config` does not exist or is invalid.
     pub(super) fn read_cli_config(&self) -> Result<CliConfigFile, Error> {
         let mut before = Vec::new();
         for path in self.cli_configs() {
@@ -92,7 +92,8 @@ impl Locations {
         Ok(CliConfigFile { before, found })
     }
 
-    /// The paths of CLI configurations in the order in which clients look for them. Each client prefers its own to the other's.
+    /// The possible paths of the CLI configuration, in the clients' order. Each client prefers its own file to that of the other
+    /// client.
     fn cli_configs(&self) -> Vec<PathBuf> {
         let environment = &self.environment;
         let named = self.cli_config.as_ref();
@@ -127,7 +128,8 @@ impl Locations {
         places.into_iter().flatten().collect()
     }
 
-    /// The files in which `login` of the clients stores tokens; none if a CLI configuration was named, as for clients.
+    /// The files in which clients' `login` stores tokens. Like clients, tfoci uses none if an option or variable names a CLI
+    /// configuration.
     pub(super) fn token_files(&self) -> Vec<PathBuf> {
         let is_named = self.cli_config.is_some() || self.environment.tf_cli_config_file.is_some();
         if is_named {
@@ -139,7 +141,7 @@ impl Locations {
             .collect()
     }
 
-    /// The directories in which clients look for the program of a `credentials_helper` block, and then those of `PATH`.
+    /// The directories in which clients search the program of a `credentials_helper` block, followed by those of `PATH`.
     pub(super) fn helper_directories(&self) -> Vec<PathBuf> {
         let plugins = self.client_directories().into_iter().flat_map(|directory| {
             let plugins = directory.join("plugins");
@@ -150,7 +152,7 @@ impl Locations {
         plugins.chain(programs).collect()
     }
 
-    /// The `.netrc` of the user.
+    /// The path of the user's `.netrc`.
     pub(super) fn netrc(&self) -> Option<PathBuf> {
         let name = if cfg!(windows) { "_netrc" } else { ".netrc" };
         let environment = &self.environment;
@@ -158,7 +160,7 @@ impl Locations {
         named.or_else(|| below(environment.home.as_ref(), name))
     }
 
-    /// The files of docker and podman: first the files named by variables that clients ignore, then the files that clients read, in [their
+    /// The credential files of docker and podman. Files of variables that clients ignore come first, then the clients' files in [their
     /// order](crate::clients#credential-files).
     pub(super) fn auth_files(&self) -> Vec<AuthFile> {
         let environment = &self.environment;
@@ -215,7 +217,7 @@ fn below(directory: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
     Some(directory.join(Path::new(name)))
 }
 
-/// Reads a CLI configuration, or the file of the same syntax in which clients store tokens.
+/// Reads a CLI configuration, or a token file, which has the same syntax.
 pub(super) fn read_cli_config(path: &Path) -> Result<CliConfig, Error> {
     let bytes = Zeroizing::new(disk::read_regular(path, cli::LARGEST as u64)?);
     CliConfig::parse(&bytes).map_err(|source| Error::CliConfig {

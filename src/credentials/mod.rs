@@ -1,7 +1,7 @@
 //! Credentials: finds them, selects one for a request, and stores those of `login`.
 //!
-//! A [`Credential`] is a name and password, or a token, with the place where it was found. Three kinds of servers require credentials, and
-//! tfoci looks for those of each kind in these sources, in this order:
+//! A [`Credential`] is a username and password, or a token, and the name of the source that contains it. Three kinds of servers require
+//! credentials. For each kind, tfoci searches these sources in this order:
 //!
 //! | server | question | sources |
 //! | --- | --- | --- |
@@ -9,12 +9,12 @@
 //! | provider registry, network mirror | [`Credentials::for_origin`] | `TF_TOKEN_…`, `credentials.tfrc.json`, `credentials` blocks, the `credentials_helper` |
 //! | host of packages | [`Credentials::for_package`] | `.netrc` |
 //!
-//! tfoci authenticates to all of them as `tofu` and `terraform` do, with one difference: tfoci skips a source that cannot be read and
-//! [reports](SourceReport) it as broken, whereas clients ignore all files of docker and podman if one of them is invalid. A file that the
-//! user named must be valid.
+//! tfoci authenticates to all of them as `tofu` and `terraform` do, with one difference: clients ignore all files of docker and podman if
+//! one of them is invalid, whereas tfoci skips only the invalid source and [reports](SourceReport) it. A file that the user named must be
+//! valid.
 //!
 //! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. Passwords
-//! and tokens are [`Secret`]s. No message shows one, or the output of a credential helper.
+//! and tokens are [`Secret`]s. No message contains a secret or the output of a credential helper.
 
 mod docker;
 mod error;
@@ -49,39 +49,39 @@ use locations::CliConfigFile;
 use origin::OriginCredentials;
 use registry::RegistryCredentials;
 
-/// The origin of a credential that the user has just typed.
+/// The source of a credential that the user typed.
 pub const TYPED: &str = "the command line";
 
-/// How long a credential helper may take. The user may have to unlock a key ring.
+/// The time limit of a credential helper. The user may have to unlock a key ring.
 const HELPER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A credential, and where it was found.
+/// A credential and its source.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// The name and password, or the token.
+    /// The username and password, or the token.
     pub kind: CredentialKind,
-    /// The file, variable or program where it was found, for messages.
+    /// The file, variable or program that contains the credential, for messages.
     pub origin: String,
 }
 
-/// A name and password, or a token.
+/// A username and password, or a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CredentialKind {
-    /// A name and password, for `Basic` authentication or a token server.
+    /// A username and password, for basic authentication or a token server.
     Password {
-        /// The name. It may be empty in a `.netrc` only.
+        /// The username. Only a `.netrc` may contain an empty one.
         username: String,
         /// The password.
         password: Secret,
     },
-    /// A token that is sent as it is, as `Bearer`.
+    /// A token that is sent unchanged, as `Bearer`.
     AccessToken(Secret),
-    /// A refresh token, which docker calls an identity token: a token server gives access tokens for it.
+    /// A refresh token, which docker calls an identity token. A token server exchanges it for access tokens.
     IdentityToken(Secret),
 }
 
 impl Credential {
-    /// A name and password that the user has just typed.
+    /// The credential of a username and password that the user typed.
     pub fn typed(username: &str, password: Secret) -> Self {
         let username = username.to_owned();
         Self {
@@ -90,12 +90,12 @@ impl Credential {
         }
     }
 
-    /// The header that sends it as it is; an identity token is never sent as it is.
+    /// The `Authorization` header of a password or access token; `None` for an identity token, which is only sent to token servers.
     pub fn authorization(&self) -> Option<Authorization> {
         self.basic().or_else(|| self.bearer())
     }
 
-    /// The name and password as a header, if that is what this is.
+    /// The `Basic` header of a username and password; `None` for a token.
     pub fn basic(&self) -> Option<Authorization> {
         match &self.kind {
             CredentialKind::Password { username, password } => {
@@ -105,7 +105,7 @@ impl Credential {
         }
     }
 
-    /// The access token as a header, if that is what this is.
+    /// The `Bearer` header of an access token; `None` for other kinds.
     pub fn bearer(&self) -> Option<Authorization> {
         match &self.kind {
             CredentialKind::AccessToken(token) => Some(Authorization::bearer(token)),
@@ -113,7 +113,7 @@ impl Credential {
         }
     }
 
-    /// The identity token, if that is what this is.
+    /// The identity token; `None` for other kinds.
     pub fn identity_token(&self) -> Option<&Secret> {
         match &self.kind {
             CredentialKind::IdentityToken(token) => Some(token),
@@ -128,11 +128,11 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// All credentials that can be found. Clones share what was read and what helpers answered.
+/// All credentials. Clones share the files that were read and the answers of helpers.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials(Arc<Sources>);
 
-/// The sources, each read when it is first needed.
+/// The sources. Each is read when it is first needed.
 #[derive(Debug)]
 struct Sources {
     locations: Locations,
@@ -140,7 +140,7 @@ struct Sources {
     cli_config: OnceLock<Result<CliConfigFile, Error>>,
     registries: OnceLock<Result<RegistryCredentials, Error>>,
     origins: OnceLock<Result<OriginCredentials, Error>>,
-    /// Which credential origins were reported for which hosts.
+    /// The pairs of host and source that were reported.
     reported: Mutex<HashSet<(String, Option<String>)>>,
 }
 
@@ -158,12 +158,12 @@ impl Default for Sources {
 }
 
 impl Credentials {
-    /// Credentials without any source.
+    /// No credentials.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The credentials at these locations. Nothing is read yet.
+    /// The credentials at these locations. This reads nothing yet.
     pub fn at(locations: Locations) -> Self {
         Self::with_helper_timeout(locations, HELPER_TIMEOUT)
     }
@@ -176,11 +176,11 @@ impl Credentials {
         }))
     }
 
-    /// Finds the credential for a repository of an OCI registry; `None` if there is none. The most specific entry is used, and the first of
-    /// equally specific ones. If an entry has no credential or fails, the next one is tried.
+    /// Finds the credential for a repository of an OCI registry; `None` if there is none. The most specific entry is used, or the first
+    /// of several equally specific ones. If an entry has no credential or fails, the next one is tried.
     ///
     /// # Errors
-    /// No entry has a credential and one of them failed, or a file that the user named cannot be used.
+    /// All matching entries failed or have no credential, or a file that the user named is invalid.
     pub async fn for_repository(
         &self,
         host: &str,
@@ -192,29 +192,28 @@ impl Credentials {
     /// Finds the token for a provider registry or a network mirror; `None` if there is none. If a source fails, the next one is tried.
     ///
     /// # Errors
-    /// No source has a token and one of them failed, or a file that the user named cannot be used.
+    /// A source failed and no other has a token, or a file that the user named is invalid.
     pub async fn for_origin(&self, host: &Hostname) -> Result<Option<Credential>, Error> {
         self.origins()?.token(host).await
     }
 
-    /// The name and password for the host of a package's URL; `None` without them.
+    /// Finds the username and password for the host of a package's URL; `None` if there is none.
     ///
     /// # Errors
-    /// A file that the user named cannot be used.
+    /// A file that the user named is invalid.
     pub fn for_package(&self, url: &Url) -> Result<Option<Credential>, Error> {
         Ok(self.origins()?.login(url))
     }
 
-    /// The services of a host as a `host` block has them; `None` without such a block. They replace the host's own discovery
-    /// document.
+    /// The services in the `host` block of a host; `None` if there is none. They replace the host's own discovery document.
     ///
     /// # Errors
-    /// A file that the user named cannot be used.
+    /// A file that the user named is invalid.
     pub fn services(&self, host: &Hostname) -> Result<Option<&BTreeMap<String, String>>, Error> {
         Ok(self.origins()?.services(host))
     }
 
-    /// The sources for OCI registries in their order, with their state. It is empty until a registry needs a credential.
+    /// The sources for OCI registries in order, with their state; empty until a registry requires a credential.
     pub fn registry_sources(&self) -> Vec<SourceReport> {
         match self.0.registries.get() {
             Some(Ok(registries)) => registries.sources(),
@@ -222,15 +221,15 @@ impl Credentials {
         }
     }
 
-    /// The sources for provider registries, network mirrors and packages in their order, read now.
+    /// The sources for provider registries, network mirrors and packages in order. They are read now.
     ///
     /// # Errors
-    /// A file that the user named cannot be used.
+    /// A file that the user named is invalid.
     pub fn origin_sources(&self) -> Result<&[SourceReport], Error> {
         Ok(self.origins()?.sources())
     }
 
-    /// Whether a credential from this place, or none, is used for this host for the first time.
+    /// Whether this source, or no credential, is used for this host for the first time.
     pub(crate) fn is_first_use(&self, host: &str, origin: Option<&str>) -> bool {
         let reported = self.0.reported.lock();
         let mut reported = reported.unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,10 @@
-//! `.netrc`: names and passwords by host, which clients send for packages.
+//! `.netrc`: usernames and passwords by host, which clients send to hosts of packages.
 //!
-//! The file has words between white space: `machine HOST login NAME password PASSWORD`. A word may be quoted. `macdef` begins a macro, which ends
-//! with a blank line; `#` at the start of a line begins a comment.
+//! The file consists of words separated by white space: `machine HOST login NAME password PASSWORD`. A word may be quoted. `macdef` begins
+//! a macro, which ends with a blank line; `#` at the start of a line begins a comment.
 //!
-//! `default`, the entry for every other host, is parsed and never used. A provider registry chooses the hosts of packages, and must not
-//! make tfoci send a password to a host of its choice.
+//! `default`, the entry for all other hosts, is parsed and never used. A provider registry chooses the hosts of packages, and must not make
+//! tfoci send a password to a host of its choice.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,22 @@ use zeroize::Zeroizing;
 
 use crate::secret::Secret;
 
-/// A file's entries, in order.
+/// The entries of a file, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Netrc(Vec<NetrcEntry>);
 
-/// The name and password of a host.
+/// The username and password for a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetrcEntry {
     /// `HOST`, or `HOST:PORT` if the entry is for that port only.
     pub host: String,
-    /// The name; empty if the entry has none.
+    /// The username; empty if the entry has none.
     pub login: String,
     /// The password; empty if the entry has none.
     pub password: Secret,
 }
 
-/// Text that is not a `.netrc`. The message does not quote it.
+/// A text that is not a `.netrc`. The message does not quote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}")]
 pub struct NetrcError {
@@ -42,7 +42,7 @@ impl Netrc {
     /// Parses a file. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
-    /// An unknown word, or a word without its value.
+    /// The file contains an unknown word, or a word without its value.
     pub fn parse(bytes: &[u8]) -> Result<Self, NetrcError> {
         match String::from_utf8_lossy(bytes) {
             Cow::Borrowed(text) => Self::parse_text(text),
@@ -85,12 +85,12 @@ impl Netrc {
         Ok(Self(entries))
     }
 
-    /// Its entries, in order.
+    /// The entries, in order.
     pub fn entries(&self) -> &[NetrcEntry] {
         &self.0
     }
 
-    /// The first entry for the host and port of a URL, else the first for the host.
+    /// The first entry for the host and port of a URL, otherwise the first entry for the host.
     pub fn find(&self, url: &Url) -> Option<&NetrcEntry> {
         let host = url.host_str()?;
         let exact = format!("{host}:{}", url.port_or_known_default()?);
@@ -102,9 +102,9 @@ impl Netrc {
     }
 }
 
-/// An entry while it is read.
+/// An entry that is not read completely.
 struct OpenEntry {
-    /// `None` is `default`.
+    /// `None` for `default`.
     host: Option<Secret>,
     login: Option<Secret>,
     password: Option<Secret>,
@@ -119,7 +119,7 @@ impl OpenEntry {
         }
     }
 
-    /// The whole entry; `None` if it is for every host, or has neither a name nor a password.
+    /// The complete entry; `None` if it is `default`, or has neither a username nor a password.
     fn close(self) -> Option<NetrcEntry> {
         let (login, password) = (self.login, self.password);
         if login.is_none() && password.is_none() {
@@ -133,17 +133,17 @@ impl OpenEntry {
     }
 }
 
-/// The words of a file. Each may be a password.
+/// The words of a file. Each of them may be a password.
 struct Words<'a> {
     /// The rest of the file.
     text: &'a str,
     line: usize,
-    /// Whether there is only white space before it in its line.
+    /// Whether the text follows a line break and optional white space.
     starts_line: bool,
 }
 
 impl Words<'_> {
-    /// The next word; `None` at the end.
+    /// The next word; `None` at the end of the file.
     fn next(&mut self) -> Result<Option<Secret>, NetrcError> {
         while let Some(next) = self.text.chars().next() {
             match next {
@@ -160,7 +160,7 @@ impl Words<'_> {
         Ok(None)
     }
 
-    /// The value that has to follow a word.
+    /// The value that must follow a keyword.
     fn value(&mut self, expected: &'static str) -> Result<Secret, NetrcError> {
         let line = self.line;
         self.next()?.ok_or(NetrcError { line, expected })
@@ -173,7 +173,7 @@ impl Words<'_> {
             expected: "a quote at the end of the word",
         };
         self.take();
-        // A string that grows would leave copies of a password in memory.
+        // Reallocation would leave copies of a password in memory.
         let mut word = Zeroizing::new(String::with_capacity(quoted_length(self.text)));
         loop {
             match self.take().ok_or_else(open)? {
@@ -189,7 +189,7 @@ impl Words<'_> {
         }
     }
 
-    /// Passes over a macro: everything up to the next blank line.
+    /// Skips a macro, up to the next blank line.
     fn skip_macro(&mut self) {
         self.take_while(|c| c != '\n');
         while self.take().is_some() {
@@ -208,7 +208,7 @@ impl Words<'_> {
         Some(next)
     }
 
-    /// The text before the first character of another kind. It has no line break.
+    /// Reads the characters up to the first that does not satisfy `is_part`.
     fn take_while(&mut self, is_part: impl Fn(char) -> bool) -> &str {
         let end = self.text.find(|c| !is_part(c)).unwrap_or(self.text.len());
         let (part, rest) = self.text.split_at_checked(end).unwrap_or((self.text, ""));
@@ -218,7 +218,7 @@ impl Words<'_> {
     }
 }
 
-/// How many bytes there are before the quote that ends a word, escapes included.
+/// The number of bytes before the quotation mark that ends a word, including escapes.
 fn quoted_length(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.find(|c| {

@@ -1,8 +1,8 @@
-//! Credentials for sources: tokens for provider registries and network mirrors, names and passwords for hosts of packages, and the services
-//! of `host` blocks.
+//! Credentials for origins: tokens for provider registries and network mirrors, usernames and passwords for hosts of packages, and the
+//! services of `host` blocks.
 //!
-//! Sources of tokens have the [clients' order](crate::clients#registry-tokens): the environment; `credentials.tfrc.json`, which `login` of the clients writes;
-//! `credentials` blocks of the CLI configuration; the token helper.
+//! Tokens are searched in the [clients' order](crate::clients#registry-tokens): environment variables; `credentials.tfrc.json`, which the
+//! clients' `login` writes; `credentials` blocks of the CLI configuration; the token helper.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::error::{printable, printable_path};
 use crate::http::Authorization;
 use crate::secret::Secret;
 
-/// Every token, login and service, by host.
+/// All tokens, `.netrc` entries and services, by host.
 #[derive(Debug, Default)]
 pub(super) struct OriginCredentials {
     /// Tokens in order of precedence.
@@ -42,7 +42,7 @@ struct OriginToken {
 }
 
 impl OriginCredentials {
-    /// Reads every source.
+    /// Reads all sources.
     pub(super) fn read(
         locations: &Locations,
         config: &CliConfigFile,
@@ -65,7 +65,7 @@ impl OriginCredentials {
         all
     }
 
-    /// The token for a host, as [`super::Credentials::for_origin`] gives it.
+    /// The token for a host. See [`super::Credentials::for_origin`].
     pub(super) async fn token(&self, host: &Hostname) -> Result<Option<Credential>, Error> {
         let mut failure = None;
         for one in self.tokens.iter().filter(|one| one.host == *host) {
@@ -91,12 +91,12 @@ impl OriginCredentials {
         failure.map_or(Ok(None), Err)
     }
 
-    /// The services of a `host` block, if there is one for the host.
+    /// The services in the `host` block of this host; `None` if there is none.
     pub(super) fn services(&self, host: &Hostname) -> Option<&BTreeMap<String, String>> {
         self.services.get(host)
     }
 
-    /// The name and password for the host of a URL.
+    /// The username and password for the host of a URL.
     pub(super) fn login(&self, url: &Url) -> Option<Credential> {
         let (path, netrc) = self.netrc.as_ref()?;
         let entry = netrc.find(url)?;
@@ -110,7 +110,7 @@ impl OriginCredentials {
         })
     }
 
-    /// Every source in its order.
+    /// The sources, in order.
     pub(super) fn sources(&self) -> &[SourceReport] {
         &self.sources
     }
@@ -127,7 +127,7 @@ impl OriginCredentials {
         }
     }
 
-    /// Reads a file in which `login` of the clients stores tokens: a CLI configuration of `credentials` blocks only.
+    /// Reads a token file, which the clients' `login` writes: a CLI configuration that consists of `credentials` blocks.
     fn read_token_file(&mut self, path: PathBuf) {
         let state = match read_cli_config(&path) {
             Ok(config) => self.add_tokens(&path, config.tokens),
@@ -154,7 +154,7 @@ impl OriginCredentials {
         self.add_source(path.to_owned(), state);
     }
 
-    /// Adds the tokens of `credentials` blocks. Like clients, it uses the last of several blocks for one host.
+    /// Adds the tokens of `credentials` blocks. Like clients, this uses the last of several blocks for a host.
     fn add_tokens(&mut self, path: &Path, blocks: Vec<HostToken>) -> SourceState {
         let entries = blocks.len();
         let mut passed_over = Vec::new();
@@ -202,7 +202,7 @@ impl OriginCredentials {
     }
 }
 
-/// The token as a credential, if a header can hold it.
+/// The token as a credential, if an HTTP header can contain it.
 fn sendable(token: &Secret, origin: &str) -> Result<Credential, Error> {
     let origin = origin.to_owned();
     if !Authorization::bearer(token).can_be_sent() {

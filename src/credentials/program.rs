@@ -1,7 +1,7 @@
 //! Runs credential helpers.
 //!
-//! The time and the output of a helper are limited, and messages never show its output. Each helper runs once per registry or host, and its
-//! answer is cached even if it is an error.
+//! The time and the output of a helper are limited, and messages never contain its output. Each helper runs once per registry or host; its
+//! answer is cached, even if it is an error.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,25 +17,25 @@ use zeroize::Zeroizing;
 
 use super::{Error, HelperAction};
 
-/// The longest answer, in bytes. Tokens have some thousands.
+/// The longest accepted output in bytes. Tokens have a few thousand.
 pub(super) const LONGEST: u64 = 64 << 10;
 
-/// What a helper wrote. Wiped on drop.
+/// The output of a helper. It is wiped on drop.
 pub(super) type Output = Zeroizing<Vec<u8>>;
 
-/// One run of a helper.
+/// A run of a helper.
 pub(super) struct HelperRun<'a> {
-    /// The program, for messages.
+    /// The name of the program, for messages.
     pub(super) helper: &'a str,
     pub(super) action: HelperAction,
-    /// What it reads from its standard input.
+    /// The content of its stdin.
     pub(super) input: &'a [u8],
-    /// How long it may take.
+    /// The time limit.
     pub(super) timeout: Duration,
 }
 
 impl HelperRun<'_> {
-    /// Runs the program to its end.
+    /// Runs the program until it ends.
     pub(super) async fn run(&self, mut command: Command) -> Result<(ExitStatus, Output), Error> {
         command
             .stdin(Stdio::piped())
@@ -61,7 +61,7 @@ impl HelperRun<'_> {
         Ok((status, output))
     }
 
-    /// An error unless the helper succeeded.
+    /// Fails if the exit status is not 0.
     pub(super) fn succeeded(&self, status: ExitStatus) -> Result<(), Error> {
         if status.success() {
             return Ok(());
@@ -73,7 +73,7 @@ impl HelperRun<'_> {
         })
     }
 
-    /// The answer is too long, or not what the protocol says.
+    /// The error for an output that is too long or violates the protocol.
     pub(super) fn wrong_answer(&self) -> Error {
         Error::HelperAnswer {
             helper: self.helper.to_owned(),
@@ -83,7 +83,7 @@ impl HelperRun<'_> {
     }
 }
 
-/// Writes the input and reads the output. The status is `None` if the output is too long; the program may then still run.
+/// Writes the input and reads the output. The status is `None` if the output is too long, and the program may still run.
 async fn talk(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitStatus>, Output)> {
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(input).await {
@@ -92,7 +92,7 @@ async fn talk(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitStatus>
             _ => {}
         }
     }
-    // The capacity fits the longest output. A buffer that grows would leave copies of a secret in memory.
+    // The capacity fits the longest output. Reallocation would leave copies of a secret in memory.
     let mut output = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
     if let Some(stdout) = child.stdout.take() {
         stdout.take(LONGEST + 1).read_to_end(&mut output).await?;
@@ -103,7 +103,7 @@ async fn talk(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitStatus>
     Ok((Some(child.wait().await?), output))
 }
 
-/// Answers of a helper, by question.
+/// The cached answers of helpers.
 #[derive(Debug)]
 pub(super) struct Answers<K, V>(Mutex<HashMap<K, Result<Option<V>, Error>>>);
 
@@ -114,13 +114,13 @@ impl<K, V> Default for Answers<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Answers<K, V> {
-    /// Returns the cached answer, or asks the helper.
+    /// Returns the cached answer, or runs the helper.
     pub(super) async fn get(
         &self,
         question: K,
         ask: impl Future<Output = Result<Option<V>, Error>>,
     ) -> Result<Option<V>, Error> {
-        // Locked while the helper runs, so that two tasks do not run it for the same host and prompt the user twice.
+        // The lock is held while the helper runs, so that two tasks do not run it for the same host and prompt the user twice.
         let mut answers = self.0.lock().await;
         if let Some(known) = answers.get(&question) {
             return known.clone();

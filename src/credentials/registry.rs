@@ -17,7 +17,7 @@ use crate::config::{HelperName, RepositoryPrefix};
 use crate::disk;
 use crate::error::printable_path;
 
-/// Every entry of every source.
+/// The entries of all sources.
 #[derive(Debug)]
 pub(super) struct RegistryCredentials {
     sources: Vec<SourceReport>,
@@ -26,31 +26,31 @@ pub(super) struct RegistryCredentials {
     outcomes: Mutex<Outcomes>,
 }
 
-/// What happened to sources when credentials were needed, by their index in the list.
+/// The state of each source after credentials were requested, by its index in the list.
 #[derive(Debug, Default)]
 struct Outcomes {
     used: BTreeSet<usize>,
     failures: Vec<(usize, Error)>,
 }
 
-/// An entry of a source: credentials for some repositories.
+/// An entry: the credentials for some repositories.
 #[derive(Debug)]
 struct Entry {
-    /// The registry, or part of one, that it is for; `None` means all.
+    /// The registry and path prefix of the repositories; `None` matches all.
     prefix: Option<RepositoryPrefix>,
     value: Result<EntryValue, EntryError>,
-    /// Its key, as it is written.
+    /// The key, as in the file.
     key: String,
-    /// The place of its source in the list.
+    /// The index of its source in the list.
     source: usize,
 }
 
-/// What an entry holds for its registry.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EntryValue {
-    /// The credential itself.
+    /// A credential.
     Inline(CredentialKind),
-    /// The helper that is to be asked for it.
+    /// A helper that provides the credential.
     Helper(HelperName),
 }
 
@@ -74,9 +74,8 @@ impl From<OciCredentialKind> for EntryValue {
 }
 
 impl Entry {
-    /// How specifically the entry matches a repository; `None` if it does not match. A longer path is more specific, and a domain more
-    /// specific than none
-    /// ([clients: credential selection](crate::clients#credential-selection)).
+    /// The specificity of the match with a repository; `None` if the entry does not match. A longer path is more specific, and an entry
+    /// without a domain is the least specific ([clients: credential selection](crate::clients#credential-selection)).
     fn specificity(&self, domain: &str, repository: &str) -> Option<usize> {
         match &self.prefix {
             None => Some(0),
@@ -88,10 +87,10 @@ impl Entry {
 }
 
 impl RegistryCredentials {
-    /// Reads every source.
+    /// Reads all sources.
     ///
     /// # Errors
-    /// A file that the user named cannot be used: `--authfile`, or one of `docker_style_config_files`.
+    /// A file that the user named is invalid: `--authfile`, or one of `docker_style_config_files`.
     pub(super) fn read(
         locations: &Locations,
         config: &CliConfigFile,
@@ -137,7 +136,7 @@ impl RegistryCredentials {
         Ok(all)
     }
 
-    /// The credential for a repository, as [`super::Credentials::for_repository`] gives it.
+    /// The credential for a repository. See [`super::Credentials::for_repository`].
     pub(super) async fn find(
         &self,
         host: &str,
@@ -165,7 +164,7 @@ impl RegistryCredentials {
         failure.map_or(Ok(None), Err)
     }
 
-    /// Every source, with its current state.
+    /// The sources, with their current state.
     pub(super) fn sources(&self) -> Vec<SourceReport> {
         let mut sources = self.sources.clone();
         self.note(|outcomes| {
@@ -182,7 +181,7 @@ impl RegistryCredentials {
         change(&mut self.outcomes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The credential of an entry. It may run a helper. An empty name counts as no credential.
+    /// The credential of an entry, from a helper if necessary. An empty username means no credential.
     async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
         let path = self.sources.get(entry.source).map(|source| &source.path);
         let path = path.cloned().unwrap_or_default();
@@ -229,14 +228,14 @@ impl RegistryCredentials {
         self.entries.extend(blocks.chain(helper));
     }
 
-    /// Reads a file that the user named. If it is invalid, this is an error.
+    /// Reads a file that the user named, and fails if it is invalid.
     fn read_named(&mut self, path: &Path, clients: bool) -> Result<(), Error> {
         let file = read_docker_config(path)?;
         self.add_docker_config(path.to_owned(), file, clients);
         Ok(())
     }
 
-    /// Reads a file at a default path of docker or podman. If it is invalid, it is reported and skipped.
+    /// Reads a file at a default path of docker or podman. An invalid file is reported and skipped.
     fn read_ambient(&mut self, path: PathBuf, clients: bool) {
         let state = match read_docker_config(&path) {
             Ok(file) => return self.add_docker_config(path, file, clients),

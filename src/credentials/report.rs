@@ -1,4 +1,4 @@
-//! Reports about sources: what each file of credentials holds, and whether it was used.
+//! Reports about credential files: their content, and whether tfoci used it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,38 +7,38 @@ use super::Error;
 use crate::error::printable_path;
 use crate::shown::Shown;
 
-/// The state of one file of credentials. It contains no secrets.
+/// The state of a credential file. It contains no secrets.
 #[derive(Clone, Debug)]
 pub struct SourceReport {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it holds.
+    /// The content of the file.
     pub state: SourceState,
-    /// Whether [clients read it](crate::clients#credential-files) too. Clients cannot use credentials that only tfoci finds.
+    /// Whether [clients read it](crate::clients#credential-files) too. Credentials in other files work for tfoci only.
     pub clients: bool,
-    /// Whether one of its credentials was chosen.
+    /// Whether one of its credentials was used.
     pub used: bool,
-    /// Entries that could not be used when they were needed, such as a helper that failed.
+    /// Errors of entries that were needed, such as a helper that failed.
     pub failures: Vec<Error>,
 }
 
-/// What a file of credentials holds.
+/// The content of a credential file.
 #[derive(Clone, Debug)]
 pub enum SourceState {
-    /// There is no such file.
+    /// The file does not exist.
     Absent,
-    /// It was read.
+    /// The file was read.
     Read {
-        /// For how many registries, parts of registries, or hosts it has credentials or a helper.
+        /// The number of registries, prefixes of repositories, or hosts with a credential or helper.
         entries: usize,
-        /// Whether it names a helper for all registries.
+        /// Whether the file names a helper for all registries.
         global: bool,
-        /// Keys that match no registry, such as URLs.
+        /// Keys that match no registry, such as URLs with a path.
         passed_over: Vec<String>,
     },
-    /// It cannot be used.
+    /// The file cannot be read or parsed.
     Broken(Error),
-    /// It was not read, because the CLI configuration disables files of docker and podman.
+    /// The CLI configuration disables files of docker and podman.
     SwitchedOff,
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for SourceState {
     }
 }
 
-/// An error and its causes in one line.
+/// Writes an error and its causes on one line.
 fn cause(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
     let mut next: Option<&dyn std::error::Error> = Some(error);
     let mut between = "";

@@ -1,6 +1,6 @@
-//! Stores credentials where docker and podman store theirs: in a file, or with the helper that the file names.
+//! Stores credentials as docker and podman do: in a file, or with the helper that the file names.
 //!
-//! Other programs use the same file. tfoci therefore keeps the order and bytes of every member that is not about the registry, replaces the
+//! Other programs use the same file. tfoci therefore keeps the order and bytes of all members that are not about the registry, replaces the
 //! file atomically, and makes it readable for its owner only.
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::disk::{self, staged};
 use crate::http::basic_pair;
 use crate::secret::Secret;
 
-/// The store for the credentials of one registry.
+/// Stores and erases the credentials of one registry.
 #[derive(Debug)]
 pub struct CredentialStore {
     domain: String,
@@ -25,20 +25,20 @@ pub struct CredentialStore {
     helpers: DockerHelpers,
 }
 
-/// Where credentials are stored, or were erased.
+/// The location of stored or erased credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// In a file.
+    /// A file.
     File(PathBuf),
-    /// With a helper.
+    /// A helper.
     Helper(HelperName),
 }
 
 impl CredentialStore {
-    /// The store in the file of `--authfile`, else of `REGISTRY_AUTH_FILE`, else of docker's configuration.
+    /// Uses the file of `--authfile`, otherwise of `REGISTRY_AUTH_FILE`, otherwise docker's configuration.
     ///
     /// # Errors
-    /// The text is no registry; or there is no such file, because there is no home directory.
+    /// The text is not a registry, or there is no home directory and no option or variable names the file.
     pub fn new(locations: &Locations, registry: &str) -> Result<Self, Error> {
         Ok(Self {
             domain: domain(registry)?,
@@ -47,7 +47,7 @@ impl CredentialStore {
         })
     }
 
-    /// Stores a name and password, and replaces what was stored before.
+    /// Stores a username and password in place of the previous ones.
     ///
     /// # Errors
     /// The file cannot be read or written, or the helper failed.
@@ -58,7 +58,7 @@ impl CredentialStore {
             self.helpers
                 .store(&helper, &self.domain, username, password)
                 .await?;
-            // A password in the file would take precedence over the helper's, so remove it.
+            // A password in the file would take precedence over the helper's.
             if self.remove(&mut file)? {
                 self.write(&file)?;
             }
@@ -70,7 +70,7 @@ impl CredentialStore {
         Ok(Location::File(self.file.clone()))
     }
 
-    /// Erases what is stored; `None` if nothing was.
+    /// Erases the stored credentials; `None` if there were none.
     ///
     /// # Errors
     /// The file cannot be read or written, or the helper failed.
@@ -100,7 +100,7 @@ impl CredentialStore {
         let target = followed(&self.file);
         let directory = disk::directory_of(&target);
         disk::create_private_dir(directory)?;
-        // Ignore errors: some network file systems do not support locks on directories.
+        // Locking is best effort: some network file systems do not support locks on directories.
         Ok(disk::Lock::of_directory(directory, &()).await.ok())
     }
 
@@ -111,7 +111,7 @@ impl CredentialStore {
         let mut auths = file.object("auths")?;
         auths.retain(|other| other == key || !is_for(other, &self.domain));
         let mut entry = DockerFile::default();
-        // Base64 needs no escapes. A buffer that grows would leave copies of the password in memory.
+        // Base64 needs no escapes. Reallocation would leave copies of the password in memory.
         let mut quoted = String::with_capacity(auth.len() + 2);
         quoted.extend(["\"", auth, "\""]);
         entry.set("auth", quoted.into());
@@ -167,7 +167,7 @@ impl CredentialStore {
     }
 }
 
-/// Parses a registry as the user writes it, and returns its canonical name.
+/// Parses a registry that the user typed, and returns its canonical name.
 fn domain(registry: &str) -> Result<String, Error> {
     let prefix = RepositoryPrefix::parse(registry).ok();
     let prefix = prefix.filter(|prefix| prefix.depth() == 0);
@@ -177,7 +177,7 @@ fn domain(registry: &str) -> Result<String, Error> {
     Ok(docker::canonical(prefix.domain()).to_owned())
 }
 
-/// Whether a key of `auths` is for a registry as a whole.
+/// Whether a key of `auths` names the registry without a path.
 fn is_for(key: &str, domain: &str) -> bool {
     docker::prefix_of_key(key)
         .is_some_and(|prefix| prefix.depth() == 0 && prefix.domain() == domain)

@@ -1,21 +1,21 @@
 //! Tokens in the environment: `TF_TOKEN_registry_example_com`
 //! ([clients: registry tokens](crate::clients#registry-tokens)).
 //!
-//! Variable names of a shell cannot contain dots and dashes, so they are written `_` and `__`. A host may be written in Unicode or
-//! punycode. A port follows a colon, which programs can set but shells cannot.
+//! Shell variables cannot contain dots and dashes, so these are written `_` and `__`. A host may be in Unicode or punycode. A port follows
+//! a colon; only programs can set such a variable.
 
 use crate::address::Hostname;
 
-/// What the names of the variables begin with.
+/// The prefix of the variables' names.
 pub const PREFIX: &str = "TF_TOKEN_";
 
-/// The host that a variable is for, given its name without [`PREFIX`].
+/// The host of a variable, given its name without [`PREFIX`].
 pub fn host_of(name: &str) -> Option<Hostname> {
     let host = name.replace("__", "-").replace('_', ".");
     Hostname::from_ascii(&host).ok()
 }
 
-/// The variable that is for a host; `None` where no shell can set it.
+/// The variable of a host; `None` if shells cannot set it.
 pub fn variable(host: &Hostname) -> Option<String> {
     let host = host.as_ascii();
     let name = host.replace('-', "__").replace('.', "_");

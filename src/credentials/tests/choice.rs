@@ -1,4 +1,4 @@
-//! Which source counts.
+//! Selection among several sources.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Helpers, good and faulty.
+//! Credential helpers that work, and some that fail.
 
 use std::time::{Duration, Instant};
 
@@ -84,7 +84,7 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
         assert!(shown.contains(wanted), "{host}: {shown}");
         assert!(!shown.contains("hunter2"), "{shown}");
     }
-    // The domain's helper is not installed; the one for all knows nothing. The first failure is told.
+    // The domain's helper is not installed, and the default helper has no credentials. The message is about the first failure.
     let message = failure(&credentials, "absent.example.com");
     assert_eq!(message, "docker-credential-absent cannot be started");
     assert!(start.elapsed() < Duration::from_secs(30));

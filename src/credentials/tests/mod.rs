@@ -1,4 +1,4 @@
-//! Helpers are scripts here, and files have modes.
+//! These tests use scripts as helpers and check file modes, so they need Unix.
 #![cfg(unix)]
 
 mod choice;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::docker::{DockerConfig, DockerFile};
 use super::*;
 
-/// A home with files and helpers.
+/// A home directory with credential files and helpers.
 struct Home(TempDir);
 
 impl Home {
@@ -39,7 +39,8 @@ impl Home {
         self.program(&format!("bin/docker-credential-{name}"), script);
     }
 
-    /// Writes the program by another process: a fork of this one during the write would keep the file busy, so that it could not run.
+    /// Another process writes the program: a fork of this one would inherit the open file, and executing it would fail with "text file
+    /// busy".
     fn program(&self, name: &str, script: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -102,7 +103,7 @@ fn find(credentials: &Credentials, repository: &str) -> Result<Option<Credential
     runtime.block_on(credentials.for_repository(host, name))
 }
 
-/// The credential for a repository: `NAME:PASSWORD`, or the token.
+/// The credential for a repository as text: `NAME:PASSWORD`, or the token.
 fn found(credentials: &Credentials, repository: &str) -> String {
     match find(credentials, repository).unwrap().map(|one| one.kind) {
         None => "none".to_owned(),

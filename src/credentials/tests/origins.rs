@@ -1,4 +1,4 @@
-//! Tokens, logins and services of hosts. What goes over the wire, and the order of sources, is tested with the executable.
+//! Tokens, `.netrc` entries and services of hosts. Tests of the executable cover the order of sources and the requests.
 
 use std::time::{Duration, Instant};
 
