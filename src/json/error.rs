@@ -1,28 +1,28 @@
-//! Why a JSON document is refused, and which part of it is wrong.
+//! Errors of JSON documents, with the path to the invalid part.
 
 use std::fmt;
 
 use crate::error::{Category, printable};
 
-/// An invalid document, or one that different readers would understand differently.
+/// An invalid document, or an ambiguous one that different readers understand differently.
 #[derive(Debug)]
 pub struct Error {
     /// The path from the document to the faulty object or value, outermost step first.
     path: Vec<Step>,
-    /// The fault.
+    /// The kind of error.
     pub fault: Fault,
 }
 
-/// What is wrong with a document.
+/// An error in a JSON document.
 #[derive(Debug)]
 pub enum Fault {
     /// It is not JSON, or a value does not have the type that clients expect.
     Malformed(serde_json::Error),
     /// An object has a duplicate member that clients read.
     Repeated {
-        /// The name in the spelling of the first of the two members.
+        /// The name of the first member, as in the document.
         first: String,
-        /// The name in the spelling of the second.
+        /// The name of the second member, as in the document.
         second: String,
     },
     /// There are more members, items or levels than the limit allows.

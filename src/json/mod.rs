@@ -1,9 +1,8 @@
 //! Parses JSON objects as clients do, and keeps unknown members byte for byte.
 //!
-//! Clients are written in Go. Its decoder matches member names in any letter case, ignores unknown members, and refuses
-//! a document in which a known member has the wrong type ([clients: JSON](crate::clients#json)).
-//! This module does the same for every untrusted JSON
-//! document: OCI documents, and the responses of provider registries, network mirrors and OCI registries.
+//! Clients are written in Go. Its decoder matches member names in any letter case, ignores unknown members, and refuses a document in which
+//! a known member has the wrong type ([clients: JSON](crate::clients#json)). This module parses every untrusted JSON document in the same
+//! way: OCI documents, and the responses of provider registries, network mirrors and OCI registries.
 //!
 //! # One document, one meaning
 //! If an object has two members with the same name, Go decodes the second *into* the first: members of both objects, and items of
@@ -12,7 +11,7 @@
 //! duplicate member, in any letter case and even if one of the two is `null`. This applies to the members that the caller reads;
 //! other members may repeat. A single member in an unusual letter case is accepted, see [`Object::is_lenient`].
 //!
-//! # Bounded
+//! # Limits
 //! Members and items are counted before they are stored: an object has at most [`MOST_MEMBERS`] members, and each list has its own limit.
 //! Values remain slices of the document until the caller parses them.
 
@@ -28,7 +27,7 @@ use serde_json::value::RawValue;
 
 pub use error::{Error, Fault};
 
-/// The maximum number of members of an object. Real ones have a dozen.
+/// The largest number of members of an object. Real ones have a dozen.
 pub const MOST_MEMBERS: usize = 1_000;
 /// The deepest accepted nesting. Real documents have six levels; clients stop at 10,000.
 const DEEPEST: usize = 100;
