@@ -15,12 +15,12 @@ const BUFFER: usize = 64 << 10;
 
 /// The `h1` of the files below a directory ([clients: package hashes](crate::clients#package-hashes)).
 ///
-/// A symbolic link at the top is followed. Every file below counts; a link to a file counts under its own name with the
-/// content of its target. Modes, times and empty directories do not count.
+/// A symbolic link to the directory itself is followed. All files below it are included; a link to a file is included under its own name
+/// with the content of its target. Modes, times and empty directories have no influence.
 ///
 /// # Errors
-/// A link to a directory, which clients refuse too; a device, pipe or socket; a name with a line break; more directory
-/// entries or more bytes than `limits`; anything that cannot be read.
+/// The directory contains a link to a directory, which clients refuse too; a device, pipe or socket; a name with a line break; or more
+/// entries or bytes than `limits`. Or a file or directory cannot be read.
 pub fn directory_h1(directory: &Path, limits: &Limits) -> Result<PackageHash, Error> {
     let mut walk = Walk {
         entries: limits.entries,
@@ -37,12 +37,12 @@ pub fn directory_h1(directory: &Path, limits: &Limits) -> Result<PackageHash, Er
 }
 
 struct Walk<'a> {
-    /// The number of entries that may still come.
+    /// The remaining number of entries.
     entries: u64,
-    /// The number of bytes that may still be read.
+    /// The remaining number of bytes.
     bytes: u64,
     limits: &'a Limits,
-    /// Directories that are still to be read, each with the prefix of its files' names.
+    /// Directories that are not read yet, each with the prefix for the names of its files.
     pending: Vec<(PathBuf, Vec<u8>)>,
     buffer: Vec<u8>,
     contents: Contents,
@@ -71,7 +71,7 @@ impl Walk<'_> {
             } else if target.is_dir() {
                 return Err(Error::LinkToDirectory { path });
             } else {
-                // Opening a pipe would wait for its writer.
+                // Opening a pipe would block until a program opens its other end.
                 return Err(Error::Special { path });
             }
         }
@@ -108,31 +108,31 @@ impl Walk<'_> {
     }
 }
 
-/// Why a directory has no `h1`.
+/// An error that prevents the computation of a directory's `h1`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file or directory cannot be read.
     #[error("cannot read `{}`", shown(path))]
     Local {
-        /// Which one.
+        /// The device, pipe or socket.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// A symbolic link to a directory, which clients cannot hash either.
     #[error("`{}` is a symbolic link to a directory", shown(path))]
     LinkToDirectory {
-        /// The link.
+        /// The path of the link.
         path: PathBuf,
     },
     /// A device, pipe or socket.
     #[error("`{}` is a special file", shown(path))]
     Special {
-        /// Which one.
+        /// The device, pipe or socket.
         path: PathBuf,
     },
-    /// Too many entries for a package.
+    /// More entries than the limit.
     #[error(
         "the directory of `{}` has too many entries\n  expected at most {limit}",
         shown(path)
@@ -140,18 +140,18 @@ pub enum Error {
     Entries {
         /// The first entry beyond the limit.
         path: PathBuf,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// Too many bytes for a package.
+    /// More bytes than the limit.
     #[error(
         "the directory of `{}` is too large\n  expected at most {limit} bytes",
         shown(path)
     )]
     Bytes {
-        /// The file that passed the limit.
+        /// The file that exceeds the limit.
         path: PathBuf,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
     /// A name with a line break.
@@ -160,7 +160,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Local { .. } => Category::Local,

@@ -1,8 +1,8 @@
-//! Directories that are held open, below which no symbolic link is followed.
+//! Open directories, which do not follow symbolic links below them.
 //!
-//! In a shared directory another user can replace a subdirectory by a link just before a file is written there. Therefore each
-//! directory is opened relative to the open one above it, and files are created relative to open directories. On systems
-//! without such calls, each component of the path is checked before it is used.
+//! In a shared directory another user can replace a subdirectory by a link just before a file is written there. Therefore each directory is
+//! opened relative to its open parent, and files are created relative to open directories. On systems without such calls, each component of
+//! the path is checked before use.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -20,10 +20,10 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory that the user named, which may be a link.
+    /// Opens a directory that the user named, which may be a symbolic link.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn open(path: &Path) -> io::Result<Self> {
         #[cfg(unix)]
         let handle = opened(rustix::fs::openat(CWD, path, DIRECTORY, Mode::empty()))?;
@@ -36,10 +36,10 @@ impl Directory {
         })
     }
 
-    /// Opens a directory that tfoci has created. A link in its place is not followed.
+    /// Opens a directory that tfoci created. It must not be a symbolic link.
     ///
     /// # Errors
-    /// What the system says; that it is a link.
+    /// The system reported an error, or the path is a symbolic link.
     pub fn open_itself(path: &Path) -> io::Result<Self> {
         let directory = Self::open(super::entries::directory_of(path))?;
         let name = path.file_name().and_then(|name| name.to_str());
@@ -48,15 +48,15 @@ impl Directory {
         Ok(itself)
     }
 
-    /// The path by which it was opened.
+    /// The path by which the directory was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a directory in this one.
+    /// Opens a subdirectory.
     ///
     /// # Errors
-    /// What the system says; that it is a link, or no directory.
+    /// The system reported an error, or the entry is a symbolic link or not a directory.
     pub fn enter(&self, name: &str) -> io::Result<Self> {
         let path = self.path.join(name);
         #[cfg(unix)]
@@ -83,7 +83,7 @@ impl Directory {
         })
     }
 
-    /// As [`Directory::enter`]; `None` if there is no such entry.
+    /// Like [`Directory::enter`]; `None` if there is no such entry.
     ///
     /// # Errors
     /// As [`Directory::enter`].
@@ -94,7 +94,7 @@ impl Directory {
         }
     }
 
-    /// As [`Directory::enter`], but creates the directory if there is none. The second value says whether it did.
+    /// Like [`Directory::enter`], but creates a missing directory. The second value tells whether it did.
     ///
     /// # Errors
     /// As [`Directory::enter`].
@@ -115,12 +115,12 @@ impl Directory {
     /// The metadata of an entry; `None` if there is no such entry.
     ///
     /// # Errors
-    /// What the system says; that it is a link.
+    /// The system reported an error, or the entry is a symbolic link.
     pub fn look(&self, name: &str) -> io::Result<Option<Metadata>> {
         if self.is_link(name) {
             return Err(link());
         }
-        // Opened relative to this directory, since its path may lead elsewhere by now.
+        // Opened relative to this directory, because its path may refer to another directory by now.
         #[cfg(unix)]
         let found = {
             let flags = OFlags::RDONLY
@@ -139,10 +139,10 @@ impl Directory {
         }
     }
 
-    /// Opens a regular file in this directory, for reading.
+    /// Opens a regular file in this directory for reading.
     ///
     /// # Errors
-    /// What the system says; that it is a link, or no regular file.
+    /// The system reported an error, or the entry is a symbolic link or not a regular file.
     pub fn read(&self, name: &str) -> io::Result<File> {
         if self.is_link(name) {
             return Err(link());
@@ -165,10 +165,10 @@ impl Directory {
         }
     }
 
-    /// Creates a file in this directory with mode 0600. No entry of that name may exist.
+    /// Creates a file with mode 0600 in this directory. Fails if the name exists.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn create(&self, name: &str) -> io::Result<File> {
         #[cfg(unix)]
         {
@@ -185,10 +185,10 @@ impl Directory {
         File::create_new(self.path.join(name))
     }
 
-    /// Moves a file or directory of the same file system into this directory. It replaces a file or an empty directory.
+    /// Moves a file or directory into this directory, on the same file system. Replaces an existing file or empty directory.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn take(&self, from: &Path, name: &str) -> io::Result<()> {
         #[cfg(unix)]
         return rustix::fs::renameat(CWD, from, &self.handle, name).map_err(io::Error::from);
@@ -196,10 +196,10 @@ impl Directory {
         std::fs::rename(from, self.path.join(name))
     }
 
-    /// Sets the permission bits, independent of the umask.
+    /// Sets the permission bits, regardless of the umask.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     #[cfg(unix)]
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
@@ -239,7 +239,7 @@ fn opened(result: rustix::io::Result<std::os::fd::OwnedFd>) -> io::Result<File> 
     result.map(File::from).map_err(io::Error::from)
 }
 
-/// The error for a symbolic link that is not followed.
+/// The error for a symbolic link, which is not followed.
 pub(super) fn link() -> io::Error {
     io::Error::other("it is a symbolic link, and none is followed here")
 }

@@ -1,21 +1,21 @@
-//! Entries of directories: creating, listing, syncing, removing.
+//! Creates, lists, syncs and removes the entries of directories.
 
 use std::path::Path;
 
 use super::{Error, UNFINISHED, if_exists};
 
-/// Creates a directory and those above it.
+/// Creates a directory and its missing parents.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn create_dir(path: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(path).map_err(|source| Error::at("create", path, source))
 }
 
-/// As [`create_dir`], and syncs the directories that are new, so that they survive a loss of power.
+/// Like [`create_dir`], and syncs the new directories, so that they survive a power failure.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn create_durable_dir(path: &Path) -> Result<(), Error> {
     let new: Vec<&Path> = path.ancestors().take_while(|at| is_absent(at)).collect();
     create_dir(path)?;
@@ -23,15 +23,15 @@ pub fn create_durable_dir(path: &Path) -> Result<(), Error> {
         .try_for_each(|directory| sync_dir(directory_of(directory)))
 }
 
-/// The empty path is the working directory, which exists.
+/// Whether a path does not exist. The empty path is the working directory, which exists.
 fn is_absent(path: &Path) -> bool {
     !path.as_os_str().is_empty() && !path.exists()
 }
 
-/// Creates a directory that only its owner may read, and those above it. Existing directories keep their modes.
+/// Creates a directory that only its owner may read, and its missing parents. Existing directories keep their modes.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn create_private_dir(path: &Path) -> Result<(), Error> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -42,10 +42,10 @@ pub fn create_private_dir(path: &Path) -> Result<(), Error> {
         .map_err(|source| Error::at("create", path, source))
 }
 
-/// The sorted names of a directory's entries. Names that are not UTF-8 are left out: neither tfoci nor clients create them.
+/// The sorted names of a directory's entries. Names that are not UTF-8 are omitted, because neither tfoci nor clients create them.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn names(path: &Path) -> Result<Vec<String>, Error> {
     let error = |source| Error::at("list", path, source);
     let mut names = Vec::new();
@@ -56,12 +56,12 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Syncs a directory, so that its entries survive a loss of power.
+/// Syncs a directory, so that its entries survive a power failure.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn sync_dir(path: &Path) -> Result<(), Error> {
-    // Windows neither needs this nor lets a directory be opened for it.
+    // Windows cannot open a directory for this, and does not need it.
     if cfg!(unix) {
         let sync = std::fs::File::open(path).and_then(|directory| directory.sync_all());
         sync.map_err(|source| Error::at("sync", path, source))?;
@@ -69,10 +69,10 @@ pub fn sync_dir(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what an interrupted run left unfinished in a directory. The caller holds the lock over the directory.
+/// Removes the unfinished files of interrupted runs from a directory. The caller holds the lock on the directory.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn sweep(directory: &Path) -> Result<(), Error> {
     for name in if_exists(names(directory))?.unwrap_or_default() {
         if name.starts_with(UNFINISHED) {
@@ -82,10 +82,10 @@ pub fn sweep(directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes a file, or a directory with its contents.
+/// Removes a file, or a directory with its content. The path need not exist.
 ///
 /// # Errors
-/// What the system says. A path that does not exist is not an error.
+/// The system reported an error.
 pub fn remove(path: &Path) -> Result<(), Error> {
     let removed = match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
@@ -95,7 +95,7 @@ pub fn remove(path: &Path) -> Result<(), Error> {
     if_exists(removed.map_err(|source| Error::at("remove", path, source))).map(|_| ())
 }
 
-/// The directory that a file is in. For a name without a directory it is the working directory.
+/// The directory of a file: the working directory for a name without directory.
 pub fn directory_of(target: &Path) -> &Path {
     let directory = target.parent().filter(|path| !path.as_os_str().is_empty());
     directory.unwrap_or(Path::new("."))

@@ -1,11 +1,11 @@
-//! Errors of this machine's files.
+//! Errors of local files and directories.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Category, printable_path};
 
-/// A file or directory of this machine could not be used.
+/// An error about a local file or directory.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system reported an error.
@@ -15,7 +15,7 @@ pub enum Error {
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// A temporary file could not be created, written or read.
@@ -25,7 +25,7 @@ pub enum Error {
         action: &'static str,
         /// The system's directory for temporary files.
         directory: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// A directory, device, pipe or socket where a regular file was expected.
@@ -37,11 +37,11 @@ pub enum Error {
     /// A file is larger than the limit for its kind.
     #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", printable_path(.path), or_more(*.size))]
     TooLarge {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The limit in bytes.
         limit: u64,
-        /// Its size in bytes; pipes have none.
+        /// The size of the file in bytes; `None` for pipes.
         size: Option<u64>,
     },
 }
@@ -65,7 +65,7 @@ impl Error {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Io { .. } if self.is_not_found() => Category::NotFound,
@@ -75,10 +75,10 @@ impl Error {
     }
 }
 
-/// Turns the error that a file or directory does not exist into `None`.
+/// Converts the error about a file or directory that does not exist into `None`.
 ///
 /// # Errors
-/// Every other error, unchanged.
+/// Any other error.
 pub fn if_exists<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,10 +1,10 @@
-//! Exposed files: those that other users may change, and those with the setuid, setgid or sticky bit.
+//! Files that other users may change, and files with the setuid, setgid or sticky bit.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file or directory cannot be relied on to stay as it is; `None` if it can.
+/// Why another user may change a file or directory; `None` if no other user may.
 #[cfg(unix)]
 pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt as _;
@@ -22,7 +22,7 @@ pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     }
 }
 
-/// Why a file or directory cannot be relied on to stay as it is; `None` if it can.
+/// This system has no Unix permissions, so nothing counts as exposed.
 #[cfg(not(unix))]
 pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     metadata.is_symlink().then_some("a symbolic link")
@@ -31,7 +31,7 @@ pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
 /// The first exposed file or directory at or below a path, with the reason.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
     let mut pending = vec![path.to_owned()];
     while let Some(path) = pending.pop() {
@@ -43,7 +43,7 @@ pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
             let mut entries = fs::read_dir(&path)?
                 .map(|entry| entry.map(|entry| entry.path()))
                 .collect::<io::Result<Vec<_>>>()?;
-            // In reverse, since the last one is looked at first.
+            // In reverse order, because the last one is visited first.
             entries.sort_by(|a, b| b.cmp(a));
             pending.append(&mut entries);
         }
@@ -51,7 +51,7 @@ pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
     Ok(None)
 }
 
-/// Whether this process's user owns a file and no other user may write to it. Only then may a hard link share it.
+/// Whether this user owns a file and no other user may write to it. Only then may a hard link share it.
 #[cfg(unix)]
 pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,4 +1,4 @@
-//! Opening and reading files, with a limit on their size.
+//! Opens and reads files, with a limit on their size.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use bytes::Bytes;
 use super::{Error, patient};
 use crate::digest::{Algorithm, Digest, Hasher};
 
-/// The size of the chunks in which packages flow: large enough for few system calls, small enough that eight
-/// transfers fit in a few MiB.
+/// The size in bytes of the blocks in which packages are transferred: large enough for few system calls, small enough that eight transfers
+/// fit in a few MiB.
 pub const CHUNK: usize = 64 << 10;
 
-/// Reads a whole file of at most `limit` bytes that the user named. It may be a pipe, which is read for a limited time.
+/// Reads a file of at most `limit` bytes that the user named. It may be a pipe, which is read with a time limit.
 ///
 /// # Errors
-/// What the system says, or [`Error::TooLarge`].
+/// The system reported an error, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::at("read", path, source);
     let file = without_waiting(std::fs::OpenOptions::new().read(true))
@@ -29,19 +29,19 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Reads a whole regular file of at most `limit` bytes. For directories that others may write to.
+/// Reads a regular file of at most `limit` bytes, in a directory to which other users may write.
 ///
 /// # Errors
-/// As [`open`], or [`Error::TooLarge`].
+/// The errors of [`open`], or [`Error::TooLarge`].
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let file = open(path)?;
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     read_all(file, size, path, limit)
 }
 
-/// Reads to the end, or to the limit. `size` is for the message; it is 0 for pipes.
+/// Reads to the end or to the limit. `size` is for the message, and 0 for pipes.
 fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    // One byte more than the file has: the buffer does not grow, and leaves no copies of a password behind.
+    // One byte more than the file has: reallocation would leave copies of a password in memory.
     let expected = usize::try_from(size.min(limit)).unwrap_or_default();
     let mut bytes = Vec::with_capacity(expected + 1);
     file.take(limit + 1)
@@ -60,14 +60,14 @@ fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<V
 /// Opens a regular file, or a symbolic link to one, for reading.
 ///
 /// # Errors
-/// What the system says, or [`Error::Special`].
+/// The system reported an error, or [`Error::Special`].
 pub fn open(path: &Path) -> Result<std::fs::File, Error> {
     let failed = |source| Error::at("read", path, source);
     let special = || Error::Special {
         path: path.to_owned(),
     };
-    // Checked before opening, since opening a device can have effects, and again afterwards, since the file may have been
-    // replaced in between.
+    // Checked before opening, because opening a device can have effects, and again afterwards, because the file may have been replaced
+    // in between.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(special());
     }
@@ -80,7 +80,7 @@ pub fn open(path: &Path) -> Result<std::fs::File, Error> {
     }
 }
 
-/// Without this, opening a pipe would block until another process opens its other end.
+/// Without this flag, opening a pipe would block until another process opens its other end.
 #[cfg(unix)]
 pub(super) fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
     use rustix::fs::OFlags;
@@ -101,10 +101,10 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Opens a file at an offset.
+    /// Opens a file at an offset in bytes.
     ///
     /// # Errors
-    /// As [`open`].
+    /// The errors of [`open`].
     pub fn open(path: &Path, from: u64) -> Result<Self, Error> {
         let mut blocks = Self::of(open(path)?, path);
         if from > 0 {
@@ -114,7 +114,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Reads a file that is open already. The path is for messages.
+    /// Reads an open file. `path` is for messages.
     pub fn of(file: std::fs::File, path: &Path) -> Self {
         Self {
             file,
@@ -122,10 +122,10 @@ impl Blocks {
         }
     }
 
-    /// The next bytes; `None` at the end.
+    /// The next block; `None` at the end.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
         let mut block = Vec::with_capacity(CHUNK);
         let read = (&self.file)
@@ -138,7 +138,7 @@ impl Blocks {
     /// The digest of the rest of the file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn digest(mut self, algorithm: Algorithm) -> Result<Digest, Error> {
         let mut hasher = Hasher::new(algorithm);
         while let Some(block) = self.next_block()? {

@@ -1,4 +1,4 @@
-//! A lock that other processes respect.
+//! A file lock that excludes other processes.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use super::Error;
 use super::directory::link;
 use crate::event::{Event, Reporter};
 
-/// The pause between two attempts to take a lock that another process holds.
+/// The pause between two attempts to acquire a lock, which is too short to be noticed.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The number of attempts before the wait is reported: those of one second.
+/// The number of attempts before the wait is reported, after one second.
 const TRIES_IN_SILENCE: u32 = 20;
 
 /// An exclusive lock on a file, held until dropped. The system releases it when the process ends.
@@ -22,11 +22,10 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock, and reports the wait once after a second. It does not follow a link, and does not wait for a
-    /// pipe.
+    /// Waits for the lock, and reports the wait once after a second. It follows no symbolic link, and does not wait for a pipe.
     ///
     /// # Errors
-    /// What the system says, or [`Error::Special`].
+    /// The system reported an error, or [`Error::Special`].
     pub async fn acquire(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
@@ -34,10 +33,10 @@ impl Lock {
         Self::wait(&path, &options, reporter).await
     }
 
-    /// Waits for the lock on an existing directory. It creates no file there, except on Windows, which locks files only.
+    /// Waits for the lock on an existing directory. It creates no file there, except on Windows, which only locks files.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub async fn of_directory(path: &Path, reporter: &dyn Reporter) -> Result<Self, Error> {
         if cfg!(windows) {
             return Self::acquire(path.join(".tfoci.lock"), reporter).await;
@@ -50,10 +49,10 @@ impl Lock {
         .await
     }
 
-    /// The lock on an existing directory; `None` if another process holds it.
+    /// Tries to lock an existing directory; `None` if another process holds the lock.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn of_directory_now(path: &Path) -> Result<Option<Self>, Error> {
         if cfg!(windows) {
             let mut options = OpenOptions::new();
@@ -70,7 +69,7 @@ impl Lock {
     ) -> Result<Self, Error> {
         let mut tries = 0;
         loop {
-            // Polled, since a blocking wait could not be cancelled by Ctrl-C.
+            // Polls, because Ctrl-C could not cancel a blocking wait.
             if let Some(lock) = Self::attempt(path, options)? {
                 return Ok(lock);
             }
@@ -166,7 +165,7 @@ mod tests {
             .status();
         assert!(made.unwrap().success());
         assert!(matches!(attempt("pipe"), Err(Error::Special { .. })));
-        // With a reader at its other end it can be opened.
+        // The pipe can be opened because it has a reader.
         let mut reader = OpenOptions::new();
         reader.read(true);
         let _reader = super::super::without_waiting(&mut reader)

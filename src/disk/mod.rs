@@ -1,7 +1,7 @@
-//! This machine's files: bounded reading, atomic writing, directories without links, locks.
+//! Local files: reads with limits, atomic writes, directories without symbolic links, locks.
 //!
-//! A file or directory that others may see is written beside its final place under a hidden name, and then renamed. A process
-//! that is killed leaves at most hidden files behind, which [`sweep`] removes in the next run.
+//! A visible file or directory is first written under a hidden name beside its final path, and then renamed. A process that is killed
+//! leaves at most hidden files behind, which [`sweep`] removes in the next run.
 
 pub mod contents;
 pub mod directory;
@@ -28,5 +28,5 @@ pub use staged::{Staged, hidden_dir, show_dir};
 
 use files::without_waiting;
 
-/// What the names of unfinished files and directories begin with. They are hidden, so that clients ignore them.
+/// The prefix of the names of unfinished files and directories. They are hidden, so that clients ignore them.
 pub const UNFINISHED: &str = ".tfoci-tmp-";

@@ -1,21 +1,21 @@
-//! Reading pipes and terminals that the user named, such as `<(program)`, with a timeout.
+//! Reads pipes and terminals that the user named, such as `<(program)`, with a time limit.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// How long to wait until a program opens a pipe for writing.
+/// The time limit for a program to open the pipe for writing.
 const UNTIL_A_WRITER: Duration = Duration::from_secs(5);
-/// How long reading to the end may take.
+/// The time limit to read to the end. A program may have to prompt the user or query a network.
 const UNTIL_THE_END: Duration = Duration::from_secs(30);
-/// The pause between two attempts to read.
+/// The pause between two attempts to read. It adds no noticeable delay.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A file that was opened without blocking.
+/// Reads a file that was opened without blocking.
 pub(super) struct Patient {
     file: File,
     opened: Instant,
-    /// Whether reading nothing may mean that no program has opened the pipe for writing yet.
+    /// Whether an empty read may mean that no program has opened the pipe for writing yet.
     may_begin: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Atomic writing: files are written under a hidden name beside their final place, synced and renamed.
+//! Atomic writes: a file is written under a hidden name beside its final path, synced and renamed.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use super::entries::{directory_of, sync_dir};
 use super::exposed::is_ours_alone;
 use super::{Directory, Error, UNFINISHED, without_waiting};
 
-/// A file that is being written under a hidden name. Dropping it before [`Staged::publish`] removes it.
+/// An unfinished file under a hidden name. It is removed on drop, unless [`Staged::publish`] renamed it.
 pub struct Staged {
     file: NamedTempFile,
     target: PathBuf,
@@ -20,16 +20,15 @@ impl Staged {
     /// Creates the hidden file for `target`, whose directory must exist.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn new(target: &Path) -> Result<Self, Error> {
         Self::hidden_in(directory_of(target), target)
     }
 
-    /// Creates the hidden file for `target` in another directory of the same file system. The directory of `target` need not
-    /// exist yet.
+    /// Creates the hidden file for `target` in another directory of the same file system. The directory of `target` need not exist yet.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn hidden_in(directory: &Path, target: &Path) -> Result<Self, Error> {
         let file = tempfile::Builder::new()
             .prefix(UNFINISHED)
@@ -41,8 +40,8 @@ impl Staged {
         })
     }
 
-    /// Creates the hidden file for `target` as a hard link to `file`. `None` where the file system has no hard links, where
-    /// `file` is a symbolic link, or where another user owns it or may write to it: that user could then change `target`.
+    /// Creates the hidden file for `target` as a hard link to `file`. `None` if the file system does not support hard links, if `file`
+    /// is a symbolic link, or if another user owns it or may write to it: that user could then change `target`.
     pub fn link(file: &Path, target: &Path) -> Option<Self> {
         std::fs::symlink_metadata(file).ok().filter(is_ours_alone)?;
         let linked =
@@ -53,7 +52,7 @@ impl Staged {
                     without_waiting(std::fs::OpenOptions::new().read(true)).open(hidden)
                 });
         let linked = linked.ok()?;
-        // `file` may have been replaced since it was checked.
+        // Another process may have replaced `file` after the check.
         linked.as_file().metadata().ok().filter(is_ours_alone)?;
         Some(Self {
             file: linked,
@@ -66,10 +65,10 @@ impl Staged {
         self.file.path()
     }
 
-    /// Adds bytes.
+    /// Appends bytes.
     ///
     /// # Errors
-    /// What the system says, such as that the disk is full.
+    /// The system reported an error, such as a full disk.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file
             .as_file_mut()
@@ -77,10 +76,10 @@ impl Staged {
             .map_err(|source| Error::at("write", &self.target, source))
     }
 
-    /// Opens the hidden file again, for reading back what was written.
+    /// Opens the hidden file again, to read its content.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn reopen(&self) -> Result<File, Error> {
         self.file
             .reopen()
@@ -90,7 +89,7 @@ impl Staged {
     /// Syncs the file and renames it to its target. It does not sync the directory: callers do that once for many files.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn publish(self) -> Result<(), Error> {
         self.file
             .as_file()
@@ -99,10 +98,10 @@ impl Staged {
         self.show()
     }
 
-    /// Renames the file into an open directory without syncing it. For files that can be created again at any time.
+    /// Renames the file into an open directory without syncing it, for files that can be created again at any time.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn show_in(self, directory: &Directory, name: &str) -> Result<(), Error> {
         let failed = |source| Error::at("create", &self.target, source);
         let hidden = self.file.into_temp_path();
@@ -120,7 +119,7 @@ impl Staged {
     }
 }
 
-/// Creates a file that only its owner may write to, whatever the umask.
+/// Options that create a file to which only its owner may write, regardless of the umask.
 fn for_us_to_write() -> std::fs::OpenOptions {
     let mut options = File::options();
     options.write(true).read(true).create_new(true);
@@ -129,10 +128,10 @@ fn for_us_to_write() -> std::fs::OpenOptions {
     options
 }
 
-/// Creates a hidden directory in `beside`. Dropping it before [`show_dir`] removes it.
+/// Creates a hidden directory in `beside`. It is removed on drop, unless [`show_dir`] renamed it.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn hidden_dir(beside: &Path) -> Result<TempDir, Error> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(UNFINISHED);
@@ -143,10 +142,10 @@ pub fn hidden_dir(beside: &Path) -> Result<TempDir, Error> {
         .map_err(|source| Error::at("create a directory in", beside, source))
 }
 
-/// Renames a hidden directory into an open one, where nothing or an empty directory may be in its place.
+/// Renames a hidden directory into an open one. The name must not exist there, unless it is an empty directory.
 ///
 /// # Errors
-/// What the system says.
+/// The system reported an error.
 pub fn show_dir(hidden: TempDir, directory: &Directory, name: &str) -> Result<(), Error> {
     let taken = directory.take(hidden.path(), name);
     taken.map_err(|source| Error::at("create", &directory.path().join(name), source))?;
@@ -158,7 +157,7 @@ pub fn show_dir(hidden: TempDir, directory: &Directory, name: &str) -> Result<()
 /// Replaces or creates a small file atomically, and syncs it and its directory.
 ///
 /// # Errors
-/// What the system says; then the file is as it was.
+/// The system reported an error. The file is unchanged.
 pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut staged = Staged::new(target)?;
     staged.write(bytes)?;
@@ -166,13 +165,13 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_dir(directory_of(target))
 }
 
-/// As [`replace`], for a file that only its owner may read, also while it is being written.
+/// Like [`replace`], for a file that only its owner may read at any time.
 ///
 /// # Errors
-/// What the system says; then the file is as it was.
+/// The system reported an error. The file is unchanged.
 pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let directory = directory_of(target);
-    // `tempfile` creates files with mode 0600 where no mode is given.
+    // The default mode of `tempfile` is 0600.
     let file = tempfile::Builder::new()
         .prefix(UNFINISHED)
         .tempfile_in(directory)

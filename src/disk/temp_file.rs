@@ -1,6 +1,6 @@
-//! Temporary files: packages that must be complete before they can be used.
+//! Temporary files, for packages that must be complete before use.
 //!
-//! The files have no name, so nothing is left behind even if the process is killed.
+//! The files have no name, so nothing remains even if the process is killed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
@@ -11,18 +11,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{CHUNK, Error};
 
-/// Limits how many temporary files exist at once.
+/// Limits the number of temporary files.
 ///
 /// # Why there is no deadlock
-/// A task acquires one [`Permit`] for all files that it will need, and holds no other while it waits. A task that holds a
-/// permit waits only for the network and the store, and neither waits for temporary files.
+/// A task acquires one [`Permit`] for all its files, and holds no other permit while it waits. A task that holds a permit waits only for
+/// the network and the store, and neither waits for temporary files.
 #[derive(Clone, Debug)]
 pub struct TempFileBudget {
     semaphore: Arc<Semaphore>,
     files: usize,
 }
 
-/// Permission to have a number of temporary files. Dropping it gives them back to the budget.
+/// Permission for a number of temporary files. Dropping it returns them to the budget.
 #[derive(Debug)]
 pub struct Permit {
     files: usize,
@@ -30,7 +30,7 @@ pub struct Permit {
 }
 
 impl TempFileBudget {
-    /// A budget of this many files, at least one.
+    /// A budget of this many files; 0 counts as 1.
     pub fn new(files: usize) -> Self {
         let files = files.clamp(1, Semaphore::MAX_PERMITS);
         Self {
@@ -39,7 +39,7 @@ impl TempFileBudget {
         }
     }
 
-    /// Waits for this many files, or for the whole budget if it is smaller.
+    /// Waits for permission for this many files, or for the whole budget if it is smaller.
     pub async fn acquire(&self, files: usize) -> Permit {
         let files = files.min(self.files);
         let permits = u32::try_from(files).unwrap_or(u32::MAX);
@@ -53,13 +53,13 @@ impl TempFileBudget {
 }
 
 impl Permit {
-    /// The number of files that may exist under this permit.
+    /// The number of files that this permit allows.
     pub fn files(&self) -> usize {
         self.files
     }
 }
 
-/// A temporary file that is being written, in the system's directory for temporary files.
+/// An unfinished temporary file, in the system's directory for temporary files.
 #[derive(Debug)]
 pub struct TempFileWriter(Arc<File>);
 
@@ -67,7 +67,7 @@ impl TempFileWriter {
     /// Creates an empty file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn new() -> Result<Self, Error> {
         tempfile::tempfile()
             .map(|file| Self(Arc::new(file)))
@@ -77,22 +77,22 @@ impl TempFileWriter {
     /// Appends bytes.
     ///
     /// # Errors
-    /// What the system says, such as that the disk is full.
+    /// The system reported an error, such as a full disk.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = (&*self.0).write_all(bytes);
         written.map_err(|source| failed("write", source))
     }
 
-    /// Writes bytes at an offset, while others read what is before it.
+    /// Writes bytes at an offset. Readers may read the preceding bytes at the same time.
     ///
     /// # Errors
-    /// What the system says, such as that the disk is full.
+    /// The system reported an error, such as a full disk.
     pub fn write_at(&self, bytes: &[u8], at: u64) -> Result<(), Error> {
         let written = write_at(&self.0, bytes, at);
         written.map_err(|source| failed("write", source))
     }
 
-    /// Reads what was written so far, from an offset.
+    /// Reads the bytes that are written so far, from an offset.
     pub fn reader(&self, from: u64) -> Reader {
         Reader {
             file: Arc::clone(&self.0),
@@ -100,22 +100,22 @@ impl TempFileWriter {
         }
     }
 
-    /// Removes all bytes that were written.
+    /// Truncates the file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn clear(&mut self) -> Result<(), Error> {
         let cleared = self.0.set_len(0).and_then(|()| (&*self.0).rewind());
         cleared.map_err(|source| failed("write", source))
     }
 
-    /// Ends writing.
+    /// Completes the file.
     pub fn finish(self) -> TempFile {
         TempFile(self.0)
     }
 }
 
-/// A temporary file that is complete. The system deletes it with the last clone.
+/// A complete temporary file. The system deletes it when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct TempFile(Arc<File>);
 
@@ -137,10 +137,10 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The next bytes; `None` at the end.
+    /// The next block; `None` at the end.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reported an error.
     pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
         let mut block = Vec::with_capacity(CHUNK);
         let read = self.take(CHUNK as u64).read_to_end(&mut block);

@@ -1,8 +1,8 @@
-//! Unpacking a provider zip into a directory.
+//! Unpacks a provider zip into a directory.
 //!
-//! [`Archive::open`] has already refused every entry that could leave the directory or collide with another one. In addition,
-//! each file is created with a call that fails if the name exists, so that nothing is followed or overwritten even if another
-//! process writes to the directory at the same time.
+//! [`Archive::open`] has already refused every entry that could leave the directory or collide with another one. In addition, each file is
+//! created with a call that fails if the name exists, so that no link is followed and no file overwritten even if another process writes to
+//! the directory at the same time.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -12,23 +12,23 @@ use super::Directory;
 use crate::archive::{self, Archive, Content, EntryType, Hashes, ZipEntry};
 use crate::error::Category;
 
-/// The mode of a file when the zip has no Unix modes.
+/// The mode of files if the zip has no Unix modes.
 const PLAIN: u32 = 0o644;
-/// The mode of directories, and of the executable when the zip has no Unix modes.
+/// The mode of directories, and of the executable if the zip has no Unix modes.
 const EXECUTABLE: u32 = 0o755;
-/// The bits that are kept: not setuid, setgid and sticky, and not writing by other users.
+/// The mode bits that files may have. It excludes setuid, setgid, sticky, and write permission for other users.
 const ALLOWED: u32 = 0o755;
-/// The bits that are always set, so that the owner can read and replace the file.
+/// The mode bits that all files have, so that the owner can read and replace them.
 const OWNER: u32 = 0o600;
 
 /// Unpacks a package and returns both of its `h1` hashes, computed while the files are written.
 ///
-/// `into` is an empty hidden directory: on an error, files that were not verified stay in it. `type_name` decides which file
-/// is the executable ([clients: extraction](crate::clients#extraction)).
+/// `into` is an empty hidden directory; after an error, it contains unverified files. `type_name` determines the executable ([clients:
+/// extraction](crate::clients#extraction)).
 ///
 /// # Errors
-/// The package holds no executable or its contents are not what it announces; the directory is not empty, or cannot be
-/// written to.
+/// The package contains no executable, or a content differs from its announced size or checksum; or the directory is not empty, or cannot
+/// be written to.
 pub fn unpack<R: Read + Seek>(
     archive: &mut Archive<R>,
     type_name: &str,
@@ -36,7 +36,7 @@ pub fn unpack<R: Read + Seek>(
 ) -> Result<Hashes, Error> {
     let executable = archive.executable(type_name)?.name().to_owned();
     let path = into;
-    // Another user may have put a link in its place.
+    // Another user may have replaced it by a link.
     let failed = |error| Error::local("read", path, error);
     let into = Directory::open_itself(path).map_err(failed)?;
     let mut existing = fs::read_dir(path).map_err(failed)?;
@@ -79,7 +79,7 @@ fn write<R: Read>(
     set_mode(&file, mode).map_err(failed)
 }
 
-/// Creates the directories of a path with forward slashes, and returns the last one; `None` for an empty path.
+/// Creates the directories of a path with forward slashes, and returns the innermost one; `None` for an empty path.
 fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, Error> {
     let mut last: Option<Directory> = None;
     for element in path.split('/').filter(|element| !element.is_empty()) {
@@ -94,7 +94,7 @@ fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, Error>
     Ok(last)
 }
 
-// Sets the mode after creation, since the umask would change a mode that is given at creation.
+// Set after creation, because the umask would change a mode that is given at creation.
 #[cfg(unix)]
 fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -106,7 +106,7 @@ fn set_mode(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Why a package could not be unpacked.
+/// An error that prevented unpacking.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -116,23 +116,23 @@ pub enum Error {
     /// The directory is not empty.
     #[error("the directory `{}` is not empty", crate::error::printable(&path.to_string_lossy()))]
     NotEmpty {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
     },
     /// The system reported an error.
     #[error("cannot {action} `{}`", crate::error::printable(&path.to_string_lossy()))]
     Local {
-        /// What was tried: a verb.
+        /// The verb for the message, such as `read`.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Archive(error) => error.category(),
@@ -160,7 +160,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::Cursor;
 
-    /// Unpacks into `x/into` below a directory of its own, which must hold nothing else afterwards.
+    /// Unpacks into `x/into` in a temporary directory, which must contain nothing else afterwards.
     fn unpacked(zip: &[u8]) -> (tempfile::TempDir, Result<Hashes, Error>) {
         let directory = tempfile::tempdir().unwrap();
         let into = directory.path().join("x/into");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     proptest! {
-        /// `unpacked` checks that nothing lands elsewhere, and that what was accepted has the `h1` that was computed.
+        /// `unpacked` checks that no file is written elsewhere, and that the `h1` of the directory is the computed one.
         #[test]
         fn names_of_any_kind_stay_inside(names in prop::collection::vec("[a./\\\\A]{1,6}", 1..4)) {
             let files = names.iter().map(|name| file(name, "x"));
