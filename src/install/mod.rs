@@ -1,18 +1,17 @@
 //! Install: downloads providers from a store into a filesystem mirror, from which unmodified clients install offline.
 //!
-//! | form | place below the directory |
+//! | form | path below the directory |
 //! | --- | --- |
 //! | packed | `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip` |
 //! | unpacked | `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/` with the zip's contents |
 //!
-//! The host is spelled in Unicode, with its port, as clients look for it
-//! ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). tfoci streams a package into a hidden file and checks its
-//! digest on the way. Only then does it open the zip, extract it into a hidden directory if the form is unpacked, and rename the
-//! result to its final path. A package that is already there is kept if it is identical and no other user can change it. tfoci
-//! never overwrites anything else.
+//! Host names are in Unicode, with their port, as clients expect ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). tfoci
+//! streams a package into a hidden file and checks its digest at the same time. Only then does it open the zip, extract it into a hidden
+//! directory if the form is unpacked, and rename the result to its final path. An installed package is kept if it is identical and no other
+//! user can change it. tfoci never overwrites anything else.
 //!
 //! # Why never both forms
-//! If a package is there both packed and unpacked, which one clients use is an accident of their sort order.
+//! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,71 +41,72 @@ mod place;
 
 use place::Place;
 
-/// The form in which a mirror keeps packages.
+/// The form of the packages in a filesystem mirror.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// As zip files.
+    /// Zip files.
     #[default]
     Packed,
-    /// As directories with the contents of the zips.
+    /// Directories with the content of the zips.
     Unpacked,
 }
 
-/// What to install, and how.
+/// The options of an installation.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The directory of the mirror.
+    /// The directory of the filesystem mirror.
     pub into: PathBuf,
     /// The platforms to install.
     pub platforms: Platforms,
-    /// The form to install packages in.
+    /// The form of the installed packages.
     pub form: Form,
-    /// Which keys and packages are trusted.
+    /// The keys to trust, and the packages to refuse.
     pub trust: TrustOptions,
-    /// Whether to stop before anything is written.
+    /// Whether to return a plan instead of writing anything.
     pub dry_run: bool,
-    /// How many packages are installed at once.
+    /// The number of concurrent installations.
     pub jobs: usize,
 }
 
-/// One provider version that was installed.
+/// An installed provider version.
 #[derive(Clone, Debug, Serialize)]
 pub struct Installed {
-    /// The provider.
+    /// The provider's address.
     pub provider: ProviderAddr,
-    /// The version.
+    /// The installed version.
     pub version: Version,
     /// How the version was authenticated.
     pub authentication: Authentication,
     /// The packages, sorted by platform.
     pub packages: Vec<InstalledPackage>,
-    /// The hashes of these packages, sorted: `zh` of each zip, `h1` of each unpacked directory, and `h1` of the zip where it differs.
+    /// The hashes of these packages, sorted: the `zh` of each zip, the `h1` of each unpacked directory, and the `h1` of the zip if it
+    /// differs.
     pub hashes: Vec<PackageHash>,
 }
 
-/// One package that was installed.
+/// An installed package.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstalledPackage {
-    /// The platform.
+    /// The platform of the package.
     pub platform: Platform,
     /// The path of the zip or directory.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// Whether it was copied, was present, or is planned.
+    /// Whether the package was copied, was present, or is planned.
     #[serde(skip)]
     pub transfer: Transfer,
     /// The size of the zip in bytes.
     #[serde(skip)]
     pub size: u64,
-    /// The `zh` hash, and unless the installation is only planned the `h1` hashes of the directory and of the zip.
+    /// The `zh` hash and, except in a dry run, the `h1` hashes of the directory and of the zip.
     #[serde(skip)]
     pub hashes: Vec<PackageHash>,
-    /// Whether the two `h1` hashes differ, because the zip has directory entries.
+    /// Whether the two `h1` hashes differ, because the zip contains directory entries.
     #[serde(skip)]
     pub has_two_h1: bool,
 }
 
-/// Serializes a path lossily: JSON cannot hold a path that is not UTF-8, and the report must be valid for every path.
+/// Serializes a path lossily: JSON cannot contain a path that is not UTF-8, and the report must be valid for every path.
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
@@ -132,8 +132,8 @@ pub async fn newest<S: ReadStore>(
 /// Installs one version.
 ///
 /// # Errors
-/// The store fails, verification fails, a zip is unusable, or something else is at the path of a package. Packages that were
-/// installed before the error stay.
+/// The store fails, verification fails, a zip is unusable, or the path of a package is occupied. Packages that were installed before the
+/// error remain.
 pub async fn install<S: ReadStore>(
     from: &StoredProvider<S>,
     version: &Version,
@@ -220,14 +220,15 @@ impl Installed {
     }
 }
 
-/// One package to install.
+/// A package to install.
 struct Work<B> {
     package: Package<B>,
     place: Place,
     subject: Subject,
     authentication: Authentication,
     dry_run: bool,
-    /// Held until the last package is at its path, even if the caller no longer waits for it: the next process to take the lock
+    /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires the lock deletes
+    /// unfinished files.
     /// deletes unfinished files.
     lock: Option<Arc<disk::Lock>>,
     reporter: Arc<dyn Reporter>,
@@ -290,7 +291,7 @@ impl<B: BlobSource> Work<B> {
         Ok((transfer, Some(hashes)))
     }
 
-    /// What a real run would do. If something is at the path, the package is downloaded to a temporary file and compared with it.
+    /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.
     async fn plan(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
         if !self.place.is_occupied()? {
             return Ok((Transfer::Planned, None));
@@ -306,7 +307,7 @@ impl<B: BlobSource> Work<B> {
         Ok((Transfer::Present, Some(hashes)))
     }
 
-    /// Streams the zip to `write`. When this returns, the digest has been checked.
+    /// Streams the zip to `write`, and verifies its digest before it returns.
     async fn fetch(
         &self,
         mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
@@ -327,7 +328,7 @@ impl<B: BlobSource> Work<B> {
                 subject: self.subject.clone(),
                 bytes: chunk.len() as u64,
             });
-            // Reading a local file never yields; without this the task could not be cancelled.
+            // Local reads never yield, so without this the task could not be cancelled.
             tokio::task::consume_budget().await;
         }
         Ok(())

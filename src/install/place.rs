@@ -1,7 +1,7 @@
 //! The path of a package in a filesystem mirror.
 //!
-//! tfoci follows no symbolic link below the mirror's directory, which other users may share: neither to write a package, nor to
-//! check whether one is already there.
+//! Other users may share the mirror's directory. Below it tfoci follows no symbolic link, neither to write a package nor to check an
+//! installed one.
 
 use std::fs::Metadata;
 
@@ -15,7 +15,7 @@ use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
 use crate::error::printable_path;
 
-/// Where one package goes, and where it would be in the other form.
+/// The path of a package, and its path in the other form.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     into: PathBuf,
@@ -41,7 +41,7 @@ impl Spot {
         Self { way, name, path }
     }
 
-    /// Looks up the entry and returns its directory and metadata; `None` if it does not exist.
+    /// Opens the directory of the entry and reads its metadata; `None` if it does not exist.
     fn find(&self, into: &Path) -> Result<Option<(Directory, Metadata)>, disk::Error> {
         let Some(mut at) = disk::if_exists(Directory::open(into).map_err(|e| unusable(into, e)))?
         else {
@@ -110,7 +110,8 @@ impl Place {
         }
     }
 
-    /// Creates a hidden file for the zip at the top of the mirror: on the same file system, and before the package's directories exist.
+    /// Creates a hidden file for the zip at the top of the mirror. It is on the same file system, and the package's directories need
+    /// not exist yet.
     pub(super) fn stage(&self) -> Result<Staged, disk::Error> {
         Staged::hidden_in(&self.into, self.path())
     }
@@ -129,7 +130,7 @@ impl Place {
         }
     }
 
-    /// The hashes of a packed package that is already installed; `None` if it is missing or the form is unpacked.
+    /// The hashes of a package that is already installed as a zip; `None` if it is missing or the form is unpacked.
     pub(super) async fn packed_already<L>(
         &self,
         package: &Package<L>,
@@ -170,7 +171,7 @@ impl Place {
         compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
-    /// Opens a verified zip and moves it, or its extracted contents, to the package's path.
+    /// Opens a verified zip, and moves it or its extracted content to the package's path.
     pub(super) fn settle(&self, staged: Staged, file: &str) -> Result<(Transfer, Hashes), Problem> {
         match self.form {
             Form::Packed => {
@@ -207,8 +208,8 @@ impl Place {
         Ok((Transfer::Copied, hashes))
     }
 
-    /// Whether something is at the path. An empty directory counts as nothing, as it does for clients
-    /// ([clients: plugin folders](crate::clients#plugin-folders)).
+    /// Whether the path exists. An empty directory does not count, because clients ignore it ([clients: plugin
+    /// folders](crate::clients#plugin-folders)).
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
         match self.spot().find(&self.into)? {
             None => Ok(false),
@@ -217,12 +218,12 @@ impl Place {
         }
     }
 
-    /// The hashes of a verified zip. The package that is already there must have the same ones.
+    /// The hashes of a verified zip. Fails if the installed package has different ones.
     pub(super) fn compare_with(&self, zip: &TempFile, file: &str) -> Result<Hashes, Problem> {
         self.compare(hashes(zip.reader(0), &self.type_name, file)?)
     }
 
-    /// The warning for a zip whose [two `h1` hashes differ](crate::clients#package-hashes).
+    /// The warning about a zip whose [two `h1` hashes differ](crate::clients#package-hashes).
     pub(super) fn about_two_h1(&self) -> &'static str {
         match self.form {
             Form::Packed => {
