@@ -1,4 +1,4 @@
-//! Why a lock file is refused.
+//! Errors of lock files.
 
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
@@ -11,9 +11,9 @@ use crate::{constraint, outline, version};
 pub struct Error {
     /// The line, from 1.
     pub line: usize,
-    /// The provider of the entry with the error, if its address was read.
+    /// The provider of the invalid entry, if its address is valid.
     pub provider: Option<ProviderAddr>,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: LockFileErrorKind,
 }
 
@@ -22,71 +22,71 @@ fn of(provider: &Option<ProviderAddr>) -> String {
     provider.as_ref().map(of).unwrap_or_default()
 }
 
-/// What is wrong with a lock file ([clients: lock file reading](crate::clients#lock-file-reading)).
+/// The kind of an error in a lock file ([clients: lock file reading](crate::clients#lock-file-reading)).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockFileErrorKind {
-    /// More than any lock file has.
+    /// The file exceeds a limit.
     #[error("more than {limit} {what}")]
     Many { what: &'static str, limit: usize },
-    /// Not the language of lock files.
+    /// The file is not HCL.
     #[error("not valid HCL: {0}")]
     Hcl(outline::SyntaxError),
-    /// A block of another kind.
+    /// An unknown block.
     #[error("a lock file has no `{}` blocks", printable(.name))]
     Block { name: String },
-    /// An attribute that has no place here.
+    /// An unknown attribute.
     #[error("a lock file has no attribute `{}` here", printable(.name))]
     Attribute { name: String },
-    /// A `provider` or `module` block without its one label.
+    /// A `provider` or `module` block that has not exactly one label.
     #[error("a `{name}` block has {received} labels\n  expected one, the address")]
     Labels { name: &'static str, received: usize },
-    /// A label that is not the address of a provider that can be locked.
+    /// A label that is not the address of an installable provider.
     #[error(transparent)]
     Address(#[from] address::Error),
-    /// An address in another than its one normal form.
+    /// An address that is not in its normal form.
     #[error("an address is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
     AddressForm {
         expected: ProviderAddr,
         received: String,
     },
-    /// Two entries for one provider.
+    /// Two entries for the same provider.
     #[error("one provider has two entries\n  the first at line {first}")]
     Duplicate { first: usize },
     /// An entry without a version.
     #[error("an entry has no `version`")]
     NoVersion,
-    /// An attribute that is not plain text.
+    /// An attribute that is not a text.
     #[error("`{name}` is not text in quotes")]
     NotText { name: &'static str },
-    /// Something that is no version.
+    /// An invalid version.
     #[error(transparent)]
     Version(#[from] version::Error),
-    /// A version in another than its one normal form.
+    /// A version that is not in its normal form.
     #[error("a version is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
     VersionForm { expected: Version, received: String },
-    /// Something that is no version constraint.
+    /// An invalid version constraint.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
-    /// Constraints in another than their one normal form.
+    /// Version constraints that are not in their normal form.
     #[error("version constraints are not in their normal form\n  expected {expected}\n  received {}", printable(.received))]
     ConstraintsForm {
         expected: constraint::VersionConstraints,
         received: String,
     },
-    /// `hashes` is something else.
+    /// `hashes` is not a list of texts.
     #[error("`hashes` is not a list of text in quotes")]
     NotHashes,
     /// `hashes = []`.
     #[error("`hashes` is empty\n  expected at least one hash, or no `hashes` at all")]
     NoHashes,
-    /// Text that is no hash.
+    /// An invalid hash.
     #[error("`{}` is not a package hash\n  expected SCHEME:VALUE", printable(.text))]
     Hash { text: String },
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match &self.kind {
             LockFileErrorKind::Address(error) => error.category(),

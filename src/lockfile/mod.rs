@@ -1,9 +1,8 @@
-//! `.terraform.lock.hcl`: which version of each provider a configuration uses, and the hashes of its packages.
+//! `.terraform.lock.hcl`: the version of each provider that a configuration uses, and the hashes of its packages.
 //!
 //! ```text
 //! # This file is maintained automatically by "tofu init".
 //! # Manual edits may be lost in future updates.
-//!
 //! provider "registry.opentofu.org/hashicorp/null" {
 //!   version     = "3.2.1"
 //!   constraints = "~> 3.2"
@@ -14,8 +13,8 @@
 //! }
 //! ```
 //!
-//! Clients refuse a lock file in any form that they would not write themselves, and rewrite the whole file in one canonical form. tfoci
-//! reads as strictly, and writes the same bytes as clients ([clients: lock file format](crate::clients#lock-file-format)).
+//! Clients refuse a lock file that is not in the form that they write, and always write the whole file. tfoci reads as strictly, and writes
+//! the same bytes as clients ([clients: lock file format](crate::clients#lock-file-format)).
 
 mod error;
 mod parse;
@@ -31,23 +30,23 @@ use crate::constraint::VersionConstraints;
 use crate::hash::PackageHash;
 use crate::version::Version;
 
-/// The file's name, in the directory of the root module.
+/// The name of the file in the directory of the root module.
 pub const FILE_NAME: &str = ".terraform.lock.hcl";
 
-/// The largest lock file that is read, in bytes: room for 3000 providers with 30 hashes each.
+/// The largest accepted lock file in bytes: 3000 providers with 30 hashes each.
 pub const LARGEST: usize = 8 << 20;
 
-/// The most providers that are read, and the most hashes of each. Real files have at most some dozens of either.
+/// The largest number of providers, and of hashes per provider. Real files have at most some dozens of either.
 pub const MOST: usize = 10_000;
 
 /// A lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockFile {
-    /// The client that its header names. tfoci writes the file as that client does; without one, as OpenTofu does.
+    /// The client that the header names. tfoci writes the file as that client does; without a header, as OpenTofu does.
     pub written_by: Option<Client>,
-    /// The providers, in the order of the file.
+    /// The providers, sorted by address.
     pub entries: BTreeMap<ProviderAddr, LockedProvider>,
-    /// The number of `module` blocks. Clients reserve the name: they warn about such blocks and drop them when they write the file.
+    /// The number of `module` blocks. The name is reserved: clients warn about such blocks and drop them when they write the file.
     pub modules: usize,
 }
 
@@ -60,32 +59,32 @@ pub enum Client {
     Terraform,
 }
 
-/// What is locked of one provider.
+/// The lock file's entry for a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockedProvider {
     /// The selected version.
     pub version: Version,
-    /// The constraints of the configuration when the version was selected.
+    /// The configuration's constraints at the time of the selection.
     pub constraints: VersionConstraints,
     /// The accepted package hashes, for all platforms. If there are none, any package is accepted.
     pub hashes: BTreeSet<PackageHash>,
 }
 
-/// What [`LockFile::merge`] did.
+/// The effect of [`LockFile::merge`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merged {
     /// The provider had no entry.
     Added,
-    /// The entry for this version has got hashes or other constraints.
+    /// The entry for this version received hashes or new constraints.
     Updated,
-    /// All of it was there.
+    /// The entry already contained everything.
     Present,
-    /// The entry was for this other version, whose hashes are gone.
+    /// The entry was for another version. Its hashes were removed.
     Replaced(Version),
 }
 
 impl Client {
-    /// The name of its program.
+    /// The command that users run: `tofu` or `terraform`.
     pub fn program(self) -> &'static str {
         match self {
             Self::OpenTofu => "tofu",
@@ -93,13 +92,13 @@ impl Client {
         }
     }
 
-    /// The first line of its lock files.
+    /// The first line of lock files that this client writes.
     fn header(self) -> String {
         let program = self.program();
         format!("# This file is maintained automatically by \"{program} init\".")
     }
 
-    /// The host of the addresses that its configurations write in two parts. In a lock file every address has its host.
+    /// The default host of addresses in its configurations. Lock files always contain the host.
     pub fn default_host(self) -> Hostname {
         match self {
             Self::OpenTofu => Hostname::default_registry(),
@@ -109,10 +108,10 @@ impl Client {
 }
 
 impl LockFile {
-    /// Adds or updates the entry of one provider.
+    /// Adds or updates the entry of a provider.
     ///
-    /// If the version is already locked, hashes are only added, and constraints are kept unless new ones are given. If another version is
-    /// locked, its hashes are removed.
+    /// If the same version is locked, new hashes are added, and new constraints replace the old ones. If another version is locked, its
+    /// hashes are removed.
     pub fn merge(&mut self, provider: ProviderAddr, entry: LockedProvider) -> Merged {
         let mut place = match self.entries.entry(provider) {
             btree_map::Entry::Vacant(place) => {
@@ -139,7 +138,7 @@ impl LockFile {
 }
 
 impl fmt::Display for LockFile {
-    /// Writes the file as clients do. Like clients, it drops `module` blocks and comments.
+    /// Writes the file as clients do. Like clients, this drops `module` blocks and comments.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let client = self.written_by.unwrap_or(Client::OpenTofu);
         writeln!(f, "{}", client.header())?;
@@ -152,7 +151,7 @@ impl fmt::Display for LockFile {
 }
 
 impl fmt::Display for LockedProvider {
-    /// The inside of a `provider` block.
+    /// Writes the content of a `provider` block.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             version,
@@ -176,7 +175,7 @@ impl fmt::Display for LockedProvider {
     }
 }
 
-/// Text as it is written between quotes. Only hashes of unknown schemes need it.
+/// Escapes a text for quotation marks. Only hashes of unknown schemes need it.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

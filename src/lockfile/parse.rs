@@ -1,4 +1,4 @@
-//! Reading a lock file, as strictly as clients do.
+//! Parses lock files as strictly as clients do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,11 @@ use crate::outline::{Block, Body, Expression};
 use crate::version::Version;
 
 impl LockFile {
-    /// Reads a lock file.
+    /// Parses a lock file.
     ///
     /// # Errors
-    /// What [clients refuse](crate::clients#lock-file-reading), and more than [`LARGEST`] bytes or [`MOST`] of anything.
+    /// [Clients refuse](crate::clients#lock-file-reading) the file, or it has more than [`LARGEST`] bytes, or more than [`MOST`]
+    /// providers or hashes.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let limit = |what, limit| refuse(1, LockFileErrorKind::Many { what, limit });
         if bytes.len() > LARGEST {
@@ -107,7 +108,7 @@ fn refuse(line: usize, kind: LockFileErrorKind) -> Error {
     }
 }
 
-/// Nothing but these attributes.
+/// Refuses attributes other than these.
 fn only(body: &Body<'_>, names: &[&str]) -> Result<(), Error> {
     let foreign = body
         .attributes
@@ -208,8 +209,8 @@ fn read_hashes(value: &Expression<'_>) -> Result<BTreeSet<PackageHash>, Error> {
     Ok(hashes)
 }
 
-/// Clients keep every hash with a scheme. One of a known scheme with another value matches no package, as if its scheme were
-/// unknown.
+/// Parses a hash. Clients keep every hash that has a scheme. A hash of a known scheme with an invalid value matches no package, like a hash
+/// of an unknown scheme.
 fn read_hash(text: &str) -> Option<PackageHash> {
     text.parse().ok().or_else(|| {
         let (scheme, value) = text.split_once(':')?;
