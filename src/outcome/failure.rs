@@ -19,27 +19,27 @@ use crate::store;
 use crate::trust;
 use crate::version::Version;
 
-/// The failure of a journey: the problem, its subject, and the side on which it happened.
+/// A failure of a journey: the problem, its subject, and the side on which it occurred.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The provider, version or package, as far as it was known.
+    /// The provider, version or package, if known.
     pub subject: Option<Subject>,
-    /// The side on which it happened.
+    /// The side on which the problem occurred.
     pub at: At,
-    /// What happened.
+    /// The problem.
     pub problem: Arc<Problem>,
 }
 
 /// The side on which a journey failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
-    /// In the source of releases: a registry's host, a network mirror, a directory.
+    /// The source of releases: the host of a registry, a network mirror, or a directory.
     Origin(String),
-    /// In the store that is read.
+    /// The store that is read.
     From(String),
-    /// In the store that is written.
+    /// The store that is written.
     To(String),
-    /// On this machine, whose errors name their path, or in an argument.
+    /// This machine, or an argument. Messages contain the path.
     Here,
 }
 
@@ -53,32 +53,32 @@ impl At {
     }
 }
 
-/// What can stop a journey.
+/// A problem that stops a journey.
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// A name that cannot be used.
+    /// Invalid provider address.
     #[error(transparent)]
     Address(#[from] address::Error),
-    /// A store address that cannot be used.
+    /// Invalid store address or template.
     #[error(transparent)]
     Endpoint(#[from] store::endpoint::AddressError),
-    /// A provider that has no place in a store.
+    /// The store cannot hold this provider.
     #[error(transparent)]
     Mapping(#[from] store::endpoint::MappingError),
-    /// A tag that cannot be made.
+    /// No tag can express this version.
     #[error(transparent)]
     Reference(#[from] oci::reference::Error),
-    /// An artifact that cannot be made.
+    /// No artifact can be built.
     #[error(transparent)]
     Oci(#[from] oci::Error),
-    /// A release folder.
+    /// Invalid release folder.
     #[error(transparent)]
     Folder(#[from] folder::Error),
-    /// A source.
+    /// Problem of a source.
     #[error(transparent)]
     Source(#[from] source::Error),
-    /// A store.
+    /// Problem of a store.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The source does not serve a package.
@@ -88,37 +88,37 @@ pub enum Problem {
         category: Category,
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The store that is copied from lacks something, or has it damaged.
+    /// The source store of a copy lacks a blob or manifest, or it is damaged.
     #[error(transparent)]
     Unread(store::Error),
-    /// A transfer.
+    /// A blob transfer failed.
     #[error(transparent)]
     Blob(#[from] blob::Error),
-    /// This machine.
+    /// A local file failed.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// Something is not authentic.
+    /// Verification failed.
     #[error(transparent)]
     Trust(#[from] trust::Error),
-    /// A zip is hostile or broken.
+    /// The zip is hostile or damaged.
     #[error("the zip `{}` cannot be used", printable(.file))]
     Archive {
         file: String,
         source: archive::Error,
     },
-    /// A zip could not be unpacked here.
+    /// The zip cannot be unpacked.
     #[error(transparent)]
     Unpack(disk::unpack::Error),
-    /// The evidence in the store is damaged or incomplete, so it proves nothing.
+    /// The evidence in the store is damaged or incomplete, and proves nothing.
     #[error(transparent)]
     Unreadable(store::Error),
-    /// The evidence in the store does not prove what is beside it.
+    /// The evidence in the store does not prove the packages beside it.
     #[error("the evidence does not prove the packages beside it")]
     Evidence { source: trust::Error },
-    /// An artifact that tfoci wrote has no evidence beside it, and some is required.
+    /// An artifact that tfoci wrote has no evidence, and some is required.
     #[error("no evidence is stored")]
     NoEvidence,
-    /// The store's evidence is stronger than this release's, and does not cover this release's packages.
+    /// The evidence in the store is stronger than this release's, and does not cover this release's packages.
     #[error(
         "the release proves less than what is there\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
     )]
@@ -128,20 +128,20 @@ pub enum Problem {
         "the evidence in the store cannot be read, and may have proved more than this release\n  received {} (in this release)", .offered.as_str()
     )]
     PerhapsWeaker { offered: Status },
-    /// `--existing fail`, and it exists.
+    /// The version exists, and `--existing fail` is given.
     #[error("the version is already there")]
     Exists,
     /// The tag refers to an artifact that is not a provider.
     #[error("the tag is taken by something else")]
     Taken { source: oci::Refusal },
-    /// The store has another zip for this platform: versions are immutable.
+    /// The store has a different zip for this platform. Versions are immutable.
     #[error("another zip is there\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
     OtherPackage {
         platform: Platform,
         stored: Digest,
         offered: Digest,
     },
-    /// Two addresses lead to one repository, and the version is there for the other.
+    /// Two addresses resolve to one repository, which already has this version of the other provider.
     #[error(
         "another provider's version is there\n  expected {expected}\n  received {stored} (in the store)"
     )]
@@ -149,31 +149,31 @@ pub enum Problem {
         expected: Box<ProviderAddr>,
         stored: Box<ProviderAddr>,
     },
-    /// After a merge, the evidence would not cover some package, because the author released the version again.
+    /// The author released the version again, so that evidence would not cover all packages after a merge.
     #[error("the store has packages of another release of this version")]
     Uncovered { source: trust::Error },
-    /// Other writers keep moving the tag.
+    /// Other writers moved the tag during every attempt.
     #[error("another writer moved the tag, {attempts} times")]
     Contended { attempts: u32 },
-    /// The repository is not in the store.
+    /// The store has no such repository.
     #[error("there is no repository")]
     NoProvider,
-    /// No version matches.
+    /// No version matches the constraints.
     #[error("{}\n  has {}", asked(.constraints), versions(.available))]
     NoVersion {
         constraints: Option<String>,
         available: Vec<Version>,
     },
-    /// A version that a lock file names, and that the source does not list.
+    /// The source does not list a version that a lock file names.
     #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
     Withdrawn {
         available: Vec<Version>,
         stored: Vec<Platform>,
     },
-    /// Only a tag that clients take for the version, and never fetch it by.
+    /// The only tag of this version is one that clients list, but never fetch.
     #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
     NotCanonical { tag: String, version: Version },
-    /// `--require-pinned`, and nothing says which key is the right one.
+    /// `--require-pinned`, and no key is pinned for this provider.
     #[error("no key is pinned")]
     NoPin,
     /// `--require-pinned`, and the package is not signed by a pinned key.
@@ -187,17 +187,17 @@ pub enum Problem {
         size: u64,
         first: Digest,
     },
-    /// The directory has something else at the package's path.
+    /// The path of the package is occupied by something else.
     #[error("the path is occupied\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,
         expected: PackageHash,
         received: String,
     },
-    /// The package is there in the other form.
+    /// The mirror has the package in the other form.
     #[error("the package is there in the other form\n  {}", printable_path(.path))]
     OtherForm { path: std::path::PathBuf },
-    /// Clients lower-case the names of packed files, and would look for another version.
+    /// Clients convert the names of zips to lower case, and would search a different version.
     #[error("clients cannot find a version with capital letters in a packed mirror")]
     CapitalLetters,
 }
@@ -246,7 +246,7 @@ fn stored_for(platforms: &[Platform]) -> String {
 }
 
 impl Problem {
-    /// What is wrong with an index that says it is of another provider than expected.
+    /// The problem of an index that names a different provider than expected.
     pub(crate) fn of_another(index: &oci::Index, expected: &ProviderAddr) -> Option<Self> {
         let stored = index.provider().filter(|stored| stored != expected)?;
         Some(Self::OtherProvider {
@@ -255,7 +255,7 @@ impl Problem {
         })
     }
 
-    /// A short, stable name for what is wrong with an artifact, `PART-WHAT`; `None` for every other problem.
+    /// A stable code for the problem of an artifact, `PART-WHAT`; `None` for all other problems.
     pub fn code(&self) -> Option<String> {
         match self {
             Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => error.code(),
@@ -266,7 +266,7 @@ impl Problem {
         }
     }
 
-    /// What kind of problem it is.
+    /// The category of the problem.
     pub fn category(&self) -> Category {
         match self {
             Self::Address(error) => error.category(),
@@ -307,7 +307,7 @@ impl Problem {
         }
     }
 
-    /// Creates the failure for a subject. For a problem of this machine, the side is [`At::Here`].
+    /// The failure for a subject. The side of a local problem is always [`At::Here`].
     pub fn of(self, subject: Subject, at: At) -> Failure {
         let subject = match &self {
             Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
@@ -326,7 +326,7 @@ impl Problem {
         }
     }
 
-    /// Whether it is a problem of this machine: it names its own path, or is about the directory of a mirror.
+    /// Whether this is a local problem: it names its own path, or is about the directory of a mirror.
     fn is_local(&self) -> bool {
         matches!(
             self,
@@ -351,12 +351,12 @@ impl Problem {
 }
 
 impl Failure {
-    /// What kind of failure it is.
+    /// The category of the failure.
     pub fn category(&self) -> Category {
         self.problem.category()
     }
 
-    /// The same failure, said of one of several destinations.
+    /// The failure, with one of several destinations as part of its subject.
     #[must_use]
     pub(crate) fn to(&self, destination: Option<&str>) -> Self {
         let subject = self.subject.clone();
@@ -377,7 +377,7 @@ impl<P: Into<Problem>> From<P> for Failure {
     }
 }
 
-/// The sentence with what it is about, then the facts.
+/// Writes the first line of the problem with its subject, followed by the other lines.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.problem.to_string();
@@ -386,7 +386,7 @@ impl fmt::Display for Failure {
             .map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
         f.write_str(what)?;
         if let Some(subject) = &self.subject {
-            // Do not name the destination twice.
+            // The side already names the destination.
             write!(f, " for {}", subject.clone().unless_to(self.at.name()))?;
         }
         if let Some(name) = self.at.name() {

@@ -17,47 +17,46 @@ use crate::store::StoredPackage;
 use crate::version::Version;
 pub use failure::{At, Failure, Problem};
 
-/// The result of publishing one provider version.
+/// A published provider version.
 #[derive(Clone, Debug, Serialize)]
 pub struct Published {
-    /// The provider.
+    /// The provider's address.
     pub provider: ProviderAddr,
-    /// The version.
+    /// The published version.
     pub version: Version,
-    /// Where it is, with its digest.
+    /// The reference of the artifact, including its digest.
     pub reference: String,
-    /// The digest of its index.
+    /// The digest of the index.
     pub digest: Digest,
     /// The result for the version as a whole.
     pub status: Change,
     /// How the release was authenticated; `None` if the version was present and not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<Authentication>,
-    /// Its packages, by platform.
+    /// The packages, sorted by platform.
     pub packages: Vec<PublishedPackage>,
-    /// Blobs that were copied along and that no signature covers.
+    /// Other blobs, which no signature covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
-    /// The bytes of packages that were written, and of the blobs copied with them.
+    /// The bytes of copied packages and of blobs that were copied with them.
     #[serde(skip)]
     pub bytes: u64,
 }
 
-/// Blobs that other tools put beside the packages of a version, such as attestations. `copy` copies them along; no signature covers
-/// them.
+/// Blobs that other tools attach to a version, such as attestations. `copy` copies them, and no signature covers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Beside {
-    /// How many.
+    /// The number of blobs.
     pub blobs: usize,
-    /// How many bytes all of them have.
+    /// The total size in bytes.
     pub size: u64,
-    /// How many of these bytes were moved, or would be by a run that writes.
+    /// The number of bytes that were copied, or would be without `--dry-run`.
     #[serde(skip)]
     pub moved: u64,
 }
 
 impl Beside {
-    /// Adds one blob, and what became of it.
+    /// Adds a blob.
     pub(crate) fn add(&mut self, size: u64, transfer: Transfer) {
         self.blobs += 1;
         self.size += size;
@@ -66,29 +65,29 @@ impl Beside {
         }
     }
 
-    /// This, unless there is nothing.
+    /// `None` if there are no blobs.
     pub(crate) fn if_any(self) -> Option<Self> {
         (self.blobs > 0).then_some(self)
     }
 }
 
-/// What became of one package that was published.
+/// A published package.
 #[derive(Clone, Debug, Serialize)]
 pub struct PublishedPackage {
-    /// The platform.
+    /// The platform of the package.
     pub platform: Platform,
-    /// What became of it.
+    /// Whether the package was copied, mounted, was present, or is planned.
     pub status: Transfer,
-    /// Its size in bytes, if that is known without asking for more.
+    /// The size in bytes, if known without another request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Its hash, if its platform manifest was read or written: an index alone proves no hash.
+    /// The hash, if the platform manifest was read or written. An index alone proves no hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zh: Option<PackageHash>,
 }
 
 impl PublishedPackage {
-    /// The packages that an index lists. Sizes and hashes are known of those whose manifests were read.
+    /// The packages of an index. Only packages whose manifests were read have sizes and hashes.
     pub(crate) fn of_index(index: &Index, read: &[StoredPackage]) -> Vec<Self> {
         let entries = index.platforms().unwrap_or_default();
         let packages = entries.into_iter().map(|(platform, _)| {
@@ -105,19 +104,19 @@ impl PublishedPackage {
     }
 }
 
-/// What became of a version in a store.
+/// The effect on a version in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It was not there.
+    /// The version was new.
     Copied,
-    /// It was there; something was added or replaced.
+    /// The version existed, and something was added or replaced.
     Updated,
-    /// It was there, and nothing was needed.
+    /// The version existed and needed no changes.
     Present,
-    /// It would be copied or updated, were this not a dry run.
+    /// Without `--dry-run`, the version would be copied or updated.
     Planned,
 }
 
-/// Receives the result of each version as soon as it is known: a journey may have too many to keep them all.
+/// Receives the result of each version immediately, because a journey may have too many results to collect.
 pub type OnResult<'a> = dyn Fn(Result<Published, Failure>) + Send + Sync + 'a;
