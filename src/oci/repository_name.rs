@@ -1,63 +1,62 @@
-//! The grammar of `REGISTRY/NAME`, a repository in a registry
-//! ([clients: repository addresses](crate::clients#repository-addresses)).
+//! The grammar of `REGISTRY/NAME`, a repository in a registry ([clients: repository addresses](crate::clients#repository-addresses)).
 //!
-//! Split at the first slash. REGISTRY is a host or an address with an optional port; NAME is components joined by `/`, each
-//! of lower case letters and digits with single separators between them. Neither a scheme before nor a tag behind.
+//! The first slash separates the two. REGISTRY is a host name or IP address with an optional port. NAME consists of components joined by
+//! `/`, each of lower-case letters and digits with single separators between them. A scheme and a tag are invalid.
 
 use crate::address::HostPort;
 use crate::error::printable;
 
-/// The longest text that is looked at, in bytes. Registries take names of at most 255 characters, a host has at most 253.
+/// The longest accepted text in bytes. Registries accept names of at most 255 characters, and a host has at most 253.
 pub const LONGEST: usize = 512;
 
-/// Text that names no repository in a registry.
+/// A text that is not a repository in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a repository: {kind}", printable(.text))]
 pub struct Error {
-    /// What was given.
+    /// The invalid text, shortened to [`LONGEST`] characters.
     pub text: String,
-    /// What is wrong with it.
+    /// Why it is invalid.
     pub kind: RepositoryErrorKind,
 }
 
-/// What is wrong with the name of a repository.
+/// Why a text is not a repository in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum RepositoryErrorKind {
-    /// More than [`LONGEST`] bytes.
+    /// Longer than [`LONGEST`] bytes.
     #[error("it is longer than {LONGEST} bytes")]
     TooLong,
-    /// It begins as a URL does.
+    /// It contains a scheme.
     #[error("it has a scheme, expected REGISTRY/NAME")]
     Scheme,
-    /// There is no slash. Clients load such a template and fail when they use it.
+    /// It contains no slash. Clients accept such a template and fail when they use it.
     #[error("it has no slash, expected REGISTRY/NAME")]
     NoName,
-    /// Nothing before, between or behind slashes: what becomes of a symbol that a shell has replaced.
+    /// An empty component, often because a shell expanded a symbol.
     #[error("it has an empty component")]
     EmptyComponent,
-    /// The part before the first slash is no host.
+    /// The part before the first slash is not a host.
     #[error("`{}` is not a host with an optional port", printable(.registry))]
     Registry { registry: String },
-    /// A `:` or `@` behind the registry, be it of a tag, a digest, or the port of a provider's host.
+    /// A `:` or `@` in the name: a tag, a digest, or the port of a provider's host.
     #[error("only the registry may have a port, and neither tag nor digest is allowed: `{}`", printable(.found))]
     TagOrDigest { found: String },
-    /// Registries tell upper and lower case apart by refusing the former.
+    /// An upper-case letter, which registries refuse.
     #[error("`{}` has an upper case letter", printable(.component))]
     UpperCase { component: String },
-    /// Neither a letter, a digit nor a separator.
+    /// Another character than letters, digits and separators.
     #[error("`{}` has `{}`, expected a-z, 0-9 and single separators . _ __ -", printable(.component), printable(&.found.to_string()))]
     Character { component: String, found: char },
-    /// Separators at an end of a component, or in a row.
+    /// A separator at either end of a component, or two adjacent separators.
     #[error("`{}` has a separator without a letter or digit on both sides", printable(.component))]
     Separator { component: String },
 }
 
-/// Says whether text names a repository in a registry.
+/// Checks that a text is a repository in a registry.
 pub(super) fn check(text: &str) -> Result<(), Error> {
     error_in(text).map_or(Ok(()), |kind| {
         Err(Error {
-            // What is too long to be looked at is too long to be kept.
+            // The text may be very long.
             text: text.chars().take(LONGEST).collect(),
             kind,
         })
@@ -93,8 +92,8 @@ fn error_in(text: &str) -> Option<RepositoryErrorKind> {
     name.split('/').find_map(error_in_component)
 }
 
-/// Narrower than a URL's host: what no registry is called (`a..b`, `a:`, letters outside ASCII, `$`) is refused although
-/// clients would load it.
+/// Whether the text is a registry. Stricter than the host of a URL: this refuses names that no registry has (`a..b`, `a:`, non-ASCII
+/// letters, `$`), although clients would accept them.
 fn is_registry(text: &str) -> bool {
     let Some(registry) = HostPort::parse(text) else {
         return false;
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Answers of the clients' own parser.
+    /// The expected results come from the clients' own parser.
     #[test]
     fn what_clients_accept() {
         for text in [
@@ -149,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Text, and what is wrong with it.
+    /// Invalid texts, each with its error.
     const REFUSED: &str = r#"
 https://a/b ==> it has a scheme, expected REGISTRY/NAME
 example.com ==> it has no slash, expected REGISTRY/NAME
