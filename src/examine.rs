@@ -18,7 +18,7 @@ use crate::platform::Platform;
 use crate::publish::EvidencePolicy;
 use crate::release::{Protocols, Release};
 use crate::selection::Selection;
-use crate::store::{self, Artifact, ReadStore, Repo, StoredPackage, artifact};
+use crate::store::{self, Artifact, Repo, StoreBlob, StoredPackage, artifact};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Policy, Rule, Verified};
 use crate::version::Version;
@@ -36,11 +36,11 @@ pub struct TrustOptions {
 
 /// A provider in a store.
 #[derive(Clone, Debug)]
-pub struct StoredProvider<S> {
+pub struct StoredProvider {
     /// The provider's address.
     pub provider: ProviderAddr,
     /// The provider's repository in the store.
-    pub repo: Repo<S>,
+    pub repo: Repo,
     /// The store address as the user wrote it.
     pub place: String,
 }
@@ -116,7 +116,7 @@ impl TrustOptions {
     }
 }
 
-impl<S: ReadStore> StoredProvider<S> {
+impl StoredProvider {
     /// Lists the versions in the repository.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl<S: ReadStore> StoredProvider<S> {
         version: &Version,
         platforms: &Platforms,
         trust: &TrustOptions,
-    ) -> Result<Examined<S::Blob>, Failure> {
+    ) -> Result<Examined<StoreBlob>, Failure> {
         self.read(version, platforms, trust)
             .await
             .map_err(|problem| self.failure(Some(version), problem))
@@ -198,7 +198,7 @@ impl<S: ReadStore> StoredProvider<S> {
         version: &Version,
         platforms: &Platforms,
         trust: &TrustOptions,
-    ) -> Result<Examined<S::Blob>, Problem> {
+    ) -> Result<Examined<StoreBlob>, Problem> {
         // Without the required pin no version can pass, so fail before reading anything.
         trust.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
@@ -222,7 +222,7 @@ impl<S: ReadStore> StoredProvider<S> {
         artifact: Artifact,
         packages: Vec<StoredPackage>,
         trust: &TrustOptions,
-    ) -> Result<Examined<S::Blob>, Problem> {
+    ) -> Result<Examined<StoreBlob>, Problem> {
         let policy = trust.evidence_policy(&self.provider)?;
         let tag = Tag::of_version(version)?;
         let evidence_tag = Tag::of_evidence(version)?;

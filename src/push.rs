@@ -28,7 +28,7 @@ use crate::prove::prove;
 use crate::publish::{self, Edition, Undelivered, publish};
 use crate::release::{Expected, Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
-use crate::store::{RepoMut, WriteStore};
+use crate::store::RepoMut;
 use crate::trust::{self, Checksums, Mismatch, Rule};
 use crate::version::Version;
 
@@ -51,9 +51,9 @@ pub struct Request {
 ///
 /// # Errors
 /// The release is invalid, or the store refuses it. The version's tag has then not moved.
-pub async fn push<S: WriteStore>(
+pub async fn push(
     request: &Request,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     options: &publish::Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Failure> {

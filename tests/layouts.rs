@@ -22,7 +22,7 @@ use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
 use tfoci::selection::Selection;
-use tfoci::store::{Layout, Repo};
+use tfoci::store::{Layout, Repo, Store};
 use tfoci::trust::Policy;
 
 use crate::support::expected::{Line, layouts, lines};
@@ -35,18 +35,18 @@ impl Reporter for Unheard {
 }
 
 /// The one repository of a directory.
-pub fn stored_in(directory: &Path) -> StoredProvider<Layout> {
+pub fn stored_in(directory: &Path) -> StoredProvider {
     StoredProvider {
         provider: "registry.opentofu.org/acme/demo".parse().unwrap(),
-        repo: Repo {
-            store: Layout::new(directory.to_owned(), "STORE"),
-            name: Repository::root(),
-        },
+        repo: Repo::new(
+            Store::Layout(Layout::new(directory.to_owned(), "STORE")),
+            Repository::root(),
+        ),
         place: "STORE".to_owned(),
     }
 }
 
-fn stored(layout: &str) -> StoredProvider<Layout> {
+fn stored(layout: &str) -> StoredProvider {
     stored_in(&layouts().join(layout))
 }
 
@@ -57,7 +57,7 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
 
 /// Installs as the executable does.
 pub fn install_from(
-    stored: &StoredProvider<Layout>,
+    stored: &StoredProvider,
     version: &str,
     platform: &str,
     into: &Path,

@@ -17,7 +17,7 @@ use tfoci::outcome::{Failure, Published};
 use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::push;
 use tfoci::release::KeyRing;
-use tfoci::store::{Registry, RepoMut};
+use tfoci::store::{Registry, RepoMut, Store};
 use tfoci::trust::{Policy, Rule};
 
 use crate::support::judge;
@@ -148,11 +148,16 @@ impl User {
         serde_json::json!({"auths": {&self.host: entry}}).to_string()
     }
 
-    fn destination(&self) -> RepoMut<Registry> {
+    fn destination(&self) -> RepoMut {
         self.destination_through(Http::new(self.settings.clone()))
     }
 
-    fn destination_through(&self, http: Http) -> RepoMut<Registry> {
+    fn destination_through(&self, http: Http) -> RepoMut {
+        let name = Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap();
+        RepoMut::new(self.store_through(http), name)
+    }
+
+    fn store_through(&self, http: Http) -> Store {
         let authfile = self.path("auth.json");
         fs::write(&authfile, self.authfile()).unwrap();
         let locations = Locations {
@@ -160,15 +165,14 @@ impl User {
             ..Locations::default()
         };
         let credentials = Credentials::at(locations);
-        let name = Repository::in_registry(&format!("{}/{}", self.host, self.name)).unwrap();
-        RepoMut::new(Registry::new(http, credentials), name)
+        Store::Registry(Registry::new(http, credentials))
     }
 
     async fn push(&self) -> Result<Published, Failure> {
         self.push_by(rule()).await
     }
 
-    async fn push_to(&self, destination: &RepoMut<Registry>) -> Result<Published, Failure> {
+    async fn push_to(&self, destination: &RepoMut) -> Result<Published, Failure> {
         self.push_as(rule(), destination).await
     }
 
@@ -176,11 +180,7 @@ impl User {
         self.push_as(rule, &self.destination()).await
     }
 
-    async fn push_as(
-        &self,
-        rule: Rule,
-        destination: &RepoMut<Registry>,
-    ) -> Result<Published, Failure> {
+    async fn push_as(&self, rule: Rule, destination: &RepoMut) -> Result<Published, Failure> {
         let request = push::Request {
             directory: self.path("release"),
             provider: provider(),

@@ -129,7 +129,7 @@ fn task(
         provider,
         constraints,
     }: Selection,
-) -> Result<Task<Store, Store>, Failure> {
+) -> Result<Task, Failure> {
     let within = |endpoint: &Endpoint, at: fn(String) -> At| {
         let repository = endpoint.repository(&provider).map_err(Problem::from);
         let subject = Subject::provider(&provider);
@@ -139,10 +139,7 @@ fn task(
         constraints,
         to: RepoMut::new(target.clone(), within(to, At::To)?),
         from: StoredProvider {
-            repo: Repo {
-                store: store.clone(),
-                name: within(endpoint, At::From)?,
-            },
+            repo: Repo::new(store.clone(), within(endpoint, At::From)?),
             place: endpoint.to_string(),
             provider,
         },

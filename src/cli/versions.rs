@@ -5,7 +5,6 @@ use clap::Args;
 use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::examine::{Platforms, StoredProvider, TrustOptions};
-use tfoci::store::Store;
 use tfoci::version::Version;
 
 use super::Ending;
@@ -87,7 +86,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 
 /// Why trust options exclude a version; `None` if they accept it.
 async fn doubt(
-    stored: &StoredProvider<Store>,
+    stored: &StoredProvider,
     version: &Version,
     trust: &TrustOptions,
     printer: &Printer,

@@ -25,7 +25,7 @@ use crate::oci::Tag;
 use crate::outcome::{At, Change, Failure, OnResult, Problem, Published, PublishedPackage};
 use crate::publish::{self, Content, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
-use crate::store::{self, Artifact, ReadStore, RepoMut, WriteStore};
+use crate::store::{self, Artifact, RepoMut, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -55,19 +55,19 @@ pub struct Options {
 
 /// A provider to copy from one store to another.
 #[derive(Clone, Debug)]
-pub struct Task<F, T> {
+pub struct Task {
     /// The provider in the source store.
-    pub from: StoredProvider<F>,
+    pub from: StoredProvider,
     /// The versions to copy. Without constraints, every version is copied, pre-releases included.
     pub constraints: VersionConstraints,
     /// The provider's repository in the destination store.
-    pub to: RepoMut<T>,
+    pub to: RepoMut,
 }
 
 /// Copies providers, several at once, the oldest version of each first. It calls `on_result` for each version as soon as that
 /// version is done. A failure affects only its own version, whose tag in the destination has then not moved.
-pub async fn copy<F: ReadStore, T: WriteStore>(
-    tasks: Vec<Task<F, T>>,
+pub async fn copy(
+    tasks: Vec<Task>,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
     on_result: &OnResult<'_>,
@@ -82,9 +82,9 @@ pub async fn copy<F: ReadStore, T: WriteStore>(
 }
 
 /// The copy of one provider.
-struct Journey<'a, F, T> {
-    from: StoredProvider<F>,
-    to: RepoMut<T>,
+struct Journey<'a> {
+    from: StoredProvider,
+    to: RepoMut,
     /// The versions in the source store.
     available: Versions,
     /// The names of the tags in the destination store.
@@ -93,10 +93,10 @@ struct Journey<'a, F, T> {
     reporter: &'a Arc<dyn Reporter>,
 }
 
-impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
+impl<'a> Journey<'a> {
     /// Lists the versions and tags in both stores, and selects the versions to copy.
     async fn begin(
-        task: Task<F, T>,
+        task: Task,
         options: &'a Options,
         reporter: &'a Arc<dyn Reporter>,
     ) -> Result<(Self, Vec<Version>), Failure> {
@@ -187,7 +187,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         self.publish(edition).await
     }
 
-    async fn publish(&self, edition: Edition<'_, F::Blob>) -> Result<Published, Error> {
+    async fn publish(&self, edition: Edition<'_, StoreBlob>) -> Result<Published, Error> {
         let Options {
             existing,
             trust,
@@ -274,7 +274,7 @@ impl<'a, F: ReadStore, T: WriteStore> Journey<'a, F, T> {
         self.tags.contains(tag.as_str())
     }
 
-    fn announce(&self, release: &Verified<Release<F::Blob>>) {
+    fn announce(&self, release: &Verified<Release<StoreBlob>>) {
         self.reporter.report(Event::Verified {
             subject: Subject::version(&release.provider, &release.version),
             authentication: release.authentication().clone(),

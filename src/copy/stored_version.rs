@@ -8,7 +8,7 @@ use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest}
 use crate::outcome::Problem;
 use crate::publish::{Blob, Content};
 use crate::release::{Expected, Release};
-use crate::store::{self, Artifact, At, ReadStore, StoredPackage};
+use crate::store::{self, Artifact, At, StoreBlob, StoredPackage};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -16,19 +16,19 @@ use super::error::Error;
 
 /// One version, with every document that its tags refer to.
 #[derive(Debug)]
-pub(super) struct StoredVersion<B> {
+pub(super) struct StoredVersion {
     pub(super) index: Content<Expected>,
     pub(super) evidence: Option<Content<Expected>>,
     /// The version as a verified release.
-    pub(super) release: Verified<Release<B>>,
+    pub(super) release: Verified<Release<StoreBlob>>,
     /// The digests of the platform manifests, as the index spells them.
     manifests: Vec<String>,
 }
 
-impl<B> StoredVersion<B> {
+impl StoredVersion {
     /// Reads a version with all of its documents, and verifies it.
-    pub(super) async fn read<S: ReadStore<Blob = B>>(
-        from: &StoredProvider<S>,
+    pub(super) async fn read(
+        from: &StoredProvider,
         version: &Version,
         trust: &TrustOptions,
     ) -> Result<Self, Error> {
@@ -117,8 +117,8 @@ pub(super) fn tags(version: &Version) -> Result<[Tag; 2], Error> {
 }
 
 /// The index of a version, as it will be written to the destination.
-pub(super) async fn artifact<S: ReadStore>(
-    from: &StoredProvider<S>,
+pub(super) async fn artifact(
+    from: &StoredProvider,
     version: &Version,
     tag: &Tag,
 ) -> Result<Artifact, Error> {
@@ -140,8 +140,8 @@ pub(super) async fn artifact<S: ReadStore>(
 }
 
 /// The evidence of a version, as it will be written to the destination.
-pub(super) async fn evidence<S: ReadStore>(
-    from: &StoredProvider<S>,
+pub(super) async fn evidence(
+    from: &StoredProvider,
     raw: RawManifest,
 ) -> Result<Content<Expected>, Error> {
     let content = Content::read(&from.repo, tagged(raw, EVIDENCE)).await;
@@ -179,11 +179,11 @@ fn packages(
 
 /// The content to publish: without the packages, and with the bytes that were already read. The empty config is not read, since
 /// some tools refer to it without storing it.
-pub(super) fn without_packages<S: ReadStore>(
+pub(super) fn without_packages(
     content: &Content<Expected>,
-    release: &Release<S::Blob>,
-    from: &StoredProvider<S>,
-) -> Content<Blob<S::Blob>> {
+    release: &Release<StoreBlob>,
+    from: &StoredProvider,
+) -> Content<Blob<StoreBlob>> {
     let (packages, at_hand) = (&release.packages, at_hand(release));
     let is_package = |blob: &&Expected| packages.iter().any(|one| one.expected == **blob);
     let others = content.blobs.iter().filter(|blob| !is_package(blob));

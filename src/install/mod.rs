@@ -34,7 +34,7 @@ use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Package, canonical_file_name};
 use crate::selection::Selection;
-use crate::store::{self, ReadStore};
+use crate::store;
 use crate::version::Version;
 
 mod place;
@@ -115,8 +115,8 @@ fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
 ///
 /// # Errors
 /// As [`install`], or no version matches.
-pub async fn newest<S: ReadStore>(
-    from: &StoredProvider<S>,
+pub async fn newest(
+    from: &StoredProvider,
     selection: &Selection,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
@@ -134,8 +134,8 @@ pub async fn newest<S: ReadStore>(
 /// # Errors
 /// The store fails, verification fails, a zip is unusable, or the path of a package is occupied. Packages that were installed before the
 /// error remain.
-pub async fn install<S: ReadStore>(
-    from: &StoredProvider<S>,
+pub async fn install(
+    from: &StoredProvider,
     version: &Version,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
@@ -194,8 +194,8 @@ async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock
 }
 
 impl Installed {
-    fn of<S>(
-        from: &StoredProvider<S>,
+    fn of(
+        from: &StoredProvider,
         version: &Version,
         mut authentication: Authentication,
         packages: Vec<InstalledPackage>,

@@ -8,8 +8,8 @@ use crate::event::Reporter;
 use crate::source::Source;
 
 /// The mirroring of one provider to all of its destinations.
-pub(super) struct Journey<'a, D> {
-    pub(super) task: &'a Task<D>,
+pub(super) struct Journey<'a> {
+    pub(super) task: &'a Task,
     pub(super) source: &'a Source,
     pub(super) options: &'a Options,
     pub(super) reporter: &'a Arc<dyn Reporter>,

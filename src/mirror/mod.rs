@@ -40,7 +40,7 @@ use crate::hash::PackageHash;
 use crate::outcome::OnResult;
 use crate::publish;
 use crate::source::Source;
-use crate::store::{RepoMut, WriteStore};
+use crate::store::RepoMut;
 use crate::trust::Rule;
 use crate::version::Version;
 use journey::Journey;
@@ -64,7 +64,7 @@ pub struct Options {
 
 /// A provider to mirror.
 #[derive(Clone, Debug)]
-pub struct Task<D> {
+pub struct Task {
     /// The provider.
     pub provider: ProviderAddr,
     /// Filters that select its versions. A version that matches any of them is mirrored.
@@ -74,20 +74,20 @@ pub struct Task<D> {
     /// The package hashes of each locked version. No other package of that version is mirrored.
     pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The provider's repositories, at least one. The source is read once for all of them.
-    pub destinations: Vec<RepoMut<D>>,
+    pub destinations: Vec<RepoMut>,
 }
 
-impl<D: WriteStore> Task<D> {
+impl Task {
     /// The name of a destination in reports; `None` if there is only one.
-    fn label(&self, destination: &RepoMut<D>) -> Option<String> {
+    fn label(&self, destination: &RepoMut) -> Option<String> {
         (self.destinations.len() > 1).then(|| destination.to_string())
     }
 }
 
 /// Mirrors several providers concurrently, the newest version of each first. It passes the result of each version in each destination to
 /// `on_result` as soon as it is known.
-pub async fn mirror<D: WriteStore>(
-    tasks: Vec<Task<D>>,
+pub async fn mirror(
+    tasks: Vec<Task>,
     source: &Source,
     options: &Options,
     reporter: &Arc<dyn Reporter>,

@@ -14,12 +14,11 @@ use crate::error::printable;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, OnResult};
 use crate::platform::Platform;
-use crate::store::WriteStore;
 
 /// The number of planned versions that may wait while one version is copied and another is planned.
 const AHEAD: usize = 1;
 
-impl<'a, D: WriteStore> Journey<'a, D> {
+impl<'a> Journey<'a> {
     /// Mirrors the selected versions.
     pub(super) async fn run(&self, on_result: &OnResult<'_>) {
         let fail =
@@ -62,7 +61,7 @@ impl<'a, D: WriteStore> Journey<'a, D> {
     async fn survey(
         &self,
         on_result: &OnResult<'_>,
-    ) -> Result<(Selection, Vec<Target<'a, D>>), Vec<Failure>> {
+    ) -> Result<(Selection, Vec<Target<'a>>), Vec<Failure>> {
         let Task {
             provider,
             filters,

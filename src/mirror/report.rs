@@ -8,10 +8,9 @@ use crate::platform::Platform;
 use crate::publish;
 use crate::release::Release;
 use crate::source;
-use crate::store::WriteStore;
 use crate::version::Version;
 
-impl<D: WriteStore> Target<'_, D> {
+impl Target<'_> {
     /// In a dry run, reports what a real run would do with each package.
     pub(super) fn report_plan(&self, published: &Published) {
         if !self.options.publish.dry_run {
@@ -34,7 +33,7 @@ impl<D: WriteStore> Target<'_, D> {
     }
 }
 
-impl<D: WriteStore> Journey<'_, D> {
+impl Journey<'_> {
     /// Warns about wanted platforms for which the source has no package.
     pub(super) fn report_absent(&self, version: &Version, absent: &[Platform]) {
         for platform in absent {
@@ -50,7 +49,7 @@ impl<D: WriteStore> Journey<'_, D> {
         &self,
         error: publish::Error,
         release: &Release<L>,
-        target: &Target<'_, D>,
+        target: &Target<'_>,
     ) -> Failure {
         let subject = Subject::version(&release.provider, &release.version);
         let undelivered = match error {
@@ -89,7 +88,7 @@ impl<D: WriteStore> Journey<'_, D> {
     }
 
     /// The same failure for each destination.
-    pub(super) fn of_each(&self, targets: &[Target<'_, D>], failure: Failure) -> Vec<Failure> {
+    pub(super) fn of_each(&self, targets: &[Target<'_>], failure: Failure) -> Vec<Failure> {
         let labels = targets.iter().map(|target| target.label.as_deref());
         labels.map(|label| failure.to(label)).collect()
     }

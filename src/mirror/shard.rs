@@ -15,7 +15,7 @@ pub struct Shard {
 impl Shard {
     /// The tasks of this shard. All tasks of one provider are in the same one, so that no two jobs write one repository; the
     /// shards of a list have the same size, give or take one.
-    pub fn of<D>(self, mut tasks: Vec<Task<D>>) -> Vec<Task<D>> {
+    pub fn of(self, mut tasks: Vec<Task>) -> Vec<Task> {
         let mut providers: Vec<_> = tasks.iter().map(|task| task.provider.clone()).collect();
         providers.sort();
         providers.dedup();

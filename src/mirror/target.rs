@@ -12,14 +12,14 @@ use crate::platform::Platform;
 use crate::publish::{self, Edition, EvidencePolicy, Existing, Snapshot, publish};
 use crate::release::Release;
 use crate::source::SourcePackage;
-use crate::store::{Artifact, RepoMut, StoredPackage, WriteStore};
+use crate::store::{Artifact, RepoMut, StoredPackage};
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
 /// A store and the provider's repository in it.
-pub(super) struct Target<'a, D> {
-    pub(super) task: &'a Task<D>,
-    pub(super) destination: &'a RepoMut<D>,
+pub(super) struct Target<'a> {
+    pub(super) task: &'a Task,
+    pub(super) destination: &'a RepoMut,
     pub(super) options: &'a Options,
     /// The names of the repository's tags.
     pub(super) tags: BTreeSet<String>,
@@ -36,8 +36,8 @@ pub(super) struct Stored {
 }
 
 /// A version that the store lacks completely or in part.
-pub(super) struct Missing<'t, D> {
-    pub(super) target: &'t Target<'t, D>,
+pub(super) struct Missing<'t> {
+    pub(super) target: &'t Target<'t>,
     pub(super) stored: Option<Stored>,
     /// The packages of `stored` whose platform manifests were read.
     read: Vec<StoredPackage>,
@@ -46,16 +46,16 @@ pub(super) struct Missing<'t, D> {
 }
 
 /// The result of comparing a store with the wanted platforms of a version.
-pub(super) enum Comparison<'t, D> {
+pub(super) enum Comparison<'t> {
     Present(Box<Published>),
-    Missing(Box<Missing<'t, D>>),
+    Missing(Box<Missing<'t>>),
 }
 
-impl<'a, D: WriteStore> Target<'a, D> {
+impl<'a> Target<'a> {
     /// Lists the tags of a destination.
     pub(super) async fn open(
-        task: &'a Task<D>,
-        destination: &'a RepoMut<D>,
+        task: &'a Task,
+        destination: &'a RepoMut,
         options: &'a Options,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<Self, Failure> {
@@ -121,7 +121,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
         stored: Option<Stored>,
         wanted: Option<&[Platform]>,
         can_prove: bool,
-    ) -> Result<Comparison<'a, D>, Problem> {
+    ) -> Result<Comparison<'a>, Problem> {
         let (mut platforms, mut read) = (wanted.map(<[_]>::to_vec), Vec::new());
         if let (Some(stored), Some(wanted)) = (&stored, wanted) {
             read = self.hold_to_lock(version, stored, wanted).await?;
@@ -201,7 +201,7 @@ impl<'a, D: WriteStore> Target<'a, D> {
     }
 }
 
-impl<D: WriteStore> Missing<'_, D> {
+impl Missing<'_> {
     /// Whether a package for this platform is to be copied.
     pub(super) fn wants(&self, platform: &Platform) -> bool {
         let platforms = self.platforms.as_ref();

@@ -15,31 +15,30 @@ use crate::platform::Platform;
 use crate::prove::prove;
 use crate::release::Release;
 use crate::source::{self, PackageMeta};
-use crate::store::WriteStore;
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 
 /// The plan for a version.
-pub(super) struct Planned<'t, D> {
+pub(super) struct Planned<'t> {
     /// Destinations that are complete, and those that failed.
-    settled: Vec<Settled<'t, D>>,
+    settled: Vec<Settled<'t>>,
     /// The verified release, and what the other destinations lack of it.
-    copying: Option<Copying<'t, D>>,
+    copying: Option<Copying<'t>>,
 }
 
 /// A version that needs no copying in one destination.
-pub(super) struct Settled<'t, D> {
-    pub(super) target: &'t Target<'t, D>,
+pub(super) struct Settled<'t> {
+    pub(super) target: &'t Target<'t>,
     pub(super) result: Result<Box<Published>, Failure>,
 }
 
-struct Copying<'t, D> {
+struct Copying<'t> {
     release: Verified<Release<PackageMeta>>,
-    missing: Vec<Missing<'t, D>>,
+    missing: Vec<Missing<'t>>,
 }
 
-impl<'t, D> Planned<'t, D> {
-    pub(super) fn settled(settled: Vec<Settled<'t, D>>) -> Self {
+impl<'t> Planned<'t> {
+    pub(super) fn settled(settled: Vec<Settled<'t>>) -> Self {
         Self {
             settled,
             copying: None,
@@ -47,15 +46,15 @@ impl<'t, D> Planned<'t, D> {
     }
 }
 
-impl<'t, D> Settled<'t, D> {
-    pub(super) fn present(target: &'t Target<'t, D>, published: Published) -> Self {
+impl<'t> Settled<'t> {
+    pub(super) fn present(target: &'t Target<'t>, published: Published) -> Self {
         Self {
             target,
             result: Ok(Box::new(published)),
         }
     }
 
-    pub(super) fn failed(target: &'t Target<'t, D>, failure: Failure) -> Self {
+    pub(super) fn failed(target: &'t Target<'t>, failure: Failure) -> Self {
         Self {
             target,
             result: Err(failure),
@@ -63,13 +62,13 @@ impl<'t, D> Settled<'t, D> {
     }
 }
 
-impl<D: WriteStore> Journey<'_, D> {
+impl Journey<'_> {
     /// Determines what the destinations lack of a version, and verifies the release of it.
     pub(super) async fn plan<'t>(
         &self,
         selected: &Selected,
-        targets: &'t [Target<'t, D>],
-    ) -> Planned<'t, D> {
+        targets: &'t [Target<'t>],
+    ) -> Planned<'t> {
         let Selected {
             available,
             platforms,
@@ -125,7 +124,7 @@ impl<D: WriteStore> Journey<'_, D> {
         }
         let copying = match self.release(selected, &missing).await {
             Ok((release, absent)) => {
-                let is_released = |one: &Missing<'_, D>| {
+                let is_released = |one: &Missing<'_>| {
                     let mut packages = release.iter().flat_map(|release| &release.packages);
                     packages.any(|package| one.wants(&package.platform))
                 };
@@ -162,7 +161,7 @@ impl<D: WriteStore> Journey<'_, D> {
     async fn release(
         &self,
         Selected { available, .. }: &Selected,
-        missing: &[Missing<'_, D>],
+        missing: &[Missing<'_>],
     ) -> Result<(Option<Verified<Release<PackageMeta>>>, Vec<Platform>), Failure> {
         let provider = &self.task.provider;
         let version = available.version.version();
@@ -227,7 +226,7 @@ impl<D: WriteStore> Journey<'_, D> {
     }
 
     /// Copies the missing packages into all destinations concurrently.
-    pub(super) async fn carry_out(&self, planned: Planned<'_, D>, on_result: &OnResult<'_>) {
+    pub(super) async fn carry_out(&self, planned: Planned<'_>, on_result: &OnResult<'_>) {
         for Settled { target, result } in planned.settled {
             if let Ok(published) = &result {
                 target.report_plan(published);
@@ -279,13 +278,13 @@ impl<D: WriteStore> Journey<'_, D> {
     }
 
     /// A failure on the source's side, for one of the destinations.
-    fn failed<'t>(&self, target: &'t Target<'t, D>, failure: &Failure) -> Settled<'t, D> {
+    fn failed<'t>(&self, target: &'t Target<'t>, failure: &Failure) -> Settled<'t> {
         Settled::failed(target, failure.to(target.label.as_deref()))
     }
 }
 
 /// The platforms that any destination lacks; `None` if a destination lacks all platforms of the source.
-fn union<D>(missing: &[Missing<'_, D>]) -> Option<Vec<Platform>> {
+fn union(missing: &[Missing<'_>]) -> Option<Vec<Platform>> {
     let mut all = Vec::new();
     for one in missing {
         for platform in one.platforms.as_ref()? {

@@ -13,18 +13,17 @@ use crate::oci::Tag;
 use crate::outcome::{Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
-use crate::store::WriteStore;
 use crate::store::{StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
 
-impl<D: WriteStore> Journey<'_, D> {
+impl Journey<'_> {
     /// The result of a filter without a matching version: present, if the filter is for a locked version that the destination has.
     pub(super) async fn without_match<'t>(
         &self,
         no_match: &NoMatch,
-        targets: &'t [Target<'t, D>],
-    ) -> Vec<Settled<'t, D>> {
+        targets: &'t [Target<'t>],
+    ) -> Vec<Settled<'t>> {
         let NoMatch {
             versions,
             available,
@@ -62,7 +61,7 @@ impl<D: WriteStore> Journey<'_, D> {
             available,
             ..
         }: &NoMatch,
-        target: &Target<'_, D>,
+        target: &Target<'_>,
     ) -> Result<Published, Failure> {
         let provider = &self.task.provider;
         let subject = Subject::version(provider, version);
@@ -88,7 +87,7 @@ impl<D: WriteStore> Journey<'_, D> {
     }
 }
 
-impl<D: WriteStore> Target<'_, D> {
+impl Target<'_> {
     /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, the source's list of them is
     /// gone, so the store must have every locked zip.
     async fn has_all(

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::blob::{self, BlobSource, Body, Kept, Memory};
 use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
 use crate::release::Expected;
-use crate::store::{At, Error, ReadStore, Repo, RepoMut, WriteStore};
+use crate::store::{At, Error, Repo, RepoMut};
 
 /// The most bytes of documents that a tag may refer to, since all of them are held in memory at once. Those of a provider for a
 /// dozen platforms have some ten thousand.
@@ -62,10 +62,7 @@ impl Content<Expected> {
     ///
     /// # Errors
     /// The store fails, a document is missing or damaged, or there are more documents or bytes than the limits allow.
-    pub(crate) async fn read<S: ReadStore>(
-        repo: &Repo<S>,
-        root: RawManifest,
-    ) -> Result<Self, Error> {
+    pub(crate) async fn read(repo: &Repo, root: RawManifest) -> Result<Self, Error> {
         let mut open = below(&root)?;
         let (mut seen, mut held) = (HashSet::new(), 0);
         let mut content = Self::of(root);
@@ -125,7 +122,7 @@ impl Content<Expected> {
 ///
 /// # Errors
 /// The store cannot be read.
-pub(crate) async fn is_whole<S: WriteStore>(repo: &RepoMut<S>, tag: &Tag) -> Result<bool, Error> {
+pub(crate) async fn is_whole(repo: &RepoMut, tag: &Tag) -> Result<bool, Error> {
     if repo.keeps_whole() {
         return Ok(true);
     }

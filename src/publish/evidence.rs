@@ -16,7 +16,7 @@
 use super::existing::{Candidate, Decision, ExistingEvidence};
 use super::{
     BTreeSet, Blob, BlobSource, Content, Digest, EMPTY_BYTES, Edition, Options, Package, Platform,
-    Problem, Publication, Release, RepoMut, Tag, Target, Verified, WriteStore,
+    Problem, Publication, Release, RepoMut, Tag, Target, Verified,
 };
 use crate::authentication::Status;
 use crate::oci::evidence::KEYS;
@@ -37,10 +37,10 @@ pub(super) struct Question<'a> {
 }
 
 /// Compares the release's evidence with the repository's. Returns the evidence to write, if any, and a warning for the user.
-pub(super) async fn plan<S: WriteStore, B: BlobSource>(
+pub(super) async fn plan<B: BlobSource>(
     edition: &Edition<'_, B>,
     question: Question<'_>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     options: &Options,
 ) -> Result<(Option<Target<B>>, Option<String>), Problem> {
     let Options {

@@ -5,7 +5,7 @@
 
 use std::time::SystemTime;
 
-use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified, WriteStore};
+use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified};
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::oci::Evidence;
@@ -116,8 +116,8 @@ pub(super) enum Decision {
 
 impl ExistingEvidence {
     /// Reads the evidence of a version, and verifies `packages` with it; `None` if there is none.
-    pub(super) async fn read<S: WriteStore>(
-        repo: &RepoMut<S>,
+    pub(super) async fn read(
+        repo: &RepoMut,
         (provider, version): (&ProviderAddr, &Version),
         packages: Vec<Package<()>>,
         evidence_policy: &EvidencePolicy,

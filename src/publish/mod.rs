@@ -24,7 +24,7 @@ use crate::oci::{EMPTY_BYTES, RawManifest, Tag};
 use crate::outcome::{Beside, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
-use crate::store::{RepoMut, Tagged, WriteStore};
+use crate::store::{RepoMut, Tagged};
 use crate::trust::Verified;
 use crate::{http, store};
 
@@ -134,9 +134,9 @@ impl<'a, B> Edition<'a, B> {
 /// # Errors
 /// The existing version forbids it, the store fails, or the bytes of a package are not those that were verified. The version's tag
 /// has then not moved; the tag of its evidence may have.
-pub async fn publish<S: WriteStore, B: BlobSource>(
+pub async fn publish<B: BlobSource>(
     edition: &Edition<'_, B>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Error> {
@@ -195,9 +195,9 @@ pub async fn publish<S: WriteStore, B: BlobSource>(
 
 /// Finds out whether the store accepts evidence for an existing version that has none. If the store refused the evidence before,
 /// this avoids sending its documents again. The manifest is written by digest only, so that it is not visible.
-async fn probe<S: WriteStore, B>(
+async fn probe<B>(
     publication: &mut Publication<B>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
 ) -> Result<Option<store::Error>, Error> {
     let Some(evidence) = &publication.evidence else {
         return Ok(None);
@@ -214,9 +214,9 @@ async fn probe<S: WriteStore, B>(
 }
 
 /// Moves the tags, the version's tag last. If the store does not accept the evidence, it is left out and the refusal is returned.
-async fn move_tags<S: WriteStore, B>(
+async fn move_tags<B>(
     publication: &mut Publication<B>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
 ) -> Result<(Tagged, Option<store::Error>), Error> {
     let mut refused = None;
     loop {
@@ -235,10 +235,10 @@ async fn move_tags<S: WriteStore, B>(
     }
 }
 
-fn report<S: WriteStore, B>(
+fn report<B>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     brought: Brought,
     options: &Options,
 ) -> Published {

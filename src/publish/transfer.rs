@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 use super::watched::Watched;
 use super::{
     Beside, Blob, BlobSource, Edition, Error, Event, Expected, Package, PackageName, Publication,
-    RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Undelivered, WriteStore,
+    RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Undelivered,
 };
 use crate::blob::{self, proven};
 use crate::jobs;
@@ -28,11 +28,11 @@ pub(super) struct Brought {
 
 impl Brought {
     /// Writes everything below the tags of a publication.
-    pub(super) async fn bring<S: WriteStore, B: BlobSource>(
+    pub(super) async fn bring<B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
         publication: &Publication<B>,
-        to: &RepoMut<S>,
+        to: &RepoMut,
         limit: usize,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error> {
@@ -48,11 +48,11 @@ impl Brought {
     }
 
     /// Finds out what [`Brought::bring`] would do. An interrupted run may have written packages without moving the tag.
-    pub(super) async fn foresee<S: WriteStore, B: BlobSource>(
+    pub(super) async fn foresee<B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
         publication: &Publication<B>,
-        to: &RepoMut<S>,
+        to: &RepoMut,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error> {
         let packages = edition.release.packages.iter();
@@ -128,10 +128,10 @@ fn planned(is_there: bool) -> Transfer {
 }
 
 /// Delivers the missing packages, and reports the outcome of all of them.
-async fn packages<S: WriteStore, B: BlobSource>(
+async fn packages<B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     limit: usize,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Vec<Transfer>, Error> {
@@ -159,9 +159,9 @@ async fn packages<S: WriteStore, B: BlobSource>(
     .await
 }
 
-async fn deliver_package<S: WriteStore, B: BlobSource>(
+async fn deliver_package<B: BlobSource>(
     package: &Package<B>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Transfer, Error> {
@@ -209,10 +209,7 @@ fn undelivered_package<B>(package: &Package<B>, source: blob::Error) -> Undelive
 }
 
 /// Writes a blob to a repository and reports the progress.
-async fn deliver<S: WriteStore, B: BlobSource>(
-    watched: &Watched<B>,
-    to: &RepoMut<S>,
-) -> Result<Transfer, PutError> {
+async fn deliver<B: BlobSource>(watched: &Watched<B>, to: &RepoMut) -> Result<Transfer, PutError> {
     watched.start();
     Ok(match to.put_blob(watched).await? {
         Put::Stored => Transfer::Copied,
@@ -222,10 +219,7 @@ async fn deliver<S: WriteStore, B: BlobSource>(
 }
 
 /// Writes the small blobs, the config and the documents of the evidence, each once.
-async fn documents<S: WriteStore, B: BlobSource>(
-    publication: &Publication<B>,
-    to: &RepoMut<S>,
-) -> Result<(), Error> {
+async fn documents<B: BlobSource>(publication: &Publication<B>, to: &RepoMut) -> Result<(), Error> {
     let mut work: Vec<(Blob<B>, Part)> = Vec::new();
     for (blob, what) in all_blobs(publication) {
         let is_new = work
@@ -264,10 +258,10 @@ async fn documents<S: WriteStore, B: BlobSource>(
 }
 
 /// Writes the blobs that no signature covers, and reports each.
-async fn unproven<S: WriteStore, B: BlobSource>(
+async fn unproven<B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     limit: usize,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Vec<(Expected, Transfer)>, Error> {
@@ -295,7 +289,7 @@ async fn unproven<S: WriteStore, B: BlobSource>(
 }
 
 /// Writes manifests, children first. Manifests that refer only to blobs are written concurrently.
-async fn manifests<S: WriteStore>(all: &[RawManifest], to: &RepoMut<S>) -> Result<(), Error> {
+async fn manifests(all: &[RawManifest], to: &RepoMut) -> Result<(), Error> {
     for group in all.chunk_by(|_, next| leads_to_blobs_alone(next)) {
         let writes = group.iter().map(|manifest| to.put_manifest(manifest));
         let writes: Vec<_> = writes.collect();
@@ -336,6 +330,6 @@ fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Tran
 }
 
 /// Whether a blob can be read from a repository and its bytes are right.
-pub(super) async fn is_sound<S: WriteStore>(repo: &RepoMut<S>, expected: Expected) -> bool {
+pub(super) async fn is_sound(repo: &RepoMut, expected: Expected) -> bool {
     read(&repo.blob(expected)).await.is_ok()
 }

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use super::registry::known;
-use super::{Error, Layout, Listing, ReadStore as _, Registry, Store};
+use super::{Error, Layout, Listing, Registry, Store};
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
 use crate::oci::Repository;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
-use super::{At, Error, Listing, Move, Put, PutError, ReadStore, Tagged, WriteStore};
+use super::{At, Error, Listing, Move, Put, PutError, Tagged};
 use crate::blob::{self, BlobSource, Body, Kept, proven};
 use crate::digest::Digest;
 use crate::disk::{self, Staged, if_exists, staged};
@@ -212,18 +212,16 @@ impl BlobSource for LayoutBlob {
     }
 }
 
-impl ReadStore for Layout {
-    type Blob = LayoutBlob;
-
-    async fn repositories(&self) -> Result<Listing, Error> {
+impl Layout {
+    pub(super) fn repositories(&self) -> Result<Listing, Error> {
         self.listing().map(Listing::Listed)
     }
 
-    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
+    pub(super) fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
         Ok(self.index(repository)?.map(Tags::into_names))
     }
 
-    async fn manifest(
+    pub(super) async fn manifest(
         &self,
         repository: &Repository,
         at: At<'_>,
@@ -243,7 +241,11 @@ impl ReadStore for Layout {
         }
     }
 
-    async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
+    pub(super) fn digest(
+        &self,
+        repository: &Repository,
+        tag: &Tag,
+    ) -> Result<Option<Digest>, Error> {
         let index = self.index(repository)?.unwrap_or_default();
         let entry = index
             .find(tag)
@@ -251,14 +253,14 @@ impl ReadStore for Layout {
         Ok(entry.transpose()?.map(|expected| expected.digest))
     }
 
-    fn blob(&self, repository: &Repository, expected: Expected) -> LayoutBlob {
+    pub(super) fn blob(&self, repository: &Repository, expected: Expected) -> LayoutBlob {
         LayoutBlob(blob::File {
             path: self.blob_path(repository, &expected.digest),
             expected,
         })
     }
 
-    fn name(&self, repository: &Repository) -> String {
+    pub(super) fn name(&self, repository: &Repository) -> String {
         let separator = if repository.as_str().is_empty() {
             ""
         } else {
@@ -266,33 +268,26 @@ impl ReadStore for Layout {
         };
         format!("{}{separator}{repository}", self.name)
     }
-}
 
-impl WriteStore for Layout {
-    fn keeps_whole(&self) -> bool {
-        // Users and other tools can delete files from a directory.
-        false
-    }
-
-    async fn lock(
+    pub(super) async fn lock(
         &self,
         repository: &Repository,
         reporter: &dyn Reporter,
-    ) -> Result<Option<disk::Lock>, Error> {
+    ) -> Result<disk::Lock, Error> {
         let directory = self.directory(repository);
         disk::create_durable_dir(&directory)?;
         let lock = disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?;
         disk::sweep(&directory)?;
         disk::sweep(&directory.join("blobs").join("sha256"))?;
-        Ok(Some(lock))
+        Ok(lock)
     }
 
-    async fn has_blob(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
+    pub(super) fn has_blob(&self, repository: &Repository, expected: &Expected) -> bool {
         let found = std::fs::metadata(self.blob_path(repository, &expected.digest));
-        Ok(found.is_ok_and(|found| found.is_file() && found.len() == expected.size))
+        found.is_ok_and(|found| found.is_file() && found.len() == expected.size)
     }
 
-    async fn put_blob<B: BlobSource>(
+    pub(super) async fn put_blob<B: BlobSource>(
         &self,
         repository: &Repository,
         blob: &B,
@@ -300,7 +295,7 @@ impl WriteStore for Layout {
         let expected = blob.expected();
         let path = self.make_room(repository, &expected.digest)?;
         // A check of the size alone would let a new version refer to a damaged blob.
-        if self.has_blob(repository, &expected).await? && is_sound(&path, &expected)? {
+        if self.has_blob(repository, &expected) && is_sound(&path, &expected)? {
             return Ok(Put::Present);
         }
         if self.link(repository, &expected, blob.kept())? {
@@ -317,7 +312,7 @@ impl WriteStore for Layout {
         Ok(Put::Stored)
     }
 
-    async fn put_manifest(
+    pub(super) fn put_manifest(
         &self,
         repository: &Repository,
         manifest: &RawManifest,
@@ -329,12 +324,12 @@ impl WriteStore for Layout {
         Ok(staged.publish()?)
     }
 
-    async fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
+    pub(super) fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
         let directory = self.directory(repository);
         let mut index = self.index(repository)?.unwrap_or_default();
         let path = directory.join("index.json");
         for Move { to, .. } in moves {
-            self.put_manifest(repository, to).await?;
+            self.put_manifest(repository, to)?;
         }
         for Move { tag, to, was } in moves {
             let now = index.find(tag).map(|entry| entry.digest);
@@ -363,7 +358,7 @@ impl WriteStore for Layout {
         Ok(Tagged::Moved)
     }
 
-    async fn sweep(&self, repository: &Repository) -> Result<(), Error> {
+    pub(super) async fn sweep(&self, repository: &Repository) -> Result<(), Error> {
         let used = self.in_use(repository).await?;
         let directory = self.directory(repository).join("blobs").join("sha256");
         for name in disk::names(&directory)? {

@@ -1,14 +1,15 @@
 //! Stores: where artifacts are kept.
 //!
-//! Reading and writing are separate traits, so that code with only a [`ReadStore`] cannot write. Everything that a store returns is
-//! verified and limited in size: a manifest's bytes match the requested digest, and a blob is verified while it streams.
+//! A [`Store`] is opened from its address ([`Endpoint`]). Journeys get one of its repositories: a [`Repo`] to read, a [`RepoMut`] to
+//! write. Everything that a store returns is verified and limited in size: a manifest's bytes match the requested digest, and a
+//! blob is verified while it streams.
 //!
 //! | store | address | |
 //! | --- | --- | --- |
 //! | [`Layout`] | `oci-layout:DIR` | OCI image layouts on disk, one for each provider |
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
-pub mod any;
+mod any;
 pub mod artifact;
 pub mod endpoint;
 mod error;
@@ -17,7 +18,7 @@ mod put_error;
 pub mod registry;
 mod repo;
 
-pub use any::Store;
+pub use any::{Store, StoreBlob};
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use endpoint::Endpoint;
 pub use error::Error;
@@ -26,115 +27,8 @@ pub use put_error::PutError;
 pub use registry::Registry;
 pub use repo::{Repo, RepoMut};
 
-use std::future::Future;
-
-use crate::blob::BlobSource;
 use crate::digest::Digest;
-use crate::disk;
-use crate::event::Reporter;
 use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
-use crate::release::Expected;
-
-/// A store that can be read.
-pub trait ReadStore: Clone + Send + Sync + 'static {
-    /// A blob of this store, as a source to read from.
-    type Blob: BlobSource;
-
-    /// All repositories, if the store can list them.
-    fn repositories(&self) -> impl Future<Output = Result<Listing, Error>> + Send;
-
-    /// The names of a repository's tags as the store lists them, sorted; `None` if the repository does not exist. Other tools may have
-    /// written names that are not valid tags.
-    fn tags(
-        &self,
-        repository: &Repository,
-    ) -> impl Future<Output = Result<Option<Vec<String>>, Error>> + Send;
-
-    /// A manifest or index; `None` if it does not exist.
-    fn manifest(
-        &self,
-        repository: &Repository,
-        at: At<'_>,
-    ) -> impl Future<Output = Result<Option<RawManifest>, Error>> + Send;
-
-    /// The digest that a tag refers to; `None` if there is no such tag. The manifest itself is not read and may be damaged.
-    fn digest(
-        &self,
-        repository: &Repository,
-        tag: &Tag,
-    ) -> impl Future<Output = Result<Option<Digest>, Error>> + Send;
-
-    /// A blob. Whether it exists is only known when it is opened.
-    fn blob(&self, repository: &Repository, expected: Expected) -> Self::Blob;
-
-    /// The full name of a repository, with the store's prefix.
-    fn name(&self, repository: &Repository) -> String;
-
-    /// The full reference of an artifact: `REPOSITORY:TAG@DIGEST` with the store's prefix.
-    fn reference(&self, repository: &Repository, tag: &Tag, digest: &Digest) -> String {
-        format!("{}:{tag}@{digest}", self.name(repository))
-    }
-}
-
-/// A store that can be written. The caller must hold the repository's lock while it writes.
-pub trait WriteStore: ReadStore {
-    /// Whether the store itself refuses a manifest that refers to missing blobs or manifests. If so, tfoci does not check the parts
-    /// of a tagged artifact one by one.
-    fn keeps_whole(&self) -> bool;
-
-    /// Whether the store may accept evidence, as far as is known. If it has refused evidence once, tfoci does not send it again.
-    fn takes_evidence(&self, _repository: &Repository) -> bool {
-        true
-    }
-
-    /// Locks a repository against other writers until the lock is dropped; `None` if the store needs no lock.
-    fn lock(
-        &self,
-        repository: &Repository,
-        reporter: &dyn Reporter,
-    ) -> impl Future<Output = Result<Option<disk::Lock>, Error>> + Send;
-
-    /// Whether the store has a blob of this digest and size. Its bytes are not checked.
-    fn has_blob(
-        &self,
-        repository: &Repository,
-        expected: &Expected,
-    ) -> impl Future<Output = Result<bool, Error>> + Send;
-
-    /// Stores a blob unless it exists. Wrong bytes are never stored.
-    fn put_blob<B: BlobSource>(
-        &self,
-        repository: &Repository,
-        blob: &B,
-    ) -> impl Future<Output = Result<Put, PutError>> + Send;
-
-    /// Stores a small blob that probably does not exist: sending it costs no more than checking for it.
-    fn put_new_blob<B: BlobSource>(
-        &self,
-        repository: &Repository,
-        blob: &B,
-    ) -> impl Future<Output = Result<Put, PutError>> + Send {
-        self.put_blob(repository, blob)
-    }
-
-    /// Stores a manifest or index, without a tag.
-    fn put_manifest(
-        &self,
-        repository: &Repository,
-        manifest: &RawManifest,
-    ) -> impl Future<Output = Result<(), Error>> + Send;
-
-    /// Stores manifests and moves tags to them, in the given order, atomically if the store can. A tag only moves if it still refers to
-    /// the digest that it was last seen with.
-    fn tag(
-        &self,
-        repository: &Repository,
-        moves: &[Move<'_>],
-    ) -> impl Future<Output = Result<Tagged, Error>> + Send;
-
-    /// Removes blobs and manifests that no tag refers to any more, if the store does not do so itself.
-    fn sweep(&self, repository: &Repository) -> impl Future<Output = Result<(), Error>> + Send;
-}
 
 /// How to find a manifest.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
-use super::{At, Error, Move, Put, PutError, ReadStore, Tagged, WriteStore};
+use super::{At, Error, Move, Put, PutError, Store, StoreBlob, Tagged};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::disk;
@@ -26,18 +26,22 @@ const CONCURRENT_READS: usize = 8;
 
 /// A repository that can be read.
 #[derive(Clone, Debug)]
-pub struct Repo<S> {
-    /// The store that contains the repository.
-    pub store: S,
+pub struct Repo {
+    store: Store,
     /// The repository's name in that store.
-    pub name: Repository,
+    name: Repository,
 }
 
 /// A repository that can also be written.
 #[derive(Clone, Debug)]
-pub struct RepoMut<S>(Repo<S>);
+pub struct RepoMut(Repo);
 
-impl<S: ReadStore> Repo<S> {
+impl Repo {
+    /// A readable repository of a store.
+    pub fn new(store: Store, name: Repository) -> Self {
+        Self { store, name }
+    }
+
     /// The names of the tags, sorted; `None` if the repository does not exist.
     ///
     /// # Errors
@@ -63,13 +67,13 @@ impl<S: ReadStore> Repo<S> {
     }
 
     /// A blob. Whether it exists is only known when it is opened.
-    pub fn blob(&self, expected: Expected) -> S::Blob {
+    pub fn blob(&self, expected: Expected) -> StoreBlob {
         self.store.blob(&self.name, expected)
     }
 
     /// `REPOSITORY:TAG@DIGEST` with the store's prefix.
     pub fn reference(&self, tag: &Tag, digest: &Digest) -> String {
-        self.store.reference(&self.name, tag, digest)
+        format!("{self}:{tag}@{digest}")
     }
 
     /// The index that a version's tag refers to; `None` if there is no such tag.
@@ -164,27 +168,27 @@ impl<S: ReadStore> Repo<S> {
 }
 
 /// The full name, with the store's prefix.
-impl<S: ReadStore> fmt::Display for Repo<S> {
+impl fmt::Display for Repo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.store.name(&self.name))
     }
 }
 
-impl<S> Deref for RepoMut<S> {
-    type Target = Repo<S>;
+impl Deref for RepoMut {
+    type Target = Repo;
 
-    fn deref(&self) -> &Repo<S> {
+    fn deref(&self) -> &Repo {
         &self.0
     }
 }
 
-impl<S: WriteStore> RepoMut<S> {
+impl RepoMut {
     /// A writable repository of a store.
-    pub fn new(store: S, name: Repository) -> Self {
-        Self(Repo { store, name })
+    pub fn new(store: Store, name: Repository) -> Self {
+        Self(Repo::new(store, name))
     }
 
-    /// Whether the store refuses a manifest that refers to missing parts, see [`WriteStore::keeps_whole`].
+    /// Whether the store refuses a manifest that refers to missing parts. If so, tfoci does not check the parts of a tagged artifact one by one.
     pub fn keeps_whole(&self) -> bool {
         self.store.keeps_whole()
     }

@@ -1,7 +1,7 @@
 use tfoci::blob::{File, Memory};
 use tfoci::digest::Digest;
 use tfoci::error::Category;
-use tfoci::store::{Error, Put, PutError, WriteStore as _};
+use tfoci::store::{Error, Put, PutError};
 
 use super::{User, name_at, noise};
 use crate::support::registry::quirks::Location;
@@ -43,7 +43,7 @@ async fn put(registry: &Registry, bytes: &[u8]) -> Result<Put, PutError> {
     let user = User::of(registry, "acme/demo");
     let destination = user.destination();
     let blob = Memory::new(bytes.to_vec());
-    destination.store.put_blob(&destination.name, &blob).await
+    destination.put_blob(&blob).await
 }
 
 /// Uploads bytes, and they arrive.
@@ -83,7 +83,7 @@ async fn what_is_too_large_goes_in_chunks_and_so_does_what_comes_after() {
     let (one, two) = (noise(300 * KIB), noise(200 * KIB + 1));
     for bytes in [&one, &two] {
         let blob = Memory::new(bytes.clone());
-        let put = destination.store.put_blob(&destination.name, &blob);
+        let put = destination.put_blob(&blob);
         assert_eq!(put.await.unwrap(), Put::Stored);
         assert_arrived(&registry, bytes);
     }
@@ -270,7 +270,7 @@ async fn chunks_that_are_refused_leave_the_way_in_one_piece() {
         let destination = user.destination();
         registry.storm(2, in_one_piece, Fault::CutRequest(1000));
         let blob = Memory::new(noise(300 * KIB));
-        let put = destination.store.put_blob(&destination.name, &blob);
+        let put = destination.put_blob(&blob);
         assert_eq!(put.await.unwrap(), Put::Stored, "{personality:?}");
         assert_eq!(registry.count(PATCHES), patches, "{personality:?}");
         assert_eq!(registry.count(in_one_piece), 3, "{personality:?}");
@@ -304,7 +304,7 @@ async fn wrong_bytes_are_never_complete() {
         let expected = tfoci::release::Expected::of(&promised);
         let destination = user.destination();
         let blob = File { path, expected };
-        let put = destination.store.put_blob(&destination.name, &blob);
+        let put = destination.put_blob(&blob);
         let error = put.await.unwrap_err();
         assert_eq!(error.category(), Category::Untrusted, "{error}");
         assert_eq!(registry.count(closing), 0);

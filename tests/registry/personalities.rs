@@ -1,5 +1,4 @@
 use tfoci::error::Category;
-use tfoci::store::ReadStore as _;
 
 use super::{User, VERSION, name_at, start, tags};
 use crate::support::registry::access::Tokens;
@@ -233,7 +232,7 @@ async fn all_pages_of_tags_are_read() {
                 .for_each(|tag| repository.tag(tag, "sha256:00"));
         });
         let destination = user.destination();
-        let found = destination.store.tags(&destination.name).await.unwrap();
+        let found = destination.tags().await.unwrap();
         assert_eq!(found, Some(tags), "{personality:?}");
     }
 }
@@ -248,7 +247,7 @@ async fn a_repository_without_tags_is_told_from_none() {
             .start();
         let user = User::of(&registry, name_at(personality));
         let destination = user.destination();
-        let found = destination.store.tags(&destination.name).await;
+        let found = destination.tags().await;
         // Some have a code of their own, on which clients stop (`tfoci::clients#repository-not-found`).
         match found {
             Ok(found) => assert_eq!(found, None, "{personality:?}"),
@@ -256,7 +255,7 @@ async fn a_repository_without_tags_is_told_from_none() {
         }
         user.push().await.unwrap();
         registry.repository(&user.name, |repository| repository.tags.clear());
-        let found = destination.store.tags(&destination.name).await;
+        let found = destination.tags().await;
         assert_eq!(found.unwrap(), Some(Vec::new()), "{personality:?}");
     }
 }

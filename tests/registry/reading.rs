@@ -1,5 +1,3 @@
-use tfoci::store::ReadStore as _;
-
 use super::{User, start};
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 
@@ -183,7 +181,7 @@ async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
         let (registry, user) = pushed().await;
         registry.always(matching("GET", "/tags/list"), Fault::with("link", link));
         let destination = user.destination();
-        let error = destination.store.tags(&destination.name).await.unwrap_err();
+        let error = destination.tags().await.unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     }
 }
@@ -195,7 +193,7 @@ async fn what_is_no_json_or_far_too_large_is_an_error() {
         let (registry, user) = pushed().await;
         registry.always(matching("GET", "/tags/list"), Fault::body(body.to_owned()));
         let destination = user.destination();
-        let error = destination.store.tags(&destination.name).await.unwrap_err();
+        let error = destination.tags().await.unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     }
 }

@@ -137,19 +137,17 @@ async fn the_host_of_an_upload_cannot_ask_for_the_password() {
 #[tokio::test]
 async fn what_a_stranger_answers_does_not_spoil_what_the_registry_taught() {
     use tfoci::blob::BlobSource as _;
-    use tfoci::store::ReadStore as _;
     let (registry, user) = filled().await;
     let destination = user.destination();
-    let (store, repository) = (&destination.store, &destination.name);
-    store.tags(repository).await.unwrap().unwrap();
+    destination.tags().await.unwrap().unwrap();
     let tokens = registry.count(|seen| seen.path == "/token");
     let target = format!("{}/storage", registry.doors().elsewhere);
     registry.always(matching("GET", "/blobs/"), Fault::redirect(&target));
     registry.always(elsewhere, Fault::Answer(trap(&registry)));
     let expected = tfoci::release::Expected::of(b"anything");
-    assert!(store.blob(repository, expected).open(0).await.is_err());
+    assert!(destination.blob(expected).open(0).await.is_err());
     registry.forget();
-    store.tags(repository).await.unwrap().unwrap();
+    destination.tags().await.unwrap().unwrap();
     let statuses: Vec<_> = registry.seen().iter().map(|seen| seen.status).collect();
     assert_eq!(statuses, [Some(200)], "the token is still good");
     assert_ne!(tokens, 0);
@@ -190,8 +188,7 @@ async fn the_host_of_an_upload_cannot_choose_what_is_written_to_the_registry() {
     let user = User::of(&registry, "acme/demo");
     let destination = user.destination();
     let blob = tfoci::blob::Memory::new(noise(200 << 10));
-    use tfoci::store::WriteStore as _;
-    let _fails_or_not = destination.store.put_blob(&destination.name, &blob).await;
+    let _fails_or_not = destination.put_blob(&blob).await;
     assert_ne!(
         registry.count(|seen| elsewhere(seen) && seen.method == "PATCH"),
         0

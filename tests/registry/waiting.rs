@@ -7,9 +7,10 @@ use tfoci::event::{Event, Reporter};
 use tfoci::http::{Http, Payload, Request, Settings, Timeouts};
 use tfoci::oci::Repository;
 use tfoci::release::Expected;
-use tfoci::store::{ReadStore as _, WriteStore as _};
 
 use super::{User, start};
+use tfoci::store::RepoMut;
+
 use crate::support::registry::answer::{Answer, End};
 use crate::support::registry::{Fault, Personality, Registry, Seen, matching};
 
@@ -149,7 +150,7 @@ async fn a_server_that_wants_to_be_left_alone_for_long_is_left_alone_until_the_n
         registry.always(|_| true, Fault::too_many_requests(retry_after));
         let user = User::of(&registry, "acme/demo");
         let destination = user.destination();
-        let error = destination.store.tags(&destination.name).await;
+        let error = destination.tags().await;
         let text = error.unwrap_err().to_string();
         assert!(text.starts_with("the registry answered 429"), "{text}");
         assert_eq!(registry.seen().len(), 1, "{retry_after}");
@@ -165,7 +166,7 @@ async fn an_explanation_that_never_ends_is_not_read_to_its_end() {
     registry.always(|_| true, Fault::Answer(refusal));
     let user = hasty(User::of(&registry, "acme/demo"));
     let destination = user.destination();
-    let error = destination.store.tags(&destination.name).await;
+    let error = destination.tags().await;
     let text = error.unwrap_err().to_string();
     assert!(text.starts_with("the registry answered 400"), "{text}");
 }
@@ -188,9 +189,7 @@ async fn a_package_that_comes_in_crumbs_is_given_up() {
             .clone()
     });
     let destination = user.destination();
-    let source = destination
-        .store
-        .blob(&destination.name, Expected::of(&blob));
+    let source = destination.blob(Expected::of(&blob));
     let read = tfoci::blob::proven(&source).await.unwrap();
     let error = read.collect(1 << 30).await.unwrap_err();
     let text = error.to_string();
@@ -308,10 +307,8 @@ async fn whoever_copies_within_a_host_waits_for_nobody_who_waits() {
     user.settings.transfers = 1;
     let http = Http::new(user.settings.clone());
     // Two stores that do not know of each other, so that nothing is mounted at once; one host, one place in each direction.
-    let (from, to) = (
-        user.destination_through(http.clone()),
-        user.destination_through(http),
-    );
+    let from = user.destination_through(http.clone());
+    let to = user.store_through(http);
     let largest = registry.repository(&user.name, |repository| {
         let blobs = repository.blobs.values();
         blobs.max_by_key(|bytes| bytes.len()).unwrap().clone()
@@ -323,11 +320,11 @@ async fn whoever_copies_within_a_host_waits_for_nobody_who_waits() {
     }
     let copies = (0..8).map(|n| {
         let name = format!("{}/copies/n{n}", registry.host());
-        let (from, to) = (&from, &to);
+        let repository = Repository::in_registry(&name).unwrap();
+        let (from, to) = (&from, RepoMut::new(to.clone(), repository));
         async move {
             let blob = from.blob(expected);
-            let repository = Repository::in_registry(&name).unwrap();
-            to.store.put_blob(&repository, &blob).await.unwrap()
+            to.put_blob(&blob).await.unwrap()
         }
     });
     let all = futures_util::future::join_all(copies);

@@ -6,7 +6,7 @@ use tfoci::credentials::{Credentials, Locations};
 use tfoci::http::{Http, Settings};
 use tfoci::oci::Repository;
 use tfoci::release::Expected;
-use tfoci::store::{Put, ReadStore as _, Registry, WriteStore as _};
+use tfoci::store::{Put, Registry, RepoMut, Store};
 
 use super::doors::round_trip;
 use super::{NAME, PUSH, Site, VERSIONS};
@@ -51,7 +51,7 @@ impl Guarded {
     }
 
     /// The store of one run on a machine.
-    fn store(&self, site: &Site) -> Registry {
+    fn store(&self, site: &Site) -> Store {
         let locations = Locations {
             authfile: Some(site.scene.path(".docker/config.json")),
             ..Locations::default()
@@ -60,7 +60,10 @@ impl Guarded {
         settings
             .plain
             .extend(["127.0.0.1", "localhost"].map(str::to_owned));
-        Registry::new(Http::new(settings), Credentials::at(locations))
+        Store::Registry(Registry::new(
+            Http::new(settings),
+            Credentials::at(locations),
+        ))
     }
 
     fn repository(&self, name: &str) -> Repository {
@@ -141,12 +144,12 @@ async fn a_token_that_ends_between_two_requests_is_replaced() {
     let site = guarded.site();
     site.tfoci(PUSH).succeeds();
     guarded.tokens.manner(Manner::Fleeting);
-    let (store, repository) = (guarded.store(&site), guarded.repository(NAME));
-    let tags = store.tags(&repository).await.unwrap();
+    let repository = RepoMut::new(guarded.store(&site), guarded.repository(NAME));
+    let tags = repository.tags().await.unwrap();
     let before = guarded.tokens.asked().len();
     guarded.ends(&guarded.tokens.last()).await;
     guarded.tokens.manner(Manner::Plain);
-    assert_eq!(store.tags(&repository).await.unwrap(), tags);
+    assert_eq!(repository.tags().await.unwrap(), tags);
     assert_eq!(guarded.tokens.asked().len(), before + 1);
 }
 
@@ -180,7 +183,7 @@ async fn a_token_that_ends_in_the_middle_of_an_upload_is_replaced() {
     let guarded = Arc::new(guarded);
     let site = guarded.site();
     guarded.tokens.manner(Manner::Fleeting);
-    let (store, repository) = (guarded.store(&site), guarded.repository("acme/demo"));
+    let repository = RepoMut::new(guarded.store(&site), guarded.repository("acme/demo"));
     let end = Arc::clone(&guarded);
     let blob = Awaited {
         memory: Memory::new(vec![7; 1 << 20]),
@@ -193,7 +196,7 @@ async fn a_token_that_ends_in_the_middle_of_an_upload_is_replaced() {
             }
         },
     };
-    let put = store.put_blob(&repository, &blob).await.unwrap();
+    let put = repository.put_blob(&blob).await.unwrap();
     assert_eq!(put, Put::Stored);
 }
 
@@ -205,9 +208,10 @@ async fn a_mount_asks_to_read_the_other_repository() {
     let site = guarded.site();
     let store = guarded.store(&site);
     let blob = Memory::new(vec![7; 1 << 10]);
-    let [one, two] = ["acme/one", "acme/two"].map(|name| guarded.repository(name));
-    assert_eq!(store.put_blob(&one, &blob).await.unwrap(), Put::Stored);
-    assert_eq!(store.put_blob(&two, &blob).await.unwrap(), Put::Mounted);
+    let [one, two] =
+        ["acme/one", "acme/two"].map(|name| RepoMut::new(store.clone(), guarded.repository(name)));
+    assert_eq!(one.put_blob(&blob).await.unwrap(), Put::Stored);
+    assert_eq!(two.put_blob(&blob).await.unwrap(), Put::Mounted);
     let scope = "robot: repository:acme/two:pull,push repository:acme/one:pull";
     assert_eq!(guarded.tokens.asked().last().unwrap(), scope);
 }
@@ -222,10 +226,8 @@ async fn where_a_mount_is_not_allowed_the_bytes_go_up() {
     guarded.tokens.manner(Manner::Narrow);
     let blob = Memory::new(vec![7; 1 << 10]);
     for name in ["acme/one", "acme/two"] {
-        let put = store
-            .put_blob(&guarded.repository(name), &blob)
-            .await
-            .unwrap();
+        let repository = RepoMut::new(store.clone(), guarded.repository(name));
+        let put = repository.put_blob(&blob).await.unwrap();
         assert_eq!(put, Put::Stored, "{name}");
     }
 }

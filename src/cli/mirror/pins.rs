@@ -53,10 +53,10 @@ struct Keys {
 }
 
 impl<'a> Pins<'a> {
-    pub(super) fn new<D>(path: PathBuf, tasks: &[Task<D>], printer: &'a Printer) -> Self {
+    pub(super) fn new(path: PathBuf, tasks: &[Task], printer: &'a Printer) -> Self {
         // A provider that may be unsigned need not have keys.
         let is_keyless =
-            |task: &&Task<D>| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
+            |task: &&Task| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
         let keyless = tasks.iter().filter(is_keyless);
         Self {
             path,

@@ -33,7 +33,7 @@ pub(super) fn tasks(
     session: &Session,
     locks: &Locks,
     http: &Http,
-) -> Result<Vec<Task<Store>>, CommandError> {
+) -> Result<Vec<Task>, CommandError> {
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), session)?;
     let mut items = addresses(arguments, session)?;
@@ -48,7 +48,7 @@ pub(super) fn tasks(
     items.extend(file.into_iter().flat_map(entries));
     // All registries share one client, which authenticates once per registry and can mount blobs.
     let registry = session.registry(http);
-    let mut tasks: Vec<Task<Store>> = Vec::new();
+    let mut tasks: Vec<Task> = Vec::new();
     for (to, providers) in by_destination(items, arguments)? {
         let endpoint = session.endpoint(&to)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
@@ -59,8 +59,7 @@ pub(super) fn tasks(
         for (provider, filters) in providers {
             let destination = destination(&endpoint, &store, &provider)?;
             // A provider that several stores receive is read once.
-            let is_same =
-                |task: &&mut Task<_>| task.provider == provider && task.filters == filters;
+            let is_same = |task: &&mut Task| task.provider == provider && task.filters == filters;
             match tasks.iter_mut().find(is_same) {
                 Some(task) => task.destinations.push(destination),
                 None => tasks.push(Task {
@@ -83,7 +82,7 @@ fn destination(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,
-) -> Result<RepoMut<Store>, CommandError> {
+) -> Result<RepoMut, CommandError> {
     let repository = endpoint.repository(provider);
     let name = repository.map_err(|error| Failure::from(Problem::Mapping(error)))?;
     Ok(RepoMut::new(store.clone(), name))

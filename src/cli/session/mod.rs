@@ -145,7 +145,7 @@ impl Session {
         &self,
         text: &str,
         provider: &ProviderAddr,
-    ) -> Result<StoredProvider<Store>, CommandError> {
+    ) -> Result<StoredProvider, CommandError> {
         let registry = self.registry(&self.http()?);
         let (endpoint, store) = self.open(text, registry, std::slice::from_ref(provider))?;
         stored_provider(&endpoint, &store, provider)
@@ -213,17 +213,14 @@ pub(super) fn stored_provider(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,
-) -> Result<StoredProvider<Store>, CommandError> {
+) -> Result<StoredProvider, CommandError> {
     let repository = endpoint
         .repository(provider)
         .map_err(Problem::from)
         .map_err(Failure::from)?;
     Ok(StoredProvider {
         provider: provider.clone(),
-        repo: Repo {
-            store: store.clone(),
-            name: repository,
-        },
+        repo: Repo::new(store.clone(), repository),
         place: endpoint.to_string(),
     })
 }

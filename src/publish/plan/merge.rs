@@ -6,7 +6,7 @@ use crate::publish::evidence::{self, Question};
 use crate::publish::transfer::is_sound;
 use crate::publish::{
     BTreeSet, Blob, BlobSource, Content, Digest, Edition, Existing, Expected, Options, Package,
-    Platform, Publication, Release, RepoMut, Target, WriteStore,
+    Platform, Publication, Release, RepoMut, Target,
 };
 use crate::store::{self, Artifact, At};
 
@@ -19,10 +19,10 @@ struct Step {
 }
 
 /// Compares a release with the repository. `stored` is the index that the version's tag refers to, if it was already read.
-pub(super) async fn plan<S: WriteStore, B: BlobSource>(
+pub(super) async fn plan<B: BlobSource>(
     edition: &Edition<'_, B>,
     (tags, stored): (&BTreeSet<String>, Option<&RawManifest>),
-    to: &RepoMut<S>,
+    to: &RepoMut,
     options: &Options,
 ) -> Result<Publication<B>, Problem> {
     let release = edition.release;
@@ -118,11 +118,7 @@ impl Found {
     }
 }
 
-async fn find<S: WriteStore>(
-    to: &RepoMut<S>,
-    tag: &Tag,
-    tags: &BTreeSet<String>,
-) -> Result<Found, Problem> {
+async fn find(to: &RepoMut, tag: &Tag, tags: &BTreeSet<String>) -> Result<Found, Problem> {
     let nothing = Found {
         stored: None,
         was: None,
@@ -184,9 +180,9 @@ fn readable(raw: &RawManifest) -> Result<Index, Problem> {
 }
 
 /// Compares one package with the index, and adds it if the platform is missing. The second value tells whether it was added.
-async fn step<S: WriteStore, L>(
+async fn step<L>(
     package: &Package<L>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     existing: Option<&Artifact>,
     index: &mut Index,
     options: &Options,
@@ -237,11 +233,7 @@ async fn step<S: WriteStore, L>(
 }
 
 /// Whether a blob must be written. A blob of the right size counts as present; if the version is replaced, its bytes are checked too.
-async fn lacks<S: WriteStore>(
-    to: &RepoMut<S>,
-    expected: &Expected,
-    options: &Options,
-) -> Result<bool, Problem> {
+async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<bool, Problem> {
     if to.keeps_whole() && options.existing != Existing::Replace {
         return Ok(false);
     }
@@ -250,11 +242,7 @@ async fn lacks<S: WriteStore>(
 }
 
 /// Whether the empty config, which all manifests by tfoci refer to, is missing. Clients ignore it; tools that copy the artifact read it.
-async fn lacks_config<S: WriteStore>(
-    steps: &[Step],
-    to: &RepoMut<S>,
-    options: &Options,
-) -> Result<bool, Problem> {
+async fn lacks_config(steps: &[Step], to: &RepoMut, options: &Options) -> Result<bool, Problem> {
     let ours = steps.iter().any(|step| step.manifest.is_some());
     Ok(ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?)
 }
@@ -278,9 +266,9 @@ fn finish<L>(
 
 /// Every zip of the index to write. [`step`] already compared the release's zips with the index; for other platforms this
 /// reads the manifest.
-async fn zips<S: WriteStore, L>(
+async fn zips<L>(
     release: &Release<L>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     index: &RawManifest,
 ) -> Result<Vec<(Platform, Digest)>, Problem> {
     let index = Index::read(index).map_err(store::Error::from)?;

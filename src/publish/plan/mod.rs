@@ -7,19 +7,17 @@
 
 use std::borrow::Cow;
 
-use super::{
-    BTreeSet, BlobSource, Edition, Error, Options, Publication, RepoMut, Snapshot, WriteStore,
-};
+use super::{BTreeSet, BlobSource, Edition, Error, Options, Publication, RepoMut, Snapshot};
 use crate::store;
 
 mod merge;
 mod verbatim;
 
 /// Compares the edition with the repository.
-pub(super) async fn make<S: WriteStore, B: BlobSource>(
+pub(super) async fn make<B: BlobSource>(
     edition: &Edition<'_, B>,
     snapshot: Option<Snapshot<'_>>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     options: &Options,
 ) -> Result<Publication<B>, Error> {
     let tags = tags(snapshot, to).await?;
@@ -33,9 +31,9 @@ pub(super) async fn make<S: WriteStore, B: BlobSource>(
 }
 
 /// The names of a repository's tags.
-async fn tags<'a, S: WriteStore>(
+async fn tags<'a>(
     snapshot: Option<Snapshot<'a>>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
 ) -> Result<Cow<'a, BTreeSet<String>>, store::Error> {
     if let Some(Snapshot { tags, .. }) = snapshot {
         return Ok(Cow::Borrowed(tags));

@@ -6,16 +6,16 @@ use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::{
     BTreeSet, Blob, BlobSource, Content, Edition, Existing, Options, Package, Publication, RepoMut,
-    Target, WriteStore, is_whole,
+    Target, is_whole,
 };
 use crate::store;
 
 /// Compares an index with the repository; `None` if the tag refers to a different index, so that the two have to be merged.
-pub(super) async fn plan<S: WriteStore, B: BlobSource>(
+pub(super) async fn plan<B: BlobSource>(
     edition: &Edition<'_, B>,
     index: &Content<Blob<B>>,
     tags: &BTreeSet<String>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     options: &Options,
 ) -> Result<Option<Publication<B>>, Problem> {
     let tag = Tag::of_version(&edition.release.version)?;
@@ -51,11 +51,11 @@ pub(super) async fn plan<S: WriteStore, B: BlobSource>(
 }
 
 /// Decides about the evidence: that of the other store is copied, unless the repository's own proves as much.
-async fn evidence<S: WriteStore, B: BlobSource>(
+async fn evidence<B: BlobSource>(
     edition: &Edition<'_, B>,
     is_same: bool,
     tags: &BTreeSet<String>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
     options: &Options,
 ) -> Result<(Option<Target<B>>, Option<String>), Problem> {
     let release = edition.release;
@@ -87,10 +87,10 @@ async fn evidence<S: WriteStore, B: BlobSource>(
 }
 
 /// The digest that a tag refers to; `None` if it is not among the listed tags.
-async fn digest<S: WriteStore>(
+async fn digest(
     tag: &Tag,
     tags: &BTreeSet<String>,
-    to: &RepoMut<S>,
+    to: &RepoMut,
 ) -> Result<Option<Digest>, store::Error> {
     match tags.contains(tag.as_str()) {
         true => to.digest(tag).await,

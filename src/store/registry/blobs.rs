@@ -22,7 +22,7 @@ const RETRIES: u32 = 4;
 
 impl Registry {
     /// Whether a repository has a blob.
-    pub(super) async fn find_blob(
+    pub(in crate::store) async fn has_blob(
         &self,
         repository: &Repository,
         expected: &Expected,
@@ -41,7 +41,7 @@ impl Registry {
     }
 
     /// Writes a blob unless the repository has it.
-    pub(super) async fn find_or_write_blob<B: BlobSource>(
+    pub(in crate::store) async fn put_blob<B: BlobSource>(
         &self,
         repository: &Repository,
         blob: &B,
@@ -49,15 +49,15 @@ impl Registry {
         let expected = blob.expected();
         let (session, name) = self.locate(repository).await?;
         if session.remembers(&expected.digest, name).is_none()
-            && self.find_blob(repository, &expected).await?
+            && self.has_blob(repository, &expected).await?
         {
             session.remember(expected.digest, name);
         }
-        self.write_blob(repository, blob).await
+        self.put_new_blob(repository, blob).await
     }
 
     /// Writes a blob that the repository is not expected to have.
-    pub(super) async fn write_blob<B: BlobSource>(
+    pub(in crate::store) async fn put_new_blob<B: BlobSource>(
         &self,
         repository: &Repository,
         blob: &B,

@@ -12,7 +12,7 @@ use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
 
 /// A blob of a registry.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct RegistryBlob {
     pub(super) registry: Registry,
     pub(super) repository: Repository,

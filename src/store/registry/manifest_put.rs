@@ -42,7 +42,7 @@ pub(super) enum PutOutcome {
 
 impl Registry {
     /// Writes a manifest by its digest.
-    pub(super) async fn write_manifest(
+    pub(in crate::store) async fn put_manifest(
         &self,
         repository: &Repository,
         manifest: &RawManifest,

@@ -25,7 +25,7 @@ pub(super) struct TagTarget {
 
 impl Registry {
     /// Reads a manifest and verifies its digest; `None` if there is no such manifest.
-    pub(super) async fn read_manifest(
+    pub(in crate::store) async fn manifest(
         &self,
         repository: &Repository,
         at: At<'_>,
@@ -73,6 +73,16 @@ impl Registry {
         }))
     }
 
+    /// The digest that a tag refers to, see [`Registry::tag_target`].
+    pub(in crate::store) async fn digest(
+        &self,
+        repository: &Repository,
+        tag: &Tag,
+    ) -> Result<Option<Digest>, Error> {
+        let target = self.tag_target(repository, tag).await?;
+        Ok(target.map(|target| target.digest))
+    }
+
     /// The manifest that a tag refers to, without reading it; `None` if there is no such tag.
     pub(super) async fn tag_target(
         &self,
@@ -90,7 +100,7 @@ impl Registry {
             Some(digest) => Some(digest),
             // The answer does not name the digest, so the manifest has to be read.
             None => self
-                .read_manifest(repository, At::Tag(tag))
+                .manifest(repository, At::Tag(tag))
                 .await?
                 .map(|raw| raw.expected.digest),
         };

@@ -31,14 +31,10 @@ mod wire;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{At, Error, Listing, Move, Put, PutError, ReadStore, Tagged, WriteStore};
-use crate::blob::BlobSource;
+use super::{At, Error, Move, Tagged};
 use crate::credentials::Credentials;
-use crate::digest::Digest;
-use crate::disk;
-use crate::event::Reporter;
 use crate::http::Http;
-use crate::oci::{RawManifest, Repository, Tag};
+use crate::oci::Repository;
 use crate::release::Expected;
 pub use download::RegistryBlob;
 
@@ -70,31 +66,8 @@ impl Registry {
     }
 }
 
-impl ReadStore for Registry {
-    type Blob = RegistryBlob;
-
-    async fn repositories(&self) -> Result<Listing, Error> {
-        Ok(Listing::Unsupported)
-    }
-
-    async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
-        self.list_tags(repository).await
-    }
-
-    async fn manifest(
-        &self,
-        repository: &Repository,
-        at: At<'_>,
-    ) -> Result<Option<RawManifest>, Error> {
-        self.read_manifest(repository, at).await
-    }
-
-    async fn digest(&self, repository: &Repository, tag: &Tag) -> Result<Option<Digest>, Error> {
-        let target = self.tag_target(repository, tag).await?;
-        Ok(target.map(|target| target.digest))
-    }
-
-    fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
+impl Registry {
+    pub(super) fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
         RegistryBlob {
             registry: self.clone(),
             repository: repository.clone(),
@@ -102,17 +75,7 @@ impl ReadStore for Registry {
         }
     }
 
-    fn name(&self, repository: &Repository) -> String {
-        repository.to_string()
-    }
-}
-
-impl WriteStore for Registry {
-    fn keeps_whole(&self) -> bool {
-        true
-    }
-
-    fn takes_evidence(&self, repository: &Repository) -> bool {
+    pub(super) fn takes_evidence(&self, repository: &Repository) -> bool {
         let text = repository.as_str();
         let host = text.split_once('/').map_or(text, |(host, _)| host);
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,47 +84,6 @@ impl WriteStore for Registry {
             cache.refuses_evidence
         };
         !hosts.get(host).is_some_and(refuses)
-    }
-
-    async fn lock(&self, _: &Repository, _: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
-        Ok(None)
-    }
-
-    async fn has_blob(&self, repository: &Repository, expected: &Expected) -> Result<bool, Error> {
-        self.find_blob(repository, expected).await
-    }
-
-    async fn put_blob<B: BlobSource>(
-        &self,
-        repository: &Repository,
-        blob: &B,
-    ) -> Result<Put, PutError> {
-        self.find_or_write_blob(repository, blob).await
-    }
-
-    async fn put_new_blob<B: BlobSource>(
-        &self,
-        repository: &Repository,
-        blob: &B,
-    ) -> Result<Put, PutError> {
-        self.write_blob(repository, blob).await
-    }
-
-    async fn put_manifest(
-        &self,
-        repository: &Repository,
-        manifest: &RawManifest,
-    ) -> Result<(), Error> {
-        self.write_manifest(repository, manifest).await
-    }
-
-    async fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
-        self.move_tags(repository, moves).await
-    }
-
-    async fn sweep(&self, _: &Repository) -> Result<(), Error> {
-        // Registries have garbage collectors of their own.
-        Ok(())
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::manifest_put::{ManifestPut, PutOutcome};
 use super::manifest_rejection::ManifestRejection;
-use super::{At, Error, Move, ReadStore as _, Registry, Repository, Tagged};
+use super::{At, Error, Move, Registry, Repository, Tagged};
 use crate::http::{Retry, Transient};
 
 impl Registry {
     /// Moves tags one after the other, each only if it still refers to the expected manifest.
-    pub(super) async fn move_tags(
+    pub(in crate::store) async fn tag(
         &self,
         repository: &Repository,
         moves: &[Move<'_>],

@@ -20,7 +20,7 @@ const LARGEST_LIST: usize = 8 << 20;
 
 impl Registry {
     /// All tags, sorted; `None` if there is no such repository.
-    pub(super) async fn list_tags(
+    pub(in crate::store) async fn tags(
         &self,
         repository: &Repository,
     ) -> Result<Option<Vec<String>>, Error> {

@@ -12,7 +12,7 @@ use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::http::{Answer, Payload};
 use crate::oci::Repository;
-use crate::store::{Put, PutError, WriteStore as _};
+use crate::store::{Put, PutError};
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
