@@ -36,7 +36,7 @@ pub use error::{Error, Silence};
 pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
 pub use range::Range;
-pub use retry::{Retry, Transient, backoff, retry_after};
+pub use retry::{Retry, Transient, retry_after};
 pub use settings::{Pem, Settings, Timeouts};
 pub use window::LEAST_FLOW;
 

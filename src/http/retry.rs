@@ -54,6 +54,8 @@ impl Transient {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
     most: u32,
+    /// The retries without a pause.
+    at_once: u32,
     failures: u32,
 }
 
@@ -66,7 +68,20 @@ impl Default for Retry {
 impl Retry {
     /// Allows at most `most` retries in a row without progress.
     pub fn new(most: u32) -> Self {
-        Self { most, failures: 0 }
+        Self {
+            most,
+            at_once: 0,
+            failures: 0,
+        }
+    }
+
+    /// Allows at most `most` retries after conflicts with other writers. The first follows at once, which is enough for two writers: one
+    /// of them has succeeded. More than two need a pause that keeps them from retrying in step.
+    pub fn of_conflicts(most: u32) -> Self {
+        Self {
+            at_once: 1,
+            ..Self::new(most)
+        }
     }
 
     /// Counts a failure and waits before the next attempt. Returns `false` without waiting if no retry is left or `Retry-After` is too
@@ -79,8 +94,7 @@ impl Retry {
         if self.is_exhausted() || retry_after > LONGEST_WAIT {
             return false;
         }
-        let pause = backoff(self.failures).max(retry_after);
-        self.failed();
+        let pause = self.next_pause().max(retry_after);
         http.report(Event::Retrying {
             url: url.clone().into(),
             reason,
@@ -88,6 +102,22 @@ impl Retry {
         });
         tokio::time::sleep(pause).await;
         true
+    }
+
+    /// As [`Retry::wait`], for a failure that is not reported.
+    pub async fn wait_quietly(&mut self) -> bool {
+        if self.is_exhausted() {
+            return false;
+        }
+        tokio::time::sleep(self.next_pause()).await;
+        true
+    }
+
+    /// Counts a failure and returns the pause before the next attempt.
+    fn next_pause(&mut self) -> Duration {
+        let earlier = self.failures.checked_sub(self.at_once);
+        self.failed();
+        earlier.map_or(Duration::ZERO, backoff)
     }
 
     /// Counts a failure without waiting.
@@ -145,7 +175,7 @@ pub fn retry_after(answer: &Answer) -> Option<Duration> {
 }
 
 /// The pause after this many failures: exponential, at most 20 seconds, with jitter.
-pub fn backoff(failures: u32) -> Duration {
+fn backoff(failures: u32) -> Duration {
     const LONGEST_STEP: u32 = 7;
     let mut pauses = ExponentialBuilder::default()
         .with_jitter()
@@ -206,6 +236,14 @@ mod tests {
                 "{failures}: {pause:?}"
             );
         }
+    }
+
+    #[test]
+    fn the_first_conflict_is_retried_at_once() {
+        let mut retry = Retry::of_conflicts(2);
+        assert_eq!(retry.next_pause(), Duration::ZERO);
+        assert!(retry.next_pause() >= Duration::from_millis(250));
+        assert!(retry.is_exhausted());
     }
 
     #[test]

@@ -20,13 +20,13 @@ use std::time::SystemTime;
 use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::http::Retry;
 use crate::oci::{EMPTY_BYTES, RawManifest, Tag};
 use crate::outcome::{Beside, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
-use crate::store::{RepoMut, Tagged};
+use crate::store::{self, RepoMut, Tagged};
 use crate::trust::Verified;
-use crate::{http, store};
 
 mod content;
 mod error;
@@ -146,20 +146,19 @@ pub async fn publish<B: BlobSource>(
         true => None,
         false => to.lock(&**reporter).await?,
     };
-    let warn = |message| {
+    let warn = |reporter: &Arc<dyn Reporter>, message| {
         let subject = edition.subject();
         reporter.report(Event::Warning { subject, message });
     };
+    let mut snapshot = edition.snapshot;
     let mut events = Arc::clone(reporter);
     let mut brought = Brought::default();
     let mut refused = None;
-    for attempt in 0..ATTEMPTS {
-        let snapshot = edition.snapshot.filter(|_| attempt == 0);
-        let mut publication = plan::make(edition, snapshot, to, options).await?;
-        if attempt == 0
-            && let Some(message) = publication.warning.take()
-        {
-            warn(message);
+    let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
+    loop {
+        let mut publication = plan::make(edition, snapshot.take(), to, options).await?;
+        if let Some(message) = publication.warning.take() {
+            warn(&events, message);
         }
         if options.dry_run {
             brought.foresee(edition, &publication, to, reporter).await?;
@@ -173,24 +172,23 @@ pub async fn publish<B: BlobSource>(
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
             if let Some(message) = refused.as_ref().and_then(evidence::refusal) {
-                warn(message);
+                warn(reporter, message);
             }
             if publication.sweeps
                 && let Err(error) = to.sweep().await
             {
                 // A warning only: the version is already published.
-                warn(format!("what was replaced is not removed: {error}"));
+                let message = format!("what was replaced is not removed: {error}");
+                warn(reporter, message);
             }
             return Ok(report(edition, &publication, to, brought, options));
         }
-        // Do not report the same transfers again.
+        // Do not report the same transfers and warnings again.
         events = Arc::new(());
-        // Two writers can retry immediately; more than two need a backoff that keeps them from retrying in step.
-        if let Some(earlier) = attempt.checked_sub(1) {
-            tokio::time::sleep(http::backoff(earlier)).await;
+        if !retry.wait_quietly().await {
+            return Err(Problem::Contended { attempts: ATTEMPTS }.into());
         }
     }
-    Err(Problem::Contended { attempts: ATTEMPTS }.into())
 }
 
 /// Finds out whether the store accepts evidence for an existing version that has none. If the store refused the evidence before,
