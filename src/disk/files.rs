@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::{Error, patient};
+use super::{Error, pipe};
 use crate::digest::{Algorithm, Digest, Hasher};
 
 /// The size in bytes of the blocks in which packages are transferred: large enough for few system calls, small enough that eight transfers
@@ -25,7 +25,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     if metadata.is_file() {
         read_all(file, metadata.len(), path, limit)
     } else {
-        read_all(patient::Patient::new(file, &metadata), 0, path, limit)
+        read_all(pipe::PipeReader::new(file, &metadata), 0, path, limit)
     }
 }
 

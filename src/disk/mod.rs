@@ -10,7 +10,7 @@ mod error;
 pub mod exposed;
 mod files;
 pub mod lock;
-mod patient;
+mod pipe;
 pub mod staged;
 pub mod temp_file;
 pub mod unpack;

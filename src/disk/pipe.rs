@@ -12,14 +12,14 @@ const UNTIL_THE_END: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Reads a file that was opened without blocking.
-pub(super) struct Patient {
+pub(super) struct PipeReader {
     file: File,
     opened: Instant,
     /// Whether an empty read may mean that no program has opened the pipe for writing yet.
     may_begin: bool,
 }
 
-impl Patient {
+impl PipeReader {
     pub(super) fn new(file: File, metadata: &Metadata) -> Self {
         Self {
             file,
@@ -29,7 +29,7 @@ impl Patient {
     }
 }
 
-impl Read for Patient {
+impl Read for PipeReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let (limit, what) = match self.file.read(buffer) {
