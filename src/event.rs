@@ -183,12 +183,12 @@ pub enum Event {
         /// The source and its content, in one line.
         source: String,
     },
-    /// The credentials for a registry were selected.
-    Introduced {
+    /// The credential for a host was selected.
+    CredentialSelected {
         /// The registry.
         host: String,
-        /// The file or program with the credentials; `None` if there are none.
-        origin: Option<String>,
+        /// The file, variable or program that contains the credential; `None` if there is none.
+        found_in: Option<String>,
     },
     /// tfoci asked a registry to mount a blob of another of its repositories.
     Mounting {
@@ -240,7 +240,7 @@ impl Event {
             | Self::Warning { subject, .. } => Some(subject),
             Self::Waiting { .. }
             | Self::Considered { .. }
-            | Self::Introduced { .. }
+            | Self::CredentialSelected { .. }
             | Self::Mounting { .. }
             | Self::Retrying { .. }
             | Self::Resuming { .. }

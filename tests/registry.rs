@@ -122,7 +122,7 @@ impl User {
     fn identity(mut self) -> Self {
         self.credential = Some(Credential {
             kind: CredentialKind::IdentityToken(IDENTITY.into()),
-            origin: "the test".to_owned(),
+            found_in: "the test".to_owned(),
         });
         self
     }

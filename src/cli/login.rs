@@ -77,7 +77,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await
         && found.basic() != typed.basic()
     {
-        let text = format!("{} counts before what was stored", found.origin);
+        let text = format!("{} counts before what was stored", found.found_in);
         printer.line(Tone::Warning, "Note", &text);
     }
     report_considered(&credentials.registry_sources(), printer);

@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await {
         let text = format!(
             "{} still has credentials for {}",
-            found.origin,
+            found.found_in,
             printable(&registry)
         );
         printer.line(Tone::Warning, "Note", &text);

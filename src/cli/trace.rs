@@ -19,9 +19,9 @@ impl Reporter for Trace {
         let Self(printer) = self;
         match event {
             Event::Considered { source } => printer.detail("Considered", &source),
-            Event::Introduced { host, origin } => {
-                let origin = origin.as_deref().unwrap_or("no credentials");
-                printer.detail("Using", &format!("{origin} for {host}"));
+            Event::CredentialSelected { host, found_in } => {
+                let found_in = found_in.as_deref().unwrap_or("no credentials");
+                printer.detail("Using", &format!("{found_in} for {host}"));
             }
             Event::Mounting {
                 digest,

@@ -68,8 +68,8 @@ pub enum Error {
         limit: u64,
     },
     /// A token contains characters that an HTTP header cannot contain.
-    #[error("the token from {} holds characters that cannot be sent", printable(.origin))]
-    UnsendableToken { origin: String },
+    #[error("the token from {} holds characters that cannot be sent", printable(.found_in))]
+    UnsendableToken { found_in: String },
     /// A `.netrc` cannot be parsed.
     #[error("{} is not a .netrc", printable_path(.path))]
     Netrc {

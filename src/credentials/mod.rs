@@ -61,7 +61,7 @@ pub struct Credential {
     /// The username and password, or the token.
     pub kind: CredentialKind,
     /// The file, variable or program that contains the credential, for messages.
-    pub origin: String,
+    pub found_in: String,
 }
 
 /// A username and password, or a token.
@@ -86,7 +86,7 @@ impl Credential {
         let username = username.to_owned();
         Self {
             kind: CredentialKind::Password { username, password },
-            origin: TYPED.to_owned(),
+            found_in: TYPED.to_owned(),
         }
     }
 
@@ -124,7 +124,7 @@ impl Credential {
 
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credential(from {})", self.origin)
+        write!(f, "Credential(from {})", self.found_in)
     }
 }
 
@@ -230,10 +230,10 @@ impl Credentials {
     }
 
     /// Whether this source, or no credential, is used for this host for the first time.
-    pub(crate) fn is_first_use(&self, host: &str, origin: Option<&str>) -> bool {
+    pub(crate) fn is_first_use(&self, host: &str, found_in: Option<&str>) -> bool {
         let reported = self.0.reported.lock();
         let mut reported = reported.unwrap_or_else(PoisonError::into_inner);
-        reported.insert((host.to_owned(), origin.map(str::to_owned)))
+        reported.insert((host.to_owned(), found_in.map(str::to_owned)))
     }
 
     fn registries(&self) -> Result<&RegistryCredentials, Error> {

@@ -38,7 +38,7 @@ pub(super) struct OriginCredentials {
 struct OriginToken {
     host: Hostname,
     token: Secret,
-    origin: String,
+    found_in: String,
 }
 
 impl OriginCredentials {
@@ -69,7 +69,7 @@ impl OriginCredentials {
     pub(super) async fn token(&self, host: &Hostname) -> Result<Option<Credential>, Error> {
         let mut failure = None;
         for one in self.tokens.iter().filter(|one| one.host == *host) {
-            match sendable(&one.token, &one.origin) {
+            match sendable(&one.token, &one.found_in) {
                 Ok(credential) => return Ok(Some(credential)),
                 Err(error) => failure = failure.or(Some(error)),
             }
@@ -106,7 +106,7 @@ impl OriginCredentials {
                 username: entry.login.clone(),
                 password: entry.password.clone(),
             },
-            origin: format!("{path} (machine {host})"),
+            found_in: format!("{path} (machine {host})"),
         })
     }
 
@@ -122,7 +122,7 @@ impl OriginCredentials {
             self.tokens.extend(host.map(|host| OriginToken {
                 host,
                 token: token.clone(),
-                origin: format!("{}{}", tokens::PREFIX, printable(name)),
+                found_in: format!("{}{}", tokens::PREFIX, printable(name)),
             }));
         }
     }
@@ -159,7 +159,7 @@ impl OriginCredentials {
         let entries = blocks.len();
         let mut passed_over = Vec::new();
         for HostToken { host: text, token } in blocks.into_iter().rev() {
-            let origin = format!(
+            let found_in = format!(
                 "{} (credentials \"{}\")",
                 printable_path(path),
                 printable(&text)
@@ -168,7 +168,7 @@ impl OriginCredentials {
                 Ok(host) if !token.is_empty() => self.tokens.push(OriginToken {
                     host,
                     token,
-                    origin,
+                    found_in,
                 }),
                 _ => passed_over.push(text),
             }
@@ -203,14 +203,14 @@ impl OriginCredentials {
 }
 
 /// The token as a credential, if an HTTP header can contain it.
-fn sendable(token: &Secret, origin: &str) -> Result<Credential, Error> {
-    let origin = origin.to_owned();
+fn sendable(token: &Secret, found_in: &str) -> Result<Credential, Error> {
+    let found_in = found_in.to_owned();
     if !Authorization::bearer(token).can_be_sent() {
-        return Err(Error::UnsendableToken { origin });
+        return Err(Error::UnsendableToken { found_in });
     }
     Ok(Credential {
         kind: CredentialKind::AccessToken(token.clone()),
-        origin,
+        found_in,
     })
 }
 

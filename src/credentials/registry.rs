@@ -185,8 +185,8 @@ impl RegistryCredentials {
     async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
         let path = self.sources.get(entry.source).map(|source| &source.path);
         let path = path.cloned().unwrap_or_default();
-        let origin = format!("{} ({})", printable_path(&path), entry.key);
-        let (kind, origin) = match &entry.value {
+        let found_in = format!("{} ({})", printable_path(&path), entry.key);
+        let (kind, found_in) = match &entry.value {
             Err(error) => {
                 return Err(Error::Entry {
                     key: entry.key.clone(),
@@ -194,15 +194,15 @@ impl RegistryCredentials {
                     error: *error,
                 });
             }
-            Ok(EntryValue::Inline(kind)) => (Some(kind.clone()), origin),
+            Ok(EntryValue::Inline(kind)) => (Some(kind.clone()), found_in),
             Ok(EntryValue::Helper(helper)) => (
                 self.helpers.get(helper, domain).await?,
-                format!("{helper}, named by {origin}"),
+                format!("{helper}, named by {found_in}"),
             ),
         };
         let is_one = |kind: &CredentialKind| !matches!(kind, CredentialKind::Password { username, .. } if username.is_empty());
         let kind = kind.filter(is_one);
-        Ok(kind.map(|kind| Credential { kind, origin }))
+        Ok(kind.map(|kind| Credential { kind, found_in }))
     }
 
     fn add_cli_config(&mut self, path: &Path, config: &CliConfig) {

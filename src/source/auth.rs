@@ -22,7 +22,7 @@ pub enum AuthTried {
     /// A token.
     Token {
         /// The file, variable or program where the token was found.
-        origin: String,
+        found_in: String,
     },
     /// No token was found.
     NoToken {
@@ -32,7 +32,7 @@ pub enum AuthTried {
     /// A name and password.
     Login {
         /// The file where the name and password were found.
-        origin: String,
+        found_in: String,
     },
     /// No name and password were found.
     NoLogin {
@@ -67,8 +67,8 @@ impl RequestAuth {
         host: &Hostname,
         token: Result<Option<Credential>, credentials::Error>,
     ) -> Self {
-        Self::of(token, |origin| match origin {
-            Some(origin) => AuthTried::Token { origin },
+        Self::of(token, |found_in| match found_in {
+            Some(found_in) => AuthTried::Token { found_in },
             None => AuthTried::NoToken { host: host.clone() },
         })
     }
@@ -77,8 +77,8 @@ impl RequestAuth {
         host: &str,
         login: Result<Option<Credential>, credentials::Error>,
     ) -> Self {
-        Self::of(login, |origin| match origin {
-            Some(origin) => AuthTried::Login { origin },
+        Self::of(login, |found_in| match found_in {
+            Some(found_in) => AuthTried::Login { found_in },
             None => AuthTried::NoLogin {
                 host: host.to_owned(),
             },
@@ -95,7 +95,7 @@ impl RequestAuth {
         };
         Self {
             secret: found.as_ref().and_then(Credential::authorization),
-            tried: tried(found.map(|credential| credential.origin)),
+            tried: tried(found.map(|credential| credential.found_in)),
             failure,
         }
     }
@@ -103,9 +103,9 @@ impl RequestAuth {
 
 impl AuthTried {
     /// Where a token, or a name and password, was found; `None` if none was sent.
-    pub fn origin(&self) -> Option<&str> {
+    pub fn found_in(&self) -> Option<&str> {
         match self {
-            Self::Token { origin } | Self::Login { origin } => Some(origin),
+            Self::Token { found_in } | Self::Login { found_in } => Some(found_in),
             Self::NoToken { .. } | Self::NoLogin { .. } | Self::Redirected | Self::Nothing => None,
         }
     }
@@ -114,9 +114,9 @@ impl AuthTried {
 impl fmt::Display for AuthTried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Token { origin } => write!(f, "the token from {origin}"),
+            Self::Token { found_in } => write!(f, "the token from {found_in}"),
             Self::NoToken { host } => write!(f, "no token, since none was found for {host}"),
-            Self::Login { origin } => write!(f, "the name and password from {origin}"),
+            Self::Login { found_in } => write!(f, "the name and password from {found_in}"),
             Self::NoLogin { host } => {
                 write!(
                     f,
@@ -127,7 +127,7 @@ impl fmt::Display for AuthTried {
             Self::Redirected => {
                 f.write_str("no token and no password, since a redirect led to this host")
             }
-            Self::Nothing => f.write_str("no token, since nobody is sent one for this"),
+            Self::Nothing => f.write_str("no token, since this request never carries one"),
         }
     }
 }

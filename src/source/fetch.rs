@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::http::{self, Answer, Http, Request, Retry};
 use crate::json::{self, Fault, Object};
 
-/// The largest body of an error that is read, in bytes.
+/// The largest body of an error that is read, in bytes. Messages quote only a few hundred.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
 
 /// What a source needs to send requests: client, credentials, retries and limits.
@@ -27,7 +27,7 @@ pub struct Access {
     /// Tokens for registries and mirrors, and names and passwords for hosts of packages.
     pub credentials: Credentials,
     /// Limits on retries and on the time of a request.
-    pub patience: Patience,
+    pub request_limits: RequestLimits,
     /// Limits the number of packages that are in temporary files at once.
     pub temp_files: TempFileBudget,
     /// Limits the number of open responses of which only the headers were read.
@@ -36,7 +36,7 @@ pub struct Access {
 
 /// Limits on retries and on the time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RequestLimits {
     /// The most retries of a document. The default of clients is one.
     pub documents: u32,
     /// The most retries of a package. The default of clients is two.
@@ -46,7 +46,7 @@ pub struct Patience {
     pub timeout: Option<Duration>,
 }
 
-impl Default for Patience {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             documents: 5,
@@ -58,7 +58,7 @@ impl Default for Patience {
 
 /// What is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     Document,
     Package,
 }
@@ -67,7 +67,7 @@ impl Access {
     /// The token for documents of a host. If a source of tokens failed, this matters only once the host requires a token.
     pub(super) async fn auth(&self, host: &Hostname) -> RequestAuth {
         let auth = RequestAuth::of_token(host, self.credentials.for_origin(host).await);
-        self.introduce(&host.to_string(), &auth);
+        self.report_credential(&host.to_string(), &auth);
         auth
     }
 
@@ -77,17 +77,17 @@ impl Access {
         let host = http::authority(url).unwrap_or_default();
         let auth = RequestAuth::of_login(&host, self.credentials.for_package(url));
         if auth.secret.is_some() {
-            self.introduce(&host, &auth);
+            self.report_credential(&host, &auth);
         }
         auth
     }
 
-    fn introduce(&self, host: &str, auth: &RequestAuth) {
-        let origin = auth.tried.origin();
-        if self.credentials.is_first_use(host, origin) {
-            self.http.report(Event::Introduced {
+    fn report_credential(&self, host: &str, auth: &RequestAuth) {
+        let found_in = auth.tried.found_in();
+        if self.credentials.is_first_use(host, found_in) {
+            self.http.report(Event::CredentialSelected {
                 host: host.to_owned(),
-                origin: origin.map(str::to_owned),
+                found_in: found_in.map(str::to_owned),
             });
         }
     }
@@ -95,14 +95,17 @@ impl Access {
     /// Sends a request, and retries transient failures.
     pub(super) async fn send(
         &self,
-        kind: Kind,
+        kind: RequestKind,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
         let most = match kind {
-            Kind::Document => self.patience.documents,
-            Kind::Package => self.patience.packages,
+            RequestKind::Document => self.request_limits.documents,
+            RequestKind::Package => self.request_limits.packages,
         };
-        let limit = self.patience.timeout.filter(|_| kind == Kind::Document);
+        let limit = self
+            .request_limits
+            .timeout
+            .filter(|_| kind == RequestKind::Document);
         let request = || request().within(limit);
         Ok(self.http.retrying(Retry::new(most), request).await?)
     }

@@ -17,7 +17,7 @@ struct Asked {
 
 const NO_TOKEN: &str = "no token, since none was found for [ORIGIN]";
 const TOKEN: &str = "give it a token: `credentials \"[ORIGIN]\"` in the CLI configuration";
-const NOBODY: &str = "no token, since nobody is sent one for this";
+const NEVER_SENT: &str = "no token, since this request never carries one";
 const SERVE: &str = "clients send no credentials for it either: the registry has to serve it without, or by a signed URL";
 
 const DISCOVERY: Asked = Asked {
@@ -49,7 +49,7 @@ const DOCUMENT: Asked = Asked {
     name: "checksum document",
     about: " 1.0.0",
     path: "files/acme/demo/1.0.0/SHA256SUMS",
-    tried: NOBODY,
+    tried: NEVER_SENT,
     hint: SERVE,
 };
 const SIGNATURE: Asked = Asked {
@@ -57,7 +57,7 @@ const SIGNATURE: Asked = Asked {
     name: "signature",
     about: " 1.0.0",
     path: "files/acme/demo/1.0.0/SHA256SUMS.sig",
-    tried: NOBODY,
+    tried: NEVER_SENT,
     hint: SERVE,
 };
 const PACKAGE: Asked = Asked {

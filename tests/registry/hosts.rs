@@ -137,7 +137,7 @@ async fn round_trip(foreign: &Foreign, password: bool, authority: Option<&Author
             username: docker_registry::USER.to_owned(),
             password: docker_registry::PASSWORD.into(),
         },
-        origin: "the test".to_owned(),
+        found_in: "the test".to_owned(),
     });
     if let Some(authority) = authority {
         user = trusting(user, authority);

@@ -14,7 +14,7 @@ use tfoci::store::RepoMut;
 use crate::support::registry::answer::{Answer, End};
 use crate::support::registry::{Fault, Personality, Registry, Seen, matching};
 
-/// A user with little patience.
+/// A user with little request_limits.
 fn hasty(user: User) -> User {
     let mut user = user;
     user.settings.timeouts = Timeouts {

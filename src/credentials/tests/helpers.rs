@@ -41,10 +41,12 @@ fn helpers_answer_for_what_they_know() {
     let log = fs::read_to_string(home.path("bin/docker-credential-good.log")).unwrap();
     let questions = log.matches("domain.example.com\n").count();
     assert_eq!(questions, 1, "asked once for one registry:\n{log}");
-    let origin = find(&credentials, "token.example.com").unwrap().unwrap();
-    let origin = origin.origin.replace(home.0.path().to_str().unwrap(), "~");
+    let credential = find(&credentials, "token.example.com").unwrap().unwrap();
+    let found_in = credential
+        .found_in
+        .replace(home.0.path().to_str().unwrap(), "~");
     assert_eq!(
-        origin,
+        found_in,
         "docker-credential-good, named by ~/.docker/config.json (credsStore)"
     );
 }

@@ -23,7 +23,7 @@ use crate::http::{Answer, Authorization, Http, Payload, Request, Retry, authorit
 const LARGEST_TOKEN: u64 = 128 << 10;
 /// The length of the rest of a form that asks for a token: two repositories and the name of a service.
 const LARGEST_FORM: usize = 4 << 10;
-/// The lifetime of a token in seconds if its server does not name one.
+/// The lifetime of a token in seconds if its server does not name one, as the token specification of the registry protocol defines it.
 const DEFAULT_LIFE: u64 = 60;
 /// How long before its end a token is renewed, so that it does not expire during a request.
 const MARGIN: Duration = Duration::from_secs(10);
@@ -240,7 +240,7 @@ impl Auth {
             tried: self
                 .credential
                 .as_ref()
-                .map(|credential| credential.origin.clone()),
+                .map(|credential| credential.found_in.clone()),
             status,
             answer: super::answer::text(body),
         }

@@ -1,4 +1,4 @@
-//! Sessions: access to one repository of a registry, with the credential for it.
+//! RepositorySessions: access to one repository of a registry, with the credential for it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,8 +25,8 @@ const AUTH_ATTEMPTS: u32 = 3;
 /// costs another token.
 const MOST_SESSIONS: usize = 64;
 
-/// Sessions by repository, the oldest first.
-pub(super) type Sessions = VecDeque<(String, Arc<Session>)>;
+/// RepositorySessions by repository, the oldest first.
+pub(super) type RepositorySessions = VecDeque<(String, Arc<RepositorySession>)>;
 
 /// What all repositories of one registry share.
 #[derive(Clone, Default)]
@@ -37,7 +37,7 @@ pub(super) struct Host {
 }
 
 /// Access to one repository of a registry, with the credential for it.
-pub(super) struct Session {
+pub(super) struct RepositorySession {
     pub(super) known: KnownRegistry,
     /// The root of the registry's API.
     pub(super) base: Url,
@@ -61,7 +61,7 @@ impl Registry {
             Some(credential.clone()),
             shared.scheme,
         );
-        let session = Session {
+        let session = RepositorySession {
             known,
             base,
             auth,
@@ -92,7 +92,7 @@ impl Registry {
     pub(super) async fn locate<'a>(
         &self,
         repository: &'a Repository,
-    ) -> Result<(Arc<Session>, &'a str), Error> {
+    ) -> Result<(Arc<RepositorySession>, &'a str), Error> {
         let text = repository.as_str();
         let (host, name) = text.split_once('/').unwrap_or((text, ""));
         // Locked while credentials are searched, so that a credential helper runs only once.
@@ -117,7 +117,7 @@ impl Registry {
             .or_default()
             .clone();
         let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
-        let session = Arc::new(Session {
+        let session = Arc::new(RepositorySession {
             known,
             base,
             auth,
@@ -134,8 +134,8 @@ impl Registry {
     /// Reports once which sources of credentials were searched, and once for each host and credential that the credential is
     /// used for the host.
     fn report_credential(&self, host: &str, chosen: Option<&Credential>) {
-        let origin = chosen.map(|credential| credential.origin.clone());
-        let choice = (host.to_owned(), origin.clone());
+        let found_in = chosen.map(|credential| credential.found_in.clone());
+        let choice = (host.to_owned(), found_in.clone());
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.is_empty() {
             for source in self.credentials.registry_sources() {
@@ -145,14 +145,15 @@ impl Registry {
         }
         if reported.insert(choice) {
             let host = host.to_owned();
-            self.http.report(Event::Introduced { host, origin });
+            self.http
+                .report(Event::CredentialSelected { host, found_in });
         }
     }
 
     /// Sends a request with the current credentials; authenticates again on 401 and retries transient failures.
     pub(super) async fn send(
         &self,
-        session: &Session,
+        session: &RepositorySession,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
@@ -162,7 +163,7 @@ impl Registry {
     /// As [`Registry::send`], but without retries: the caller first finds out whether the request took effect.
     pub(super) async fn send_once(
         &self,
-        session: &Session,
+        session: &RepositorySession,
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
@@ -172,7 +173,7 @@ impl Registry {
 
     async fn send_authenticated(
         &self,
-        session: &Session,
+        session: &RepositorySession,
         scope: &Scope,
         request: impl Fn() -> Request,
         is_repeatable: bool,
@@ -198,7 +199,7 @@ impl Registry {
     /// Turns an answer that is not a success into an error.
     pub(super) async fn refusal(
         &self,
-        session: &Session,
+        session: &RepositorySession,
         what: &'static str,
         answer: Answer,
     ) -> Error {
@@ -214,7 +215,7 @@ impl Registry {
     }
 }
 
-impl Session {
+impl RepositorySession {
     pub(super) fn cache(&self) -> MutexGuard<'_, RegistryCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
