@@ -53,6 +53,10 @@ Environment:
   TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
   REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials
   TF_CLI_CONFIG_FILE                           the CLI configuration of tofu or terraform
+  TF_TOKEN_<HOST>, NETRC                       tokens of provider registries, passwords of package hosts
+  TF_REGISTRY_CLIENT_TIMEOUT                   seconds for a document of a provider registry
+  TF_REGISTRY_DISCOVERY_RETRY                  retries of a document of a provider registry
+  TF_PROVIDER_DOWNLOAD_RETRY                   retries of a package of a provider registry
   TMPDIR                                       where packages of unknown size or hash are downloaded first
   SSL_CERT_FILE, SSL_CERT_DIR                  certificate authorities in place of the system's
   HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY how hosts are reached; in lower case too
@@ -66,7 +70,8 @@ Exit codes:
   3    refused: something did not verify
   130  interrupted";
 
-/// How long the program waits at its exit for work that cannot be cancelled, such as decompression.
+/// How long the program waits at its exit for work that cannot be cancelled, such as decompression. Users who pressed Ctrl-C expect an end
+/// within seconds.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The most worker threads. More threads do not speed up I/O, and each takes memory.

@@ -41,6 +41,7 @@ impl Redaction {
 
     /// Redacts a secret, also in its escaped spellings.
     fn hide(&mut self, secret: &str, shown: &str) {
+        // Shorter secrets would match parts of ordinary words.
         const SHORTEST: usize = 3;
         if secret.len() < SHORTEST {
             return;

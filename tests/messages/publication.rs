@@ -73,7 +73,7 @@ error: another zip is there for registry.opentofu.org/acme/demo 1.0.0 linux_amd6
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 (in this release)
 
-hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`
 ",
         },
         Case {
@@ -86,7 +86,7 @@ error: the store has packages of another release of this version for registry.op
   no line of the checksum document covers the zip for darwin_arm64
     received sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
 
-hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`
 ",
         },
         Case {
@@ -137,7 +137,7 @@ error: another zip is there for registry.opentofu.org/acme/demo 1.0.0 darwin_arm
   expected zh:1a03a5f27c51a50f57fcbe845656276b5f9fa345c9fea8bc795745ea219e07ca (in the store)
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a (in this release)
 
-hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`
 ",
         },
         Case {

@@ -131,7 +131,7 @@ fn what_a_lock_file_vouches_for_has_a_key_too() {
 fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
     let stage = Stage::of([demo(), other()]);
     stage.both("-q").says(0, "");
-    let unseen = "no key is pinned, since all that is wanted is there already. `--recheck` looks at the origin's keys";
+    let unseen = "no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys";
     stage.both(PINNING).says(
         0,
         &format!(

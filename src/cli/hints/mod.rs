@@ -104,7 +104,7 @@ fn journey(failure: &Failure) -> Option<String> {
         }
         Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if nobody uses this one, `--existing replace`".to_owned()
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`".to_owned()
         }
         Problem::OtherProvider { .. } => {
             "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()

@@ -125,7 +125,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let on_result = |result: Result<Published, Failure>| {
         if let Some(pins) = &pins {
-            pins.hear(&result);
+            pins.record(&result);
         }
         match result {
             Ok(published) => report.published(published),

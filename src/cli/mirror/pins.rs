@@ -39,7 +39,7 @@ pub(super) struct Pins<'a> {
     printer: &'a Printer,
     /// Providers that require a signature and have no pinned key.
     keyless: BTreeSet<ProviderAddr>,
-    heard: Mutex<BTreeMap<ProviderAddr, Keys>>,
+    keys: Mutex<BTreeMap<ProviderAddr, Keys>>,
 }
 
 /// The keys of one provider.
@@ -62,16 +62,16 @@ impl<'a> Pins<'a> {
             path,
             printer,
             keyless: keyless.map(|task| task.provider.clone()).collect(),
-            heard: Mutex::default(),
+            keys: Mutex::default(),
         }
     }
 
     /// Pins the key of a version immediately: the run may be interrupted, and the next run does not verify this version again.
-    pub(super) fn hear(&self, result: &Result<Published, Failure>) {
+    pub(super) fn record(&self, result: &Result<Published, Failure>) {
         let Ok(published) = result else { return };
         let provider = &published.provider;
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        let keys = heard.entry(provider.clone()).or_default();
+        let mut all = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = all.entry(provider.clone()).or_default();
         let Some(authentication) = &published.authentication else {
             return;
         };
@@ -88,10 +88,10 @@ impl<'a> Pins<'a> {
 
     /// Writes the remaining keys. Warns about providers without a key, and fails if a key could not be written.
     pub(super) async fn finish(self, reporter: &dyn Reporter) -> Result<(), CommandError> {
-        let mut heard =
-            std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut all =
+            std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
-        let is_unsettled = heard.values().any(|keys| keys.seen != keys.settled);
+        let is_unsettled = all.values().any(|keys| keys.seen != keys.settled);
         let directory = directory_of(&self.path);
         // If the directory does not exist, the error of writing the file explains more than the error of locking.
         let lock = match is_unsettled && directory.exists() {
@@ -103,7 +103,7 @@ impl<'a> Pins<'a> {
             Err(error) => (None, Some(Failure::from(Problem::from(error)).into())),
         };
         let is_locked = why.is_none();
-        for (provider, keys) in &mut heard {
+        for (provider, keys) in &mut all {
             let written = match is_locked {
                 true => self
                     .write(provider, keys)
@@ -116,7 +116,7 @@ impl<'a> Pins<'a> {
                 unwritten.push(format!("{provider} {}", keys.join(", ")));
             }
         }
-        let unseen = heard.iter().filter(|(_, keys)| !keys.is_examined);
+        let unseen = all.iter().filter(|(_, keys)| !keys.is_examined);
         let unseen = unseen.map(|(provider, _)| provider);
         let unseen: Vec<String> = unseen
             .filter(|provider| self.keyless.contains(provider))
@@ -124,7 +124,7 @@ impl<'a> Pins<'a> {
             .collect();
         if !unseen.is_empty() {
             let line = format!(
-                "{}: no key is pinned, since all that is wanted is there already. `--recheck` looks at the origin's keys",
+                "{}: no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys",
                 unseen.join(", ")
             );
             self.printer.line(Tone::Warning, "Warning", &line);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tfoci::credentials::tokens::PREFIX;
 use tfoci::credentials::{Environment, Locations, SourceReport};
 use tfoci::secret::Secret;
-use tfoci::source::Patience;
+use tfoci::source::RequestLimits;
 
 use crate::cli::args::Access;
 use crate::cli::printer::Printer;
@@ -35,14 +35,14 @@ pub(super) fn locations(options: &Access) -> Locations {
 
 /// The timeout and retries that environment variables set for requests to provider registries. Clients treat anything but a positive number
 /// as unset, and so does this ([clients: retries](tfoci::clients#retries)).
-pub(super) fn patience() -> Patience {
+pub(super) fn request_limits() -> RequestLimits {
     let number = |name| {
         let text = variable(name)?.into_string().ok()?;
         text.parse::<u32>().ok().filter(|number| *number > 0)
     };
     let timeout = number("TF_REGISTRY_CLIENT_TIMEOUT");
-    let ours = Patience::default();
-    Patience {
+    let ours = RequestLimits::default();
+    RequestLimits {
         documents: number("TF_REGISTRY_DISCOVERY_RETRY").unwrap_or(ours.documents),
         packages: number("TF_PROVIDER_DOWNLOAD_RETRY").unwrap_or(ours.packages),
         timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),

@@ -90,7 +90,7 @@ impl Session {
         Ok(source::Access {
             http,
             credentials,
-            patience: environment::patience(),
+            request_limits: environment::request_limits(),
             temp_files: TempFileBudget::new(self.jobs()),
             open_answers: source::OpenAnswers::new(self.jobs()),
         })
@@ -158,6 +158,7 @@ impl Session {
         trust: &TrustOptions,
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
     ) {
+        // Fits on a line or two.
         const SHOWN: usize = 4;
         let is_unmatched = |provider: &&ProviderAddr| trust.policy.rule_for(provider).is_none();
         let unmatched: BTreeSet<&ProviderAddr> =
