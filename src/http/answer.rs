@@ -22,11 +22,11 @@ pub struct Answer {
     url: Url,
     is_verified: bool,
     is_elsewhere: bool,
-    body: Content,
+    body: AnswerBody,
 }
 
 #[derive(Debug)]
-enum Content {
+enum AnswerBody {
     /// The body has not been read.
     Coming(Box<Coming>),
     /// The body was read: all of it, or its start for an error message.
@@ -54,7 +54,7 @@ impl Answer {
             url: response.url().clone(),
             is_verified: false,
             is_elsewhere: false,
-            body: Content::Coming(Box::new(coming)),
+            body: AnswerBody::Coming(Box::new(coming)),
         }
     }
 
@@ -97,12 +97,12 @@ impl Answer {
             .collect()
     }
 
-    /// The length of the body in bytes, as `Content-Length` announces it.
+    /// The length of the body in bytes, as `AnswerBody-Length` announces it.
     pub fn content_length(&self) -> Option<u64> {
         self.header(CONTENT_LENGTH)?.parse().ok()
     }
 
-    /// Whether the response has `Content-Length` or `Transfer-Encoding`. Without them, a lost connection looks like the end of the body.
+    /// Whether the response has `AnswerBody-Length` or `Transfer-Encoding`. Without them, a lost connection looks like the end of the body.
     pub fn is_framed(&self) -> bool {
         let marks = [CONTENT_LENGTH, TRANSFER_ENCODING];
         marks.iter().any(|name| self.headers.contains_key(name))
@@ -110,7 +110,7 @@ impl Answer {
 
     /// Reads the whole body now, so that the request can be retried if the connection is lost.
     pub(super) async fn read(mut self, limit: u64) -> Result<Self, Error> {
-        self.body = Content::Read(whole(self.body, &self.url, limit).await?);
+        self.body = AnswerBody::Read(whole(self.body, &self.url, limit).await?);
         Ok(self)
     }
 
@@ -125,15 +125,15 @@ impl Answer {
             read.extend_from_slice(&chunk);
         }
         read.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        self.body = Content::Read(read);
+        self.body = AnswerBody::Read(read);
         self
     }
 
     /// The body, if it was read already.
     pub(super) fn seen(&self) -> &[u8] {
         match &self.body {
-            Content::Coming(_) => &[],
-            Content::Read(bytes) => bytes,
+            AnswerBody::Coming(_) => &[],
+            AnswerBody::Read(bytes) => bytes,
         }
     }
 
@@ -153,7 +153,7 @@ impl Answer {
     }
 
     pub(super) fn hold(&mut self, permit: Option<Permit>) {
-        if let Content::Coming(coming) = &mut self.body {
+        if let AnswerBody::Coming(coming) = &mut self.body {
             coming._permit = permit;
         }
     }
@@ -164,15 +164,15 @@ impl Answer {
     }
 }
 
-async fn whole(body: Content, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
+async fn whole(body: AnswerBody, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
     let too_large = || Error::Large {
         url: url.clone().into(),
         limit,
     };
     let size = match body {
-        Content::Read(bytes) if bytes.len() as u64 > limit => return Err(too_large()),
-        Content::Read(bytes) => return Ok(bytes),
-        Content::Coming(ref coming) => coming.response.content_length().unwrap_or_default(),
+        AnswerBody::Read(bytes) if bytes.len() as u64 > limit => return Err(too_large()),
+        AnswerBody::Read(bytes) => return Ok(bytes),
+        AnswerBody::Coming(ref coming) => coming.response.content_length().unwrap_or_default(),
     };
     // The body may hold a token, and a buffer that grows leaves copies of it in memory. The server's announced size is trusted up to
     // `SMALL` only.
@@ -188,14 +188,14 @@ async fn whole(body: Content, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
     Ok(all)
 }
 
-fn flow(body: Content, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
+fn flow(body: AnswerBody, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
     futures_util::stream::unfold(Some(body), move |body| {
         let url = url.clone();
         async move {
             let mut coming = match body? {
-                Content::Read(bytes) if bytes.is_empty() => return None,
-                Content::Read(bytes) => return Some((Ok(bytes.into()), None)),
-                Content::Coming(coming) => coming,
+                AnswerBody::Read(bytes) if bytes.is_empty() => return None,
+                AnswerBody::Read(bytes) => return Some((Ok(bytes.into()), None)),
+                AnswerBody::Coming(coming) => coming,
             };
             let (limit, began) = (coming.stall, Instant::now());
             let left = coming.window.left(limit);
@@ -204,7 +204,7 @@ fn flow(body: Content, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + S
                     coming.window.waited(began.elapsed());
                     coming.window.flowed(chunk.len());
                     coming.entry.received(chunk.len());
-                    return Some((Ok(chunk), Some(Content::Coming(coming))));
+                    return Some((Ok(chunk), Some(AnswerBody::Coming(coming))));
                 }
                 Ok(Ok(None)) => return None,
                 Ok(Err(source)) => Error::transport(&url, source),

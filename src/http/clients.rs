@@ -10,7 +10,8 @@ use rustls::RootCertStore;
 use super::guard::Guard;
 use super::{Error, Pem, Settings};
 
-/// How long an idle connection is kept.
+/// The time for which an idle connection is kept. Many servers close theirs after about this time, so a longer one would reuse dead
+/// connections.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// A kind of connection. Requests of different kinds share none.

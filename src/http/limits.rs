@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
-/// The most small requests that are sent to one host at once.
+/// The most small requests that are sent to one host at once. More connections cost more handshakes than they save (measured).
 const SMALL_REQUESTS: usize = 16;
 
-/// The most bytes of a body that counts as a small request. A larger body needs a permit for a download or upload.
+/// The most bytes of a body that counts as a small request: more than almost every manifest. A larger body needs a permit for a download or upload.
 pub const SMALL: u64 = 64 << 10;
 
 /// What a permit is for.

@@ -63,10 +63,10 @@ use message::Wanted;
 use upload::Progress;
 use window::Window;
 
-/// The most redirects that the client follows.
+/// The most redirects that the client follows. Go's HTTP client, which clients use, follows the same number.
 const MOST_REDIRECTS: usize = 10;
 
-/// The most bytes of an error response that are read.
+/// The most bytes of an error response that are read. Messages quote only a few hundred.
 const LARGEST_REFUSAL: u64 = 64 << 10;
 
 /// The client. Clones share connections, limits and counts.

@@ -15,9 +15,10 @@ use url::Url;
 use super::{Answer, Error, Http, Request};
 use crate::event::Event;
 
-/// The default number of retries.
+/// The default number of retries. Their pauses add up to at least 7 seconds, which outlasts short outages.
 const RETRIES: u32 = 5;
-/// The longest `Retry-After` that the client waits for. If the server asks for more, the request fails at once.
+/// The longest `Retry-After` that the client waits for. If the server requires a longer pause, its quota
+/// is used up, and the request fails at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// A failure after which the same request may succeed.
@@ -176,6 +177,7 @@ pub fn retry_after(answer: &Answer) -> Option<Duration> {
 
 /// The pause after this many failures: exponential, at most 20 seconds, with jitter.
 fn backoff(failures: u32) -> Duration {
+    // From here on, the pause is the longest one.
     const LONGEST_STEP: u32 = 7;
     let mut pauses = ExponentialBuilder::default()
         .with_jitter()

@@ -74,14 +74,14 @@ pub struct Timeouts {
 }
 
 impl Timeouts {
-    /// Derives all timeouts from `patience`, the time for which a server may be silent in the middle of an exchange.
-    pub fn of(patience: Duration) -> Self {
+    /// Derives all timeouts from `silence`, the time for which a server may be silent in the middle of an exchange.
+    pub fn of(silence: Duration) -> Self {
         Self {
-            connect: patience / 4,
-            answer: patience,
-            stall: patience,
-            commit: patience * 5,
-            document: patience * 5,
+            connect: silence / 4,
+            answer: silence,
+            stall: silence,
+            commit: silence * 5,
+            document: silence * 5,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// The bytes that must pass within the silence timeout, unless the body ends before.
+/// The bytes that must pass within the silence timeout, unless the body ends before. With the default of a minute this is 1 KiB/s, less than
+/// any usable connection.
 pub const LEAST_FLOW: u64 = 64 << 10;
 
 /// The bytes that have passed in the current window, and the time spent waiting for the server. A window ends when [`LEAST_FLOW`] bytes

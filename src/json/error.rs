@@ -8,7 +8,7 @@ use crate::error::{Category, printable};
 #[derive(Debug)]
 pub struct Error {
     /// The path from the document to the faulty object or value, outermost step first.
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     /// The kind of error.
     pub fault: Fault,
 }
@@ -36,7 +36,7 @@ pub enum Fault {
 
 /// One step of the path to a part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Member(String),
     /// An item of a list, counted from 1.
     Item(usize),
@@ -60,12 +60,12 @@ impl Error {
     /// Prepends a member to the path.
     #[must_use]
     pub fn within(mut self, member: &str) -> Self {
-        self.path.insert(0, Step::Member(printable(member)));
+        self.path.insert(0, PathStep::Member(printable(member)));
         self
     }
 
     pub(super) fn at_item(mut self, number: usize) -> Self {
-        self.path.insert(0, Step::Item(number));
+        self.path.insert(0, PathStep::Item(number));
         self
     }
 
@@ -75,11 +75,11 @@ impl Error {
         let mut list = "";
         for step in &self.path {
             match step {
-                Step::Member(name) => {
+                PathStep::Member(name) => {
                     list = name;
                     parts.push(name.clone());
                 }
-                Step::Item(number) => {
+                PathStep::Item(number) => {
                     parts.pop();
                     parts.push(match list {
                         "manifests" => format!("entry {number}"),
@@ -121,7 +121,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.path {
-            if let Step::Member(name) = step {
+            if let PathStep::Member(name) = step {
                 write!(f, "`{name}`: ")?;
             }
         }

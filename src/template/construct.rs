@@ -13,7 +13,7 @@ use hcl::edit::template::{ForDirective, HeredocTemplate, Template};
 use hcl::edit::visit::{self, Visit};
 use hcl::expr::{BinaryOperator, UnaryOperator};
 
-use super::error::Problem;
+use super::error::TemplateProblem;
 use super::symbol::Symbol;
 use crate::error::printable;
 
@@ -65,7 +65,7 @@ pub(super) struct Contents {
     /// The symbols that it refers to.
     pub symbols: Vec<Symbol>,
     /// Unknown names, and refused constructs. The content of refused constructs is not checked.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<TemplateProblem>,
 }
 
 impl Contents {
@@ -93,7 +93,7 @@ impl Visit for Contents {
                 Some(symbol) => note(&mut self.symbols, symbol),
                 None => {
                     let name = name.as_str().to_owned();
-                    note(&mut self.problems, Problem::Symbol { name });
+                    note(&mut self.problems, TemplateProblem::Symbol { name });
                 }
             },
             other => visit::visit_expr(self, other),

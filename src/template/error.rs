@@ -18,14 +18,14 @@ pub enum Error {
     #[error("the repository template `{}` is wrong{}", printable(.text), Facts(.problems))]
     Template {
         text: String,
-        problems: Vec<Problem>,
+        problems: Vec<TemplateProblem>,
     },
     /// The template is valid, but gives no repository name for this provider.
     #[error("the repository template `{}` has no repository for `{provider}`\n  {problem}", printable(.text))]
     Provider {
         text: String,
         provider: Box<ProviderAddr>,
-        problem: Problem,
+        problem: TemplateProblem,
     },
     /// No OCI repository name can contain this provider's address.
     #[error(transparent)]
@@ -50,7 +50,7 @@ impl Error {
             Self::Address(_) => &[],
         };
         problems.iter().find_map(|problem| match problem {
-            Problem::Repository(error) => Some(&error.kind),
+            TemplateProblem::Repository(error) => Some(&error.kind),
             _ => None,
         })
     }
@@ -59,7 +59,7 @@ impl Error {
 /// A problem of a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
-pub enum Problem {
+pub enum TemplateProblem {
     /// The template exceeds the length limit.
     #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
     TooLong { size: usize },
@@ -102,7 +102,7 @@ pub enum Problem {
     Repository(#[from] repository_name::Error),
 }
 
-impl From<Construct> for Problem {
+impl From<Construct> for TemplateProblem {
     fn from(construct: Construct) -> Self {
         Self::Refused(construct)
     }
@@ -127,7 +127,7 @@ impl fmt::Display for Values {
 }
 
 /// Writes each problem on its own line.
-struct Facts<'a>(&'a [Problem]);
+struct Facts<'a>(&'a [TemplateProblem]);
 
 impl fmt::Display for Facts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

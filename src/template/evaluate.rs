@@ -8,7 +8,7 @@ use hcl::eval::{Context, Evaluate as _};
 use hcl::expr::{BinaryOperator, Operation, UnaryOperator};
 
 use super::construct::Construct;
-use super::error::Problem;
+use super::error::TemplateProblem;
 use super::strip;
 use super::symbol::Symbol;
 use super::value::{ExpressionError, Term, Type};
@@ -33,38 +33,38 @@ pub(super) enum Bindings<'p> {
 pub(super) fn evaluate(
     template: &Template,
     bindings: Bindings<'_>,
-) -> Result<Option<String>, Problem> {
+) -> Result<Option<String>, TemplateProblem> {
     let elements: Vec<_> = template.iter().collect();
     let whole = Evaluation::new(bindings).template(&elements)?;
-    whole.into_text().map_err(Problem::Whole)
+    whole.into_text().map_err(TemplateProblem::Whole)
 }
 
 /// The first problem of each element of a template.
-pub(super) fn problems(template: &Template, bindings: Bindings<'_>) -> Vec<Problem> {
+pub(super) fn problems(template: &Template, bindings: Bindings<'_>) -> Vec<TemplateProblem> {
     let elements: Vec<_> = template.iter().collect();
     if let [_] = elements.as_slice() {
         return evaluate(template, bindings).err().into_iter().collect();
     }
     let problem = |element| Evaluation::new(bindings).element(element).err();
     let failures = elements.into_iter().filter_map(problem);
-    failures.map(Problem::from).collect()
+    failures.map(TemplateProblem::from).collect()
 }
 
 /// An expression that has no value. Its type may be known nevertheless, and must fit the other branch of a conditional.
 #[derive(Debug)]
 pub(super) struct Failure {
     of: Type,
-    problem: Problem,
+    problem: TemplateProblem,
 }
 
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
+impl From<TemplateProblem> for Failure {
+    fn from(problem: TemplateProblem) -> Self {
         let of = Type::Any;
         Self { of, problem }
     }
 }
 
-impl From<Failure> for Problem {
+impl From<Failure> for TemplateProblem {
     fn from(failure: Failure) -> Self {
         failure.problem
     }
@@ -76,7 +76,7 @@ fn typed<T>(of: Type, result: Result<T, Failure>) -> Result<T, Failure> {
 }
 
 pub(super) fn refused<T>(construct: Construct) -> Result<T, Failure> {
-    Err(Problem::from(construct).into())
+    Err(TemplateProblem::from(construct).into())
 }
 
 /// The state of an evaluation: the values of symbols, and the current depth.
@@ -95,7 +95,7 @@ impl<'a> Evaluation<'a> {
 
     pub(super) fn expression(&mut self, expression: &Expression) -> Result<Term, Failure> {
         if self.levels == DEEPEST {
-            return Err(Problem::Whole(ExpressionError::TooDeep).into());
+            return Err(TemplateProblem::Whole(ExpressionError::TooDeep).into());
         }
         self.levels += 1;
         let result = self.within_limits(expression);
@@ -131,8 +131,8 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn symbol(&self, name: &str) -> Result<Term, Problem> {
-        let symbol = Symbol::named(name).ok_or_else(|| Problem::Symbol {
+    fn symbol(&self, name: &str) -> Result<Term, TemplateProblem> {
+        let symbol = Symbol::named(name).ok_or_else(|| TemplateProblem::Symbol {
             name: name.to_owned(),
         })?;
         Ok(match self.bindings {

@@ -39,7 +39,7 @@ use hcl::edit::template::{Element, Template};
 
 pub use construct::Construct;
 use construct::Contents;
-pub use error::{Error, Problem, Values};
+pub use error::{Error, TemplateProblem, Values};
 use evaluate::Bindings;
 pub use symbol::Symbol;
 pub use value::{ExpressionError, Type};
@@ -70,7 +70,7 @@ impl RepositoryTemplate {
             problems,
         };
         if text.len() > LONGEST_TEXT {
-            return Err(refuse(vec![Problem::TooLong { size: text.len() }]));
+            return Err(refuse(vec![TemplateProblem::TooLong { size: text.len() }]));
         }
         let is_hcl = text.contains("${") || text.contains("%{");
         let hcl = if is_hcl {
@@ -79,13 +79,13 @@ impl RepositoryTemplate {
             uri::to_hcl(text).map_err(refuse)?
         };
         if nesting::depth(&hcl) > nesting::DEEPEST {
-            return Err(refuse(vec![Problem::TooDeep]));
+            return Err(refuse(vec![TemplateProblem::TooDeep]));
         }
         let template: Template = hcl
             .parse()
             .map_err(|error: hcl::edit::parser::Error| refuse(vec![syntax(&error)]))?;
         if let Some(symbol) = foreign_symbol(&template) {
-            return Err(refuse(vec![Problem::Mixed { symbol }]));
+            return Err(refuse(vec![TemplateProblem::Mixed { symbol }]));
         }
         let contents = Contents::of(&template);
         if !contents.problems.is_empty() {
@@ -123,7 +123,7 @@ impl RepositoryTemplate {
     }
 
     /// The symbols that the template must refer to and does not.
-    fn missing(&self, providers: &[ProviderAddr]) -> impl Iterator<Item = Problem> {
+    fn missing(&self, providers: &[ProviderAddr]) -> impl Iterator<Item = TemplateProblem> {
         Symbol::ALL.into_iter().filter_map(|symbol| {
             let values: BTreeSet<_> = providers
                 .iter()
@@ -134,13 +134,16 @@ impl RepositoryTemplate {
                 1 => return None,
                 count => Values::Count(count),
             };
-            (!self.references.contains(&symbol)).then_some(Problem::Missing { symbol, values })
+            (!self.references.contains(&symbol))
+                .then_some(TemplateProblem::Missing { symbol, values })
         })
     }
 
-    fn problem_with_placeholder(&self) -> Option<Problem> {
+    fn problem_with_placeholder(&self) -> Option<TemplateProblem> {
         match self.name(Bindings::Placeholder) {
-            Err(Problem::Expression { mistake, .. }) if mistake.is_missing_element() => None,
+            Err(TemplateProblem::Expression { mistake, .. }) if mistake.is_missing_element() => {
+                None
+            }
             other => other
                 .and_then(|name| Ok(Repository::in_registry(&name)?))
                 .err(),
@@ -169,10 +172,10 @@ impl RepositoryTemplate {
         Repository::in_registry(&name).ok()
     }
 
-    fn name(&self, bindings: Bindings<'_>) -> Result<String, Problem> {
+    fn name(&self, bindings: Bindings<'_>) -> Result<String, TemplateProblem> {
         let text = evaluate::evaluate(&self.template, bindings)?;
         // A text is unknown only if a symbol is, and all symbols are known here.
-        text.ok_or(Problem::Whole(ExpressionError::Null))
+        text.ok_or(TemplateProblem::Whole(ExpressionError::Null))
     }
 
     /// Whether the template refers to no symbol, so that it names one repository.
@@ -222,8 +225,8 @@ fn foreign_symbol(template: &Template) -> Option<Symbol> {
     })
 }
 
-fn syntax(error: &hcl::edit::parser::Error) -> Problem {
-    Problem::Syntax {
+fn syntax(error: &hcl::edit::parser::Error) -> TemplateProblem {
+    TemplateProblem::Syntax {
         line: error.location().line(),
         column: error.location().column(),
         message: error.message().to_owned(),

@@ -7,11 +7,11 @@
 use hcl::edit::expr::Expression;
 use hcl::edit::template::{Element, Strip, Template};
 
-use super::error::Problem;
+use super::error::TemplateProblem;
 use super::symbol::Symbol;
 
 /// Converts a template to the HCL form.
-pub(super) fn to_hcl(text: &str) -> Result<String, Vec<Problem>> {
+pub(super) fn to_hcl(text: &str) -> Result<String, Vec<TemplateProblem>> {
     let mut hcl = String::new();
     let mut problems = Vec::new();
     let mut parts = text.split('{');
@@ -21,12 +21,12 @@ pub(super) fn to_hcl(text: &str) -> Result<String, Vec<Problem>> {
     hcl.push_str(literal);
     for part in parts {
         let Some((name, literal)) = part.split_once('}') else {
-            problems.push(Problem::Brace { brace: '{' });
+            problems.push(TemplateProblem::Brace { brace: '{' });
             continue;
         };
         match Symbol::named(name) {
             Some(symbol) => hcl.push_str(&format!("${{{symbol}}}")),
-            None => problems.push(Problem::Symbol {
+            None => problems.push(TemplateProblem::Symbol {
                 name: name.to_owned(),
             }),
         }
@@ -40,10 +40,10 @@ pub(super) fn to_hcl(text: &str) -> Result<String, Vec<Problem>> {
     }
 }
 
-fn stray_brace(literal: &str) -> Option<Problem> {
+fn stray_brace(literal: &str) -> Option<TemplateProblem> {
     literal
         .contains('}')
-        .then_some(Problem::Brace { brace: '}' })
+        .then_some(TemplateProblem::Brace { brace: '}' })
 }
 
 /// Converts a template to the `{name}` form; `None` if that cannot express it.

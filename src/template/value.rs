@@ -8,7 +8,7 @@ use std::fmt;
 use hcl::Value;
 use hcl::edit::expr::Expression;
 
-use super::error::Problem;
+use super::error::TemplateProblem;
 use crate::error::printable;
 
 /// The type of an expression, and its value unless that depends on an unknown symbol.
@@ -83,8 +83,8 @@ pub enum ExpressionError {
 
 impl ExpressionError {
     /// The problem of an expression with this error.
-    pub(super) fn at(self, expression: &Expression) -> Problem {
-        Problem::Expression {
+    pub(super) fn at(self, expression: &Expression) -> TemplateProblem {
+        TemplateProblem::Expression {
             expression: expression.to_string().trim().to_owned(),
             mistake: self,
         }
