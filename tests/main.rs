@@ -71,7 +71,7 @@ mod mirror;
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 
-/// The way to registries: certificates, proxies, patience.
+/// The way to registries: certificates, proxies, request_limits.
 mod network;
 /// The origin double itself, against unmodified clients, and that its faults do what they say.
 mod origin_double;

@@ -1,4 +1,4 @@
-//! The way to registries: certificates, proxies, patience.
+//! The way to registries: certificates, proxies, request_limits.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -13,7 +13,7 @@ pub mod discovery;
 pub mod network_mirror;
 pub mod registry;
 
-/// The most versions that a list can have.
+/// The most versions that a list can have. Real providers have some hundreds.
 const MOST_VERSIONS: usize = 20_000;
-/// The most hashes of one package, warnings of a list, and protocols of a version.
+/// The most hashes of one package, warnings of a list, and protocols of a version. Real ones have a few.
 const MOST_NOTES: usize = 100;

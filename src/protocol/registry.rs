@@ -14,7 +14,7 @@ use crate::platform::Platform;
 
 /// The most packages that a list of versions can name: five for each of the most versions, and far more than any real list has.
 const MOST_LISTED: usize = 100_000;
-/// The most keys that an answer can have.
+/// The most keys that an answer can have. The owner with the most has four.
 const MOST_KEYS: usize = 256;
 
 /// `GET NAMESPACE/TYPE/versions` ([clients: version lists](crate::clients#version-lists)).
@@ -109,7 +109,7 @@ fn platform(entry: &RawValue) -> Result<Option<Platform>, json::Error> {
 
 /// `GET NAMESPACE/TYPE/VERSION/download/OS/ARCH` ([clients: package metadata](crate::clients#package-metadata)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Download {
+pub struct DownloadMetadata {
     /// The plugin protocol versions, such as `6.0`.
     pub protocols: Vec<String>,
     /// The operating system.
@@ -134,7 +134,7 @@ pub struct Download {
     pub packages: BTreeMap<String, ListedPackage>,
 }
 
-impl Download {
+impl DownloadMetadata {
     /// Reads the document.
     ///
     /// # Errors
@@ -250,16 +250,16 @@ mod tests {
                 "linux_amd64": { "hashes": [format!("zh:{}", "0".repeat(64))], "package_size": 406 },
             },
         });
-        let download = read(&document, Download::read);
+        let download = read(&document, DownloadMetadata::read);
         assert_eq!(download.keys, ["a key"]);
         assert_eq!(serde_json::to_value(&download).unwrap(), document);
         // The same without optional members.
-        let short = Download {
+        let short = DownloadMetadata {
             keys: Vec::new(),
             packages: BTreeMap::new(),
             ..download
         };
         let written = serde_json::to_value(&short).unwrap();
-        assert_eq!(read(&written, Download::read), short);
+        assert_eq!(read(&written, DownloadMetadata::read), short);
     }
 }

@@ -8,17 +8,17 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
-use super::fetch::{self, Access, Kind};
+use super::fetch::{self, Access, RequestKind};
 use crate::address::Hostname;
 use crate::http::{Request, Shown};
 use crate::protocol::discovery::services;
 
-/// The largest document that clients read.
+/// The largest discovery document in bytes, which is the limit of clients.
 const LARGEST: u64 = 1 << 20;
 const SERVICE: &str = "providers.v1";
 
 /// The location of a host's provider registry.
-pub(super) struct Found {
+pub(super) struct RegistryLocation {
     /// Its base URL.
     pub(super) base: Url,
     /// Whether the location is authentic: it comes from the user's configuration, or from a response over verified TLS.
@@ -35,14 +35,14 @@ pub(super) async fn provider_registry(
     access: &Access,
     host: &Hostname,
     auth: &RequestAuth,
-) -> Result<Found, Error> {
+) -> Result<RegistryLocation, Error> {
     let base = access.http.base(host.as_ascii())?;
     let path = ".well-known/terraform.json";
     let url = base.join(path).unwrap_or_else(|_| base.clone());
     if let Some(services) = access.credentials.services(host)? {
         let service = services.get(SERVICE);
         let service = service.ok_or_else(|| no_service(host, true, services.keys()))?;
-        return Ok(Found {
+        return Ok(RegistryLocation {
             base: place(&url, Ok(service))?,
             is_verified: true,
             is_own: true,
@@ -54,7 +54,7 @@ pub(super) async fn provider_registry(
             .authorization(auth.secret.clone(), &base)
             .whole(LARGEST)
     };
-    let answer = access.send(Kind::Document, request).await?;
+    let answer = access.send(RequestKind::Document, request).await?;
     if answer.status() == StatusCode::NOT_FOUND {
         return Err(no_service(host, false, []));
     }
@@ -73,7 +73,7 @@ pub(super) async fn provider_registry(
     let services = fetch::json(&what, answer, LARGEST, services).await?;
     let service = services.get(SERVICE);
     let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
-    Ok(Found {
+    Ok(RegistryLocation {
         base: place(&final_url, service.as_deref().map_err(String::as_str))?,
         is_verified,
         is_own,

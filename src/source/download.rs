@@ -19,7 +19,7 @@ use crate::release::Expected;
 const LARGEST: u64 = 8 << 30;
 
 /// A package that is downloaded into a temporary file.
-pub(super) struct Download<'a> {
+pub(super) struct PackageDownload<'a> {
     meta: &'a RemoteMeta,
     file: TempFileWriter,
     hasher: Hasher,
@@ -28,7 +28,7 @@ pub(super) struct Download<'a> {
     tag: Option<String>,
 }
 
-impl<'a> Download<'a> {
+impl<'a> PackageDownload<'a> {
     pub(super) fn new(meta: &'a RemoteMeta) -> Result<Self, Error> {
         Ok(Self {
             meta,
@@ -42,7 +42,7 @@ impl<'a> Download<'a> {
     /// Downloads the package, and resumes after a lost connection.
     pub(super) async fn run(mut self) -> Result<(TempFile, Expected), Error> {
         let PackageLocation { access, url, .. } = &self.meta.location;
-        let mut retry = Retry::new(access.patience.packages);
+        let mut retry = Retry::new(access.request_limits.packages);
         let (mut furthest, mut resumptions) = (0, 0);
         while let Err(error) = self.attempt().await {
             if self.size >= furthest + LEAST_FLOW {

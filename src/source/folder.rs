@@ -30,7 +30,7 @@ pub use error::Error;
 
 /// The largest manifest that is read, in bytes. It lists a few protocol versions.
 const LARGEST_MANIFEST: u64 = 64 << 10;
-/// The most signatures of one release.
+/// The most signatures of one release. Real ones have one or two.
 const MOST_SIGNATURES: usize = 64;
 
 /// A folder and the names in it that belong to releases.
@@ -45,11 +45,11 @@ struct File {
     name: String,
     type_name: String,
     version: Version,
-    kind: Kind,
+    kind: FileKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum FileKind {
     Zip(Platform),
     Checksums,
     Signature,
@@ -121,7 +121,7 @@ impl Folder {
             .iter()
             .filter(|file| file.type_name == provider.type_name() && file.version == version)
             .collect();
-        let documents = |kind: Kind, limit| {
+        let documents = |kind: FileKind, limit| {
             let found = files
                 .iter()
                 .filter(move |file| file.kind == kind)
@@ -130,7 +130,7 @@ impl Folder {
                 .map(|file| self.document(&file.name, limit))
                 .collect::<Result<Vec<_>, Error>>()
         };
-        let Some(checksums) = documents(Kind::Checksums, limits::CHECKSUMS)?
+        let Some(checksums) = documents(FileKind::Checksums, limits::CHECKSUMS)?
             .into_iter()
             .next()
         else {
@@ -147,19 +147,19 @@ impl Folder {
             missing = lines
                 .lines()
                 .filter_map(|(name, _)| File::parse(name.to_owned()))
-                .filter(|file| matches!(file.kind, Kind::Zip(_)))
+                .filter(|file| matches!(file.kind, FileKind::Zip(_)))
                 .filter(|file| file.type_name == provider.type_name() && file.version == version)
                 .find(|file| zips.iter().all(|zip| zip.file_name != file.name))
                 .map(|file| file.name);
         } else {
             zips = only(zips, platforms)?;
         }
-        let manifest = documents(Kind::Manifest, LARGEST_MANIFEST)?
+        let manifest = documents(FileKind::Manifest, LARGEST_MANIFEST)?
             .into_iter()
             .next();
         let (protocols, notes) =
             manifest.map_or_else(|| Ok(Default::default()), |m| read_manifest(&m, &lines))?;
-        let signatures = documents(Kind::Signature, limits::SIGNATURE)?;
+        let signatures = documents(FileKind::Signature, limits::SIGNATURE)?;
         Ok(Files {
             version,
             zips,
@@ -210,7 +210,7 @@ impl Folder {
     fn zips(&self, files: &[&File]) -> Result<Vec<Zip>, Error> {
         let mut zips: Vec<Zip> = Vec::new();
         for file in files {
-            let Kind::Zip(platform) = &file.kind else {
+            let FileKind::Zip(platform) = &file.kind else {
                 continue;
             };
             if let Some(other) = zips.iter().find(|zip| zip.platform == *platform) {
@@ -262,10 +262,10 @@ impl File {
         let (version, rest) = rest.split_once('_')?;
         let version = version.strip_prefix('v').unwrap_or(version).parse().ok()?;
         let kind = match rest {
-            "SHA256SUMS" => Kind::Checksums,
-            "manifest.json" => Kind::Manifest,
-            _ if rest.starts_with("SHA256SUMS") && rest.ends_with(".sig") => Kind::Signature,
-            _ => Kind::Zip(
+            "SHA256SUMS" => FileKind::Checksums,
+            "manifest.json" => FileKind::Manifest,
+            _ if rest.starts_with("SHA256SUMS") && rest.ends_with(".sig") => FileKind::Signature,
+            _ => FileKind::Zip(
                 rest.strip_suffix(".zip")
                     .filter(|stem| !stem.contains('/'))?
                     .parse()
@@ -338,19 +338,19 @@ mod tests {
         let demo = |kind| Some(("demo".to_owned(), "1.0.0".to_owned(), kind));
         assert_eq!(
             parse("terraform-provider-demo_1.0.0_linux_amd64.zip"),
-            demo(Kind::Zip("linux_amd64".parse().unwrap()))
+            demo(FileKind::Zip("linux_amd64".parse().unwrap()))
         );
         assert_eq!(
             parse("terraform-provider-demo_v1.0.0_SHA256SUMS"),
-            demo(Kind::Checksums)
+            demo(FileKind::Checksums)
         );
         assert_eq!(
             parse("terraform-provider-demo_1.0.0_SHA256SUMS.72D7468F.sig"),
-            demo(Kind::Signature)
+            demo(FileKind::Signature)
         );
         assert_eq!(
             parse("terraform-provider-demo_1.0.0_manifest.json"),
-            demo(Kind::Manifest)
+            demo(FileKind::Manifest)
         );
         for other in [
             "artifacts.json",

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
-use super::fetch::{self, Access, Kind};
+use super::fetch::{self, Access, RequestKind};
 use super::renewal::{Renewal, is_expired};
 use crate::event::Event;
 use crate::http::{Answer, Request};
@@ -31,10 +31,10 @@ impl PackageLocation {
         let auth = self.access.auth_at(&self.url);
         let all = || self.request(&self.url, &auth);
         let first = || all().header(RANGE, "bytes=0-0");
-        let mut answer = self.access.send(Kind::Package, first).await?;
+        let mut answer = self.access.send(RequestKind::Package, first).await?;
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
             // An empty package has no first byte.
-            answer = self.access.send(Kind::Package, all).await?;
+            answer = self.access.send(RequestKind::Package, all).await?;
         }
         if answer.status() == StatusCode::PARTIAL_CONTENT {
             return Ok(answer.range().and_then(|range| range.total));
@@ -92,7 +92,7 @@ impl PackageLocation {
             (_, None) => rest(),
             (_, Some(tag)) => rest().header(IF_RANGE, tag),
         };
-        let answer = self.access.send(Kind::Package, request).await?;
+        let answer = self.access.send(RequestKind::Package, request).await?;
         let is_rest = answer.range().is_some_and(|range| range.start == from);
         match answer.status() {
             // The server does not support this range: request the whole package.
@@ -101,7 +101,7 @@ impl PackageLocation {
             {
                 // This response holds a permit for a download.
                 drop(answer);
-                self.access.send(Kind::Package, all).await
+                self.access.send(RequestKind::Package, all).await
             }
             _ => Ok(answer),
         }

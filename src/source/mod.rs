@@ -45,7 +45,7 @@ pub mod tree;
 
 pub use auth::AuthTried;
 pub use error::{Document, Error};
-pub use fetch::{Access, Patience};
+pub use fetch::{Access, RequestLimits};
 pub use opened::OpenAnswers;
 pub use package::{PackageMeta, SourcePackage};
 pub use remote::RemotePackage;

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
-use super::fetch::{self, Access, Kind};
+use super::fetch::{self, Access, RequestKind};
 use super::location::PackageLocation;
 use super::meta::RemoteMeta;
 use super::package::{self, PackageMeta, SourcePackage};
@@ -30,6 +30,7 @@ use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
 use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
 
+/// The largest list of versions or packages, in bytes. It equals the limit for lists of origins, which contain the same versions.
 const LARGEST_JSON: u64 = 8 << 20;
 /// The most redirects for a document, the same number as clients follow
 /// ([clients: network mirror requests](crate::clients#network-mirror-requests)).
@@ -133,7 +134,7 @@ impl NetworkMirror {
                 .redirects(MOST_REDIRECTS)
                 .whole(LARGEST_JSON)
         };
-        access.send(Kind::Document, request).await
+        access.send(RequestKind::Document, request).await
     }
 
     /// The packages of a version, and the URL against which their URLs are resolved.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::download::Download;
+use super::download::PackageDownload;
 use super::error::Error;
 use super::meta::RemoteMeta;
 use super::opened::Opened;
@@ -25,8 +25,9 @@ use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
 use crate::release::Expected;
 
-/// The most packages of one version that are requested at once.
-const ABREAST: usize = 8;
+/// The most packages of one version that are requested at once. Most versions have more packages, and higher numbers would only wait for
+/// the limits of the HTTP client.
+const CONCURRENT_PACKAGES: usize = 8;
 
 /// The metadata of a package before it is requested.
 #[derive(Clone, Debug)]
@@ -108,7 +109,7 @@ pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>
         }
     };
     let permit = Arc::new(permit);
-    let abreast = ABREAST.min(permit.files());
+    let concurrent = CONCURRENT_PACKAGES.min(permit.files());
     let found = metas.into_iter().map(|meta| {
         // Only the last downloads keep their files. `buffered` returns results in order, so the downloads that run or wait for an earlier
         // one never exceed the limit. A file is kept only after all downloads that do not keep theirs.
@@ -117,7 +118,7 @@ pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>
         meta.into_remote(Arc::clone(&permit), keeps)
     });
     futures_util::stream::iter(found)
-        .buffered(abreast)
+        .buffered(concurrent)
         .try_collect()
         .await
 }
@@ -139,7 +140,7 @@ async fn with_sizes(metas: Vec<RemoteMeta>) -> Result<Vec<RemoteMeta>, Error> {
         };
         meta.with_size(permit)
     });
-    let asked = futures_util::stream::iter(asked).buffered(ABREAST);
+    let asked = futures_util::stream::iter(asked).buffered(CONCURRENT_PACKAGES);
     asked.try_collect().await
 }
 
@@ -185,7 +186,7 @@ impl RemoteMeta {
         if let Some(package) = self.remote() {
             return Ok(package);
         }
-        let (file, found) = Download::new(&self)?.run().await?;
+        let (file, found) = PackageDownload::new(&self)?.run().await?;
         if self.digest.is_none() {
             self.check(&file, &found.digest, &permit).await?;
         }

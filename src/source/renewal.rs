@@ -9,7 +9,8 @@ use url::Url;
 
 use super::error::Error;
 
-/// The most times that a new URL is requested for one package.
+/// The most times that a new URL is requested for one package. URLs are valid for minutes, so an origin whose third URL is refused too has
+/// another problem.
 const MOST: u32 = 2;
 
 /// Requests the current URL of a package from its origin.

@@ -19,7 +19,8 @@ const MOST_MODULES: usize = 10_000;
 /// The most files of one module. Large ones have some hundreds.
 const MOST_FILES: usize = 10_000;
 
-/// The most bytes of all files of one module, which are in memory together.
+/// The most bytes of all files of one module, which are in memory at once. It equals four files of the
+/// largest accepted size.
 const LARGEST_MODULE: u64 = 16 << 20;
 
 /// The requirements of a configuration.

@@ -118,8 +118,8 @@ async fn answers_never_come_or_stand_still_or_are_lost() {
         assert!(raw.send("GET", &origin.url(ZIP), &[]).await.is_err());
     }
     for _ in 0..2 {
-        let patience = Duration::from_millis(500);
-        let answer = tokio::time::timeout(patience, raw.ask(&origin, ZIP));
+        let request_limits = Duration::from_millis(500);
+        let answer = tokio::time::timeout(request_limits, raw.ask(&origin, ZIP));
         assert!(answer.await.is_err());
     }
     assert_eq!(raw.ask(&origin, ZIP).await.status, 200);

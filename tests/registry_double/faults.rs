@@ -51,8 +51,12 @@ async fn an_answer_can_be_cut_lost_and_never_come() {
     registry.fault(1, matching("GET", "/blobs/"), Fault::Stall);
     registry.fault(2, matching("GET", "/blobs/"), Fault::stall_body(5));
     for _ in 0..2 {
-        let patience = Duration::from_millis(50);
-        assert!(tokio::time::timeout(patience, raw.ask(&get)).await.is_err());
+        let request_limits = Duration::from_millis(50);
+        assert!(
+            tokio::time::timeout(request_limits, raw.ask(&get))
+                .await
+                .is_err()
+        );
     }
     assert_eq!(raw.ask(&get).await.body, BYTES);
 }

@@ -74,8 +74,8 @@ impl Guarded {
     async fn ends(&self, token: &str) {
         let url = format!("http://{}/v2/", self.registry.host());
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let patience = Instant::now() + PATIENCE;
-        while Instant::now() < patience {
+        let request_limits = Instant::now() + PATIENCE;
+        while Instant::now() < request_limits {
             let answer = client.get(&url).bearer_auth(token).send().await.unwrap();
             if answer.status() == 401 {
                 return;

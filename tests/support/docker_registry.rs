@@ -97,8 +97,8 @@ impl Program {
             .stderr(log)
             .spawn()
             .unwrap();
-        let patience = Instant::now() + START;
-        while Instant::now() < patience && child.try_wait().unwrap().is_none() {
+        let request_limits = Instant::now() + START;
+        while Instant::now() < request_limits && child.try_wait().unwrap().is_none() {
             if answers(port, options.tls.is_some()) {
                 return Some(Foreign {
                     child,

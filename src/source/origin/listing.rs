@@ -20,7 +20,7 @@ use crate::version::SpelledVersion;
 /// counts as one without a list of platforms.
 pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<AvailableVersions, Error> {
     let mut versions: BTreeMap<_, AvailableVersion> = BTreeMap::new();
-    let mut told = None;
+    let mut platform_warning = None;
     for listed in list.versions {
         let ListedVersion {
             version,
@@ -31,7 +31,7 @@ pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<Availab
             url: url.clone().into(),
             source,
         })?;
-        told = told.or_else(|| odd.map(|odd| warning(&version, &odd)));
+        platform_warning = platform_warning.or_else(|| odd.map(|odd| warning(&version, &odd)));
         let available = versions
             .entry(version.version().clone())
             .or_insert_with(|| AvailableVersion {
@@ -47,7 +47,7 @@ pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<Availab
     }
     Ok(AvailableVersions {
         versions: versions.into_values().collect(),
-        warnings: list.warnings.into_iter().chain(told).collect(),
+        warnings: list.warnings.into_iter().chain(platform_warning).collect(),
     })
 }
 

@@ -13,7 +13,7 @@ use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::http::Shown;
 use crate::platform::Platform;
-use crate::protocol::registry::{Download, ListedPackage};
+use crate::protocol::registry::{DownloadMetadata, ListedPackage};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
 /// A request for metadata, and the URL of its response.
@@ -53,7 +53,7 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// Parses a response, and checks that it is about the requested package.
-    pub(super) fn read(said: Download, asked: &Asked<'_>) -> Result<Self, Error> {
+    pub(super) fn read(said: DownloadMetadata, asked: &Asked<'_>) -> Result<Self, Error> {
         let target = format!("{}_{}", said.os, said.arch);
         if target != asked.platform.to_string() {
             return Err(asked.contradicts("platform", asked.platform.to_string(), target));
@@ -132,7 +132,7 @@ impl Metadata {
 /// Reads `packages`: every platform, and the size of the requested one. If the list is present, it must contain the requested platform with
 /// its hash.
 fn packages(
-    said: &Download,
+    said: &DownloadMetadata,
     digest: Digest,
     asked: &Asked<'_>,
 ) -> Result<(Vec<Platform>, Option<u64>), Error> {

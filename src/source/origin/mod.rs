@@ -20,9 +20,9 @@ use tokio::sync::OnceCell;
 use url::Url;
 
 use super::auth::RequestAuth;
-use super::discovery::{self, Found};
+use super::discovery::{self, RegistryLocation};
 use super::error::{Document, Error};
-use super::fetch::{self, Access, Kind};
+use super::fetch::{self, Access, RequestKind};
 use super::package::PackageMeta;
 use super::renewal::Renewal;
 use super::{AvailableVersions, ReleaseAnswer};
@@ -33,7 +33,7 @@ use crate::http::{Answer, Request};
 use crate::json;
 use crate::oci::MOST_PLATFORMS;
 use crate::platform::Platform;
-use crate::protocol::registry::{Download, VersionList};
+use crate::protocol::registry::{DownloadMetadata, VersionList};
 use crate::release::{self, Package, Release};
 use crate::trust::limits;
 use crate::version::SpelledVersion;
@@ -44,8 +44,9 @@ use metadata::{Asked, Metadata};
 const LARGEST_JSON: u64 = 8 << 20;
 /// The largest package metadata, in bytes. Real ones have ten kilobytes, and several are read at once.
 const LARGEST_METADATA: u64 = 512 << 10;
-/// The most concurrent requests for one version.
-const ABREAST: usize = 8;
+/// The most concurrent requests for one version: half of the small requests that one host may receive at once, so that another version
+/// makes progress too.
+const CONCURRENT_REQUESTS: usize = 8;
 
 /// The platforms to try if the list of versions has none, most frequent first.
 const LIKELY: [&str; 4] = [
@@ -101,7 +102,7 @@ impl Origin {
         let access = &self.access;
         let auth = access.auth(host).await;
         let found = discovery::provider_registry(access, host, &auth).await?;
-        let Found {
+        let RegistryLocation {
             base,
             is_verified,
             is_own,
@@ -132,7 +133,7 @@ impl Origin {
                 .authorization(service.auth.secret.clone(), &service.base)
                 .whole(limit)
         };
-        self.access.send(Kind::Document, request).await
+        self.access.send(RequestKind::Document, request).await
     }
 
     /// The metadata of one package; `None` if the origin has none for this platform.
@@ -164,7 +165,7 @@ impl Origin {
             url: answer.url().clone(),
             is_verified: service.is_verified && answer.is_verified(),
         };
-        let said = fetch::json(&what, answer, LARGEST_METADATA, Download::read).await?;
+        let said = fetch::json(&what, answer, LARGEST_METADATA, DownloadMetadata::read).await?;
         Metadata::read(said, &asked).map(Some)
     }
 
@@ -177,7 +178,7 @@ impl Origin {
         limit: u64,
     ) -> Result<release::Document, Error> {
         let request = || Request::new(Method::GET, url.clone(), named).whole(limit);
-        let answer = self.access.send(Kind::Document, request).await?;
+        let answer = self.access.send(RequestKind::Document, request).await?;
         let answer = fetch::successful(&what, answer, &RequestAuth::none()).await?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
         Ok(release::Document {
@@ -230,7 +231,7 @@ impl Origin {
             let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
             async move { origin.metadata(&provider, &version, &platform).await }
         });
-        let answers = futures_util::stream::iter(asked).buffered(ABREAST);
+        let answers = futures_util::stream::iter(asked).buffered(CONCURRENT_REQUESTS);
         answers
             .try_fold(known, |mut known, answer| async {
                 known.extend(answer);
