@@ -23,7 +23,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions, Versions};
 use crate::oci::Tag;
 use crate::outcome::{At, Change, Failure, OnResult, Problem, Published, PublishedPackage};
-use crate::publish::{self, Content, Edition, Existing, Snapshot, is_whole, publish};
+use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
 use crate::store::{self, Artifact, RepoMut, StoreBlob};
 use crate::trust::Verified;
@@ -35,7 +35,8 @@ mod stored_version;
 use error::Error;
 use stored_version::StoredVersion;
 
-/// How many versions of a provider are looked up at once.
+/// The number of versions of a provider that are looked up at once. A lookup reads several manifests at once; more lookups would only wait
+/// for the limit of small requests to one host.
 const CONCURRENT_LOOKUPS: usize = 4;
 
 /// How to copy.
@@ -155,7 +156,7 @@ impl<'a> Journey<'a> {
             evidence,
             ..
         } = &stored;
-        let content = |content: &Content<Expected>| {
+        let content = |content: &ContentGraph<Expected>| {
             stored_version::without_packages(content, release, &self.from)
         };
         let index = content(index);

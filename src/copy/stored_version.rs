@@ -6,7 +6,7 @@ use crate::examine::{StoredProvider, TrustOptions};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
-use crate::publish::{Blob, Content};
+use crate::publish::{Blob, ContentGraph};
 use crate::release::{Expected, Release};
 use crate::store::{self, Artifact, At, StoreBlob, StoredPackage};
 use crate::trust::Verified;
@@ -17,8 +17,8 @@ use super::error::Error;
 /// One version, with every document that its tags refer to.
 #[derive(Debug)]
 pub(super) struct StoredVersion {
-    pub(super) index: Content<Expected>,
-    pub(super) evidence: Option<Content<Expected>>,
+    pub(super) index: ContentGraph<Expected>,
+    pub(super) evidence: Option<ContentGraph<Expected>>,
     /// The version as a verified release.
     pub(super) release: Verified<Release<StoreBlob>>,
     /// The digests of the platform manifests, as the index spells them.
@@ -34,7 +34,7 @@ impl StoredVersion {
     ) -> Result<Self, Error> {
         let [tag, _] = tags(version)?;
         let artifact = artifact(from, version, &tag).await?;
-        let index = Content::read(&from.repo, artifact.raw.clone()).await;
+        let index = ContentGraph::read(&from.repo, artifact.raw.clone()).await;
         let index = index.map_err(Error::unread)?;
         let packages = packages(&index, &artifact.index).map_err(Error::unread)?;
         let manifests = packages.iter().map(|package| package.entry.digest.clone());
@@ -77,7 +77,7 @@ impl StoredVersion {
 }
 
 /// The blobs that are neither packages, documents of the evidence, nor the empty config: no signature covers them.
-pub(super) fn unproven<B>(content: &Content<Expected>, release: &Release<B>) -> Vec<Expected> {
+pub(super) fn unproven<B>(content: &ContentGraph<Expected>, release: &Release<B>) -> Vec<Expected> {
     let proven: Vec<Expected> = at_hand(release)
         .iter()
         .map(Memory::expected)
@@ -143,8 +143,8 @@ pub(super) async fn artifact(
 pub(super) async fn evidence(
     from: &StoredProvider,
     raw: RawManifest,
-) -> Result<Content<Expected>, Error> {
-    let content = Content::read(&from.repo, tagged(raw, EVIDENCE)).await;
+) -> Result<ContentGraph<Expected>, Error> {
+    let content = ContentGraph::read(&from.repo, tagged(raw, EVIDENCE)).await;
     content.map_err(Error::unread)
 }
 
@@ -159,7 +159,7 @@ fn tagged(raw: RawManifest, artifact_type: &str) -> RawManifest {
 
 /// The packages of an index, from manifests that were already read.
 fn packages(
-    content: &Content<Expected>,
+    content: &ContentGraph<Expected>,
     index: &Index,
 ) -> Result<Vec<StoredPackage>, store::Error> {
     let platforms = index.platforms()?.into_iter();
@@ -180,10 +180,10 @@ fn packages(
 /// The content to publish: without the packages, and with the bytes that were already read. The empty config is not read, since
 /// some tools refer to it without storing it.
 pub(super) fn without_packages(
-    content: &Content<Expected>,
+    content: &ContentGraph<Expected>,
     release: &Release<StoreBlob>,
     from: &StoredProvider,
-) -> Content<Blob<StoreBlob>> {
+) -> ContentGraph<Blob<StoreBlob>> {
     let (packages, at_hand) = (&release.packages, at_hand(release));
     let is_package = |blob: &&Expected| packages.iter().any(|one| one.expected == **blob);
     let others = content.blobs.iter().filter(|blob| !is_package(blob));
@@ -199,7 +199,7 @@ pub(super) fn without_packages(
             },
         }
     });
-    Content {
+    ContentGraph {
         root: content.root.clone(),
         manifests: content.manifests.clone(),
         blobs: others.collect(),

@@ -48,7 +48,8 @@ pub use locks::Locks;
 pub use selection::VersionFilter;
 pub use shard::Shard;
 
-/// The number of providers that are mirrored concurrently. Most of the time they wait for responses.
+/// The number of providers that are mirrored concurrently. Most of the time they wait for responses, and one host receives at most 16 small
+/// requests at once.
 const PROVIDERS: usize = 16;
 
 /// Options of a run.

@@ -7,8 +7,8 @@ use tokio::sync::mpsc;
 
 use super::Task;
 use super::journey::Journey;
-use super::selection::{self, Selected, Selection};
-use super::target::Target;
+use super::selection::{self, Selected, SelectedVersions};
+use super::target::MirrorTarget;
 use super::version::Planned;
 use crate::error::printable;
 use crate::event::{Event, Subject};
@@ -27,7 +27,7 @@ impl<'a> Journey<'a> {
             Ok(found) => found,
             Err(failures) => return fail(failures),
         };
-        let Selection {
+        let SelectedVersions {
             selected,
             unmatched,
         } = selection;
@@ -61,7 +61,7 @@ impl<'a> Journey<'a> {
     async fn survey(
         &self,
         on_result: &OnResult<'_>,
-    ) -> Result<(Selection, Vec<Target<'a>>), Vec<Failure>> {
+    ) -> Result<(SelectedVersions, Vec<MirrorTarget<'a>>), Vec<Failure>> {
         let Task {
             provider,
             filters,
@@ -80,7 +80,7 @@ impl<'a> Journey<'a> {
         let targets = async {
             let opening = destinations
                 .iter()
-                .map(|one| Target::open(self.task, one, self.options, self.reporter));
+                .map(|one| MirrorTarget::open(self.task, one, self.options, self.reporter));
             let (mut targets, mut failures) = (Vec::new(), Vec::new());
             for opened in future::join_all(opening).await {
                 match opened {

@@ -1,7 +1,7 @@
 //! Reports of a run, and failures with the side on which they happened.
 
 use super::journey::Journey;
-use super::target::Target;
+use super::target::MirrorTarget;
 use crate::event::{Event, Subject};
 use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
@@ -10,7 +10,7 @@ use crate::release::Release;
 use crate::source;
 use crate::version::Version;
 
-impl Target<'_> {
+impl MirrorTarget<'_> {
     /// In a dry run, reports what a real run would do with each package.
     pub(super) fn report_plan(&self, published: &Published) {
         if !self.options.publish.dry_run {
@@ -49,7 +49,7 @@ impl Journey<'_> {
         &self,
         error: publish::Error,
         release: &Release<L>,
-        target: &Target<'_>,
+        target: &MirrorTarget<'_>,
     ) -> Failure {
         let subject = Subject::version(&release.provider, &release.version);
         let undelivered = match error {
@@ -88,7 +88,7 @@ impl Journey<'_> {
     }
 
     /// The same failure for each destination.
-    pub(super) fn of_each(&self, targets: &[Target<'_>], failure: Failure) -> Vec<Failure> {
+    pub(super) fn of_each(&self, targets: &[MirrorTarget<'_>], failure: Failure) -> Vec<Failure> {
         let labels = targets.iter().map(|target| target.label.as_deref());
         labels.map(|label| failure.to(label)).collect()
     }

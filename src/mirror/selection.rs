@@ -83,7 +83,7 @@ impl VersionFilter {
 
 /// The result of applying all filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Selection {
+pub(super) struct SelectedVersions {
     /// The matching versions, the newest first.
     pub(super) selected: Vec<Selected>,
     /// The filters that no version matches.
@@ -101,7 +101,10 @@ pub(super) struct NoMatch {
 }
 
 /// Applies filters to the available versions, which are ascending. A version that several filters match gets the platforms of all of them.
-pub(super) fn select(filters: &[VersionFilter], available: &[AvailableVersion]) -> Selection {
+pub(super) fn select(
+    filters: &[VersionFilter],
+    available: &[AvailableVersion],
+) -> SelectedVersions {
     let mut selection: BTreeMap<&Version, Selected> = BTreeMap::new();
     let mut unmatched: Vec<NoMatch> = Vec::new();
     for filter in filters {
@@ -128,7 +131,7 @@ pub(super) fn select(filters: &[VersionFilter], available: &[AvailableVersion]) 
             selected.absent.extend(absent);
         }
     }
-    Selection {
+    SelectedVersions {
         selected: selection.into_values().rev().collect(),
         unmatched,
     }
@@ -168,7 +171,7 @@ mod tests {
         }
     }
 
-    fn shown(selection: Selection) -> Vec<String> {
+    fn shown(selection: SelectedVersions) -> Vec<String> {
         let show = |selected: &Selected| {
             let platforms = selected.platforms.as_ref().map(|all| {
                 let texts: Vec<String> = all.iter().map(Platform::to_string).collect();

@@ -17,7 +17,7 @@ use crate::trust::{self, Verified};
 use crate::version::Version;
 
 /// A store and the provider's repository in it.
-pub(super) struct Target<'a> {
+pub(super) struct MirrorTarget<'a> {
     pub(super) task: &'a Task,
     pub(super) destination: &'a RepoMut,
     pub(super) options: &'a Options,
@@ -37,7 +37,7 @@ pub(super) struct Stored {
 
 /// A version that the store lacks completely or in part.
 pub(super) struct Missing<'t> {
-    pub(super) target: &'t Target<'t>,
+    pub(super) target: &'t MirrorTarget<'t>,
     pub(super) stored: Option<Stored>,
     /// The packages of `stored` whose platform manifests were read.
     read: Vec<StoredPackage>,
@@ -51,7 +51,7 @@ pub(super) enum Comparison<'t> {
     Missing(Box<Missing<'t>>),
 }
 
-impl<'a> Target<'a> {
+impl<'a> MirrorTarget<'a> {
     /// Lists the tags of a destination.
     pub(super) async fn open(
         task: &'a Task,
@@ -227,7 +227,7 @@ impl Missing<'_> {
     ) -> Result<Published, publish::Error> {
         let release = release.only(|platform| self.wants(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
-        let Target {
+        let MirrorTarget {
             task,
             destination,
             options,

@@ -6,7 +6,7 @@ use futures_util::future;
 
 use super::journey::Journey;
 use super::selection::Selected;
-use super::target::{Comparison, Missing, Target};
+use super::target::{Comparison, MirrorTarget, Missing};
 use crate::authentication::Note;
 use crate::blob::Shared;
 use crate::event::{Event, Subject};
@@ -28,7 +28,7 @@ pub(super) struct Planned<'t> {
 
 /// A version that needs no copying in one destination.
 pub(super) struct Settled<'t> {
-    pub(super) target: &'t Target<'t>,
+    pub(super) target: &'t MirrorTarget<'t>,
     pub(super) result: Result<Box<Published>, Failure>,
 }
 
@@ -47,14 +47,14 @@ impl<'t> Planned<'t> {
 }
 
 impl<'t> Settled<'t> {
-    pub(super) fn present(target: &'t Target<'t>, published: Published) -> Self {
+    pub(super) fn present(target: &'t MirrorTarget<'t>, published: Published) -> Self {
         Self {
             target,
             result: Ok(Box::new(published)),
         }
     }
 
-    pub(super) fn failed(target: &'t Target<'t>, failure: Failure) -> Self {
+    pub(super) fn failed(target: &'t MirrorTarget<'t>, failure: Failure) -> Self {
         Self {
             target,
             result: Err(failure),
@@ -67,7 +67,7 @@ impl Journey<'_> {
     pub(super) async fn plan<'t>(
         &self,
         selected: &Selected,
-        targets: &'t [Target<'t>],
+        targets: &'t [MirrorTarget<'t>],
     ) -> Planned<'t> {
         let Selected {
             available,
@@ -278,7 +278,7 @@ impl Journey<'_> {
     }
 
     /// A failure on the source's side, for one of the destinations.
-    fn failed<'t>(&self, target: &'t Target<'t>, failure: &Failure) -> Settled<'t> {
+    fn failed<'t>(&self, target: &'t MirrorTarget<'t>, failure: &Failure) -> Settled<'t> {
         Settled::failed(target, failure.to(target.label.as_deref()))
     }
 }

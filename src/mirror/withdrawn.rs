@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::journey::Journey;
 use super::selection::NoMatch;
-use super::target::{Stored, Target};
+use super::target::{MirrorTarget, Stored};
 use super::version::Settled;
 use crate::digest::Digest;
 use crate::event::{Event, Subject};
@@ -22,7 +22,7 @@ impl Journey<'_> {
     pub(super) async fn without_match<'t>(
         &self,
         no_match: &NoMatch,
-        targets: &'t [Target<'t>],
+        targets: &'t [MirrorTarget<'t>],
     ) -> Vec<Settled<'t>> {
         let NoMatch {
             versions,
@@ -61,7 +61,7 @@ impl Journey<'_> {
             available,
             ..
         }: &NoMatch,
-        target: &Target<'_>,
+        target: &MirrorTarget<'_>,
     ) -> Result<Published, Failure> {
         let provider = &self.task.provider;
         let subject = Subject::version(provider, version);
@@ -87,7 +87,7 @@ impl Journey<'_> {
     }
 }
 
-impl Target<'_> {
+impl MirrorTarget<'_> {
     /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, the source's list of them is
     /// gone, so the store must have every locked zip.
     async fn has_all(

@@ -1,4 +1,4 @@
-//! Content: every manifest and blob that a tag refers to, directly or indirectly, except packages.
+//! ContentGraph: every manifest and blob that a tag refers to, directly or indirectly, except packages.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ const MOST: usize = 4_000;
 
 /// A document that a tag refers to, with everything below it except packages.
 #[derive(Clone, Debug)]
-pub(crate) struct Content<L> {
+pub(crate) struct ContentGraph<L> {
     /// The document that the tag refers to.
     pub(crate) root: RawManifest,
     /// The documents below it; each comes after the documents that it refers to.
@@ -40,7 +40,7 @@ pub(crate) enum Blob<B> {
     Unproven(B),
 }
 
-impl<L> Content<L> {
+impl<L> ContentGraph<L> {
     /// A document alone, for an index whose packages and manifests the destination already has.
     pub(crate) fn of(root: RawManifest) -> Self {
         Self {
@@ -52,12 +52,12 @@ impl<L> Content<L> {
 }
 
 /// The next step of the depth-first traversal.
-enum Step {
+enum TraversalStep {
     Enter(Descriptor),
     Leave(RawManifest),
 }
 
-impl Content<Expected> {
+impl ContentGraph<Expected> {
     /// Reads every document below this one. Missing or damaged documents are errors; blobs are listed and not read.
     ///
     /// # Errors
@@ -68,8 +68,8 @@ impl Content<Expected> {
         let mut content = Self::of(root);
         while let Some(step) = open.pop() {
             let entry = match step {
-                Step::Enter(entry) => entry,
-                Step::Leave(document) => {
+                TraversalStep::Enter(entry) => entry,
+                TraversalStep::Leave(document) => {
                     content.manifests.push(document);
                     continue;
                 }
@@ -105,7 +105,7 @@ impl Content<Expected> {
                 ..document.ok_or(Error::Missing { what, digest })?
             };
             let below = below(&document)?;
-            open.push(Step::Leave(document));
+            open.push(TraversalStep::Leave(document));
             open.extend(below);
         }
         Ok(content)
@@ -127,7 +127,7 @@ pub(crate) async fn is_whole(repo: &RepoMut, tag: &Tag) -> Result<bool, Error> {
         return Ok(true);
     }
     let read = match repo.manifest(At::Tag(tag)).await {
-        Ok(Some(root)) => Content::read(repo, root).await,
+        Ok(Some(root)) => ContentGraph::read(repo, root).await,
         Ok(None) => return Ok(false),
         Err(error) => Err(error),
     };
@@ -145,12 +145,12 @@ pub(crate) async fn is_whole(repo: &RepoMut, tag: &Tag) -> Result<bool, Error> {
 }
 
 /// The parts of a document, in reverse order.
-fn below(document: &RawManifest) -> Result<Vec<Step>, Error> {
+fn below(document: &RawManifest) -> Result<Vec<TraversalStep>, Error> {
     let what = Part::Manifest;
     let parts = parts(&document.bytes).map_err(|source| Refusal::unread(what, source))?;
     // Some tools write a descriptor without a digest for an absent config. It refers to nothing.
     let parts = parts.into_iter().filter(|part| !part.digest.is_empty());
-    Ok(parts.rev().map(Step::Enter).collect())
+    Ok(parts.rev().map(TraversalStep::Enter).collect())
 }
 
 impl<B> Blob<B> {

@@ -15,8 +15,8 @@
 
 use super::existing::{Candidate, Decision, ExistingEvidence};
 use super::{
-    BTreeSet, Blob, BlobSource, Content, Digest, EMPTY_BYTES, Edition, Options, Package, Platform,
-    Problem, Publication, Release, RepoMut, Tag, Target, Verified,
+    BTreeSet, Blob, BlobSource, ContentGraph, Digest, EMPTY_BYTES, Edition, Options, Package,
+    Platform, Problem, Publication, Release, RepoMut, Tag, TagUpdate, Verified,
 };
 use crate::authentication::Status;
 use crate::oci::evidence::KEYS;
@@ -42,7 +42,7 @@ pub(super) async fn plan<B: BlobSource>(
     question: Question<'_>,
     to: &RepoMut,
     options: &Options,
-) -> Result<(Option<Target<B>>, Option<String>), Problem> {
+) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
     let Options {
         existing,
         evidence_policy,
@@ -92,7 +92,7 @@ pub(super) async fn plan<B: BlobSource>(
     // If the store has refused evidence before, do not send it again; one warning is enough.
     let may_stay_away = was.is_none() && !to.takes_evidence();
     let is_there = intact == Some(content.root.expected.digest);
-    let target = (!is_there && !may_stay_away).then_some(Target { tag, was, content });
+    let target = (!is_there && !may_stay_away).then_some(TagUpdate { tag, was, content });
     Ok((target, decision.warning()))
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn plan<B: BlobSource>(
 fn content<B>(
     release: &Verified<Release<B>>,
     tags: &BTreeSet<String>,
-) -> Result<Content<Blob<B>>, Problem> {
+) -> Result<ContentGraph<Blob<B>>, Problem> {
     let signed = release.authentication().status == Status::Signed;
     let first = release.signatures.first().filter(|_| !signed);
     let bytes = |document: &Document| document.bytes.clone();
@@ -121,7 +121,7 @@ fn content<B>(
         Blob::new(bytes.clone(), is_likely_there)
     });
     let config = Blob::new(EMPTY_BYTES, has_shared);
-    Ok(Content {
+    Ok(ContentGraph {
         root: evidence.manifest()?,
         manifests: Vec::new(),
         blobs: std::iter::once(config).chain(documents).collect(),
@@ -151,7 +151,7 @@ pub(super) fn leave_out<B>(
         }
     );
     match publication.evidence.take() {
-        Some(Target { was: None, .. }) if is_unwelcome => Ok(error),
+        Some(TagUpdate { was: None, .. }) if is_unwelcome => Ok(error),
         _ => Err(error),
     }
 }

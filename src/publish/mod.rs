@@ -37,13 +37,14 @@ mod publication;
 mod transfer;
 mod watched;
 
-pub(crate) use content::{Blob, Content, is_whole};
+pub(crate) use content::{Blob, ContentGraph, is_whole};
 pub use error::{Error, PackageName, Undelivered};
 pub use existing::EvidencePolicy;
-use publication::{Publication, Target};
+use publication::{Publication, TagUpdate};
 use transfer::Brought;
 
-/// How many times a publication is planned when another writer keeps moving its tags.
+/// The most times that a publication is planned. An attempt only fails if another writer moved a tag meanwhile, so eight concurrent writers
+/// all succeed.
 const ATTEMPTS: u32 = 8;
 
 /// What to do with a version that the repository already has.
@@ -89,9 +90,9 @@ pub struct Snapshot<'a> {
 pub struct Edition<'a, B> {
     release: &'a Verified<Release<B>>,
     /// The index of another store and everything below it except packages. It is copied unchanged if the tag is free.
-    index: Option<Content<Blob<B>>>,
+    index: Option<ContentGraph<Blob<B>>>,
     /// The evidence of another store. If evidence is written, it is this.
-    evidence: Option<Content<Blob<B>>>,
+    evidence: Option<ContentGraph<Blob<B>>>,
     snapshot: Option<Snapshot<'a>>,
 }
 
@@ -117,8 +118,8 @@ impl<'a, B> Edition<'a, B> {
     #[must_use]
     pub(crate) fn with_originals(
         mut self,
-        index: Option<Content<Blob<B>>>,
-        evidence: Option<Content<Blob<B>>>,
+        index: Option<ContentGraph<Blob<B>>>,
+        evidence: Option<ContentGraph<Blob<B>>>,
     ) -> Self {
         (self.index, self.evidence) = (index, evidence);
         self
@@ -240,7 +241,7 @@ fn report<B>(
     brought: Brought,
     options: &Options,
 ) -> Published {
-    let Target { tag, content, .. } = &publication.index;
+    let TagUpdate { tag, content, .. } = &publication.index;
     let digest = content.root.expected.digest;
     let status = match publication.change() {
         // A package that seemed to be present was damaged and was written again.

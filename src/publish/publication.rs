@@ -1,17 +1,17 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
-use super::{Blob, Change, Content, Digest, Tag};
+use super::{Blob, Change, ContentGraph, Digest, Tag};
 use crate::store::Move;
 
 /// What to write for a version.
 #[derive(Debug)]
 pub(super) struct Publication<B> {
     /// The version's tag and its index.
-    pub(super) index: Target<B>,
+    pub(super) index: TagUpdate<B>,
     /// Whether the version's tag moves.
     pub(super) moves_index: bool,
     /// The tag of the evidence and the evidence to write; `None` if the repository keeps what it has.
-    pub(super) evidence: Option<Target<B>>,
+    pub(super) evidence: Option<TagUpdate<B>>,
     /// For each package of the release, in order, whether to deliver it. The repository already has the others.
     pub(super) delivers: Vec<bool>,
     /// Whether anything other than evidence is missing, as far as tfoci can tell without reading packages.
@@ -24,18 +24,18 @@ pub(super) struct Publication<B> {
 
 /// A tag, and the content to write for it.
 #[derive(Debug)]
-pub(super) struct Target<B> {
+pub(super) struct TagUpdate<B> {
     pub(super) tag: Tag,
     /// The digest that the tag refers to now.
     pub(super) was: Option<Digest>,
     /// The new content. Parts that the repository is known to have are left out.
-    pub(super) content: Content<Blob<B>>,
+    pub(super) content: ContentGraph<Blob<B>>,
 }
 
 impl<B> Publication<B> {
     /// The tag moves, the version's tag last.
     pub(super) fn moves(&self) -> Vec<Move<'_>> {
-        let evidence = self.evidence.as_ref().map(Target::as_move);
+        let evidence = self.evidence.as_ref().map(TagUpdate::as_move);
         let index = self.moves_index.then(|| self.index.as_move());
         evidence.into_iter().chain(index).collect()
     }
@@ -50,7 +50,7 @@ impl<B> Publication<B> {
     }
 }
 
-impl<B> Target<B> {
+impl<B> TagUpdate<B> {
     fn as_move(&self) -> Move<'_> {
         Move {
             tag: &self.tag,

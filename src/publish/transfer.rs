@@ -14,7 +14,8 @@ use crate::jobs;
 use crate::oci::{self, Descriptor, Part};
 use crate::store::{Put, PutError};
 
-/// How many manifests or documents are written at once. An index may refer to hundreds.
+/// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
+/// to hundreds.
 const CONCURRENT_WRITES: usize = 8;
 
 /// The outcome for the packages of a release and for other blobs, over all attempts.

@@ -5,13 +5,13 @@ use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::transfer::is_sound;
 use crate::publish::{
-    BTreeSet, Blob, BlobSource, Content, Digest, Edition, Existing, Expected, Options, Package,
-    Platform, Publication, Release, RepoMut, Target,
+    BTreeSet, Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options,
+    Package, Platform, Publication, Release, RepoMut, TagUpdate,
 };
 use crate::store::{self, Artifact, At};
 
 /// What to do with one package.
-struct Step {
+struct PackageStep {
     /// The manifest to write; `None` if the repository has another tool's manifest for the same zip.
     manifest: Option<RawManifest>,
     /// Whether the repository lacks the package or its manifest.
@@ -27,12 +27,12 @@ pub(super) async fn plan<B: BlobSource>(
 ) -> Result<Publication<B>, Problem> {
     let release = edition.release;
     let tag = Tag::of_version(&release.version)?;
-    let Found {
+    let StoredIndex {
         stored,
         was,
         damage,
     } = match stored {
-        Some(index) => Found::read(index.clone()),
+        Some(index) => StoredIndex::read(index.clone()),
         None => find(to, &tag, tags).await?,
     };
     if was.is_some() && options.existing == Existing::Fail {
@@ -85,10 +85,10 @@ pub(super) async fn plan<B: BlobSource>(
         moves_index,
         is_incomplete,
         delivers,
-        index: Target {
+        index: TagUpdate {
             tag,
             was,
-            content: Content {
+            content: ContentGraph {
                 root,
                 manifests: missing.filter_map(|step| step.manifest).collect(),
                 blobs: config.into_iter().collect(),
@@ -101,14 +101,14 @@ pub(super) async fn plan<B: BlobSource>(
 }
 
 /// The index that a tag refers to.
-struct Found {
+struct StoredIndex {
     stored: Option<RawManifest>,
     was: Option<Digest>,
     /// Why the index cannot be read, although the tag exists.
     damage: Option<store::Error>,
 }
 
-impl Found {
+impl StoredIndex {
     fn read(stored: RawManifest) -> Self {
         Self {
             was: Some(stored.expected.digest),
@@ -118,8 +118,8 @@ impl Found {
     }
 }
 
-async fn find(to: &RepoMut, tag: &Tag, tags: &BTreeSet<String>) -> Result<Found, Problem> {
-    let nothing = Found {
+async fn find(to: &RepoMut, tag: &Tag, tags: &BTreeSet<String>) -> Result<StoredIndex, Problem> {
+    let nothing = StoredIndex {
         stored: None,
         was: None,
         damage: None,
@@ -128,9 +128,9 @@ async fn find(to: &RepoMut, tag: &Tag, tags: &BTreeSet<String>) -> Result<Found,
         return Ok(nothing);
     }
     Ok(match to.manifest(At::Tag(tag)).await {
-        Ok(stored) => stored.map_or(nothing, Found::read),
+        Ok(stored) => stored.map_or(nothing, StoredIndex::read),
         Err(error) if !error.is_damage() => return Err(error.into()),
-        Err(error) => Found {
+        Err(error) => StoredIndex {
             stored: None,
             was: to.digest(tag).await?,
             damage: Some(error),
@@ -186,13 +186,13 @@ async fn step<L>(
     existing: Option<&Artifact>,
     index: &mut Index,
     options: &Options,
-) -> Result<(Step, bool), Problem> {
+) -> Result<(PackageStep, bool), Problem> {
     let ours = manifest::build(package.expected, &package.file_name)?;
     let entry = existing.and_then(|artifact| artifact.entry(&package.platform).ok());
     let Some(entry) = entry else {
         index.insert(&package.platform, &ours, &package.expected.digest)?;
         return Ok((
-            Step {
+            PackageStep {
                 manifest: Some(ours),
                 is_missing: true,
             },
@@ -205,7 +205,7 @@ async fn step<L>(
             !matches!(manifest, Ok(Some(_))) || lacks(to, &package.expected, options).await?
         };
         return Ok((
-            Step {
+            PackageStep {
                 manifest: Some(ours),
                 is_missing,
             },
@@ -224,7 +224,7 @@ async fn step<L>(
     }
     let is_missing = lacks(to, &package.expected, options).await?;
     Ok((
-        Step {
+        PackageStep {
             manifest: None,
             is_missing,
         },
@@ -242,7 +242,11 @@ async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<b
 }
 
 /// Whether the empty config, which all manifests by tfoci refer to, is missing. Clients ignore it; tools that copy the artifact read it.
-async fn lacks_config(steps: &[Step], to: &RepoMut, options: &Options) -> Result<bool, Problem> {
+async fn lacks_config(
+    steps: &[PackageStep],
+    to: &RepoMut,
+    options: &Options,
+) -> Result<bool, Problem> {
     let ours = steps.iter().any(|step| step.manifest.is_some());
     Ok(ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?)
 }

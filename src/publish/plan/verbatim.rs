@@ -5,15 +5,15 @@ use crate::oci::Tag;
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::{
-    BTreeSet, Blob, BlobSource, Content, Edition, Existing, Options, Package, Publication, RepoMut,
-    Target, is_whole,
+    BTreeSet, Blob, BlobSource, ContentGraph, Edition, Existing, Options, Package, Publication,
+    RepoMut, TagUpdate, is_whole,
 };
 use crate::store;
 
 /// Compares an index with the repository; `None` if the tag refers to a different index, so that the two have to be merged.
 pub(super) async fn plan<B: BlobSource>(
     edition: &Edition<'_, B>,
-    index: &Content<Blob<B>>,
+    index: &ContentGraph<Blob<B>>,
     tags: &BTreeSet<String>,
     to: &RepoMut,
     options: &Options,
@@ -36,12 +36,12 @@ pub(super) async fn plan<B: BlobSource>(
         moves_index: !is_there,
         is_incomplete: !is_there,
         delivers: vec![delivers; edition.release.packages.len()],
-        index: Target {
+        index: TagUpdate {
             tag,
             was,
             content: match delivers {
                 true => index.clone(),
-                false => Content::of(index.root.clone()),
+                false => ContentGraph::of(index.root.clone()),
             },
         },
         evidence,
@@ -57,7 +57,7 @@ async fn evidence<B: BlobSource>(
     tags: &BTreeSet<String>,
     to: &RepoMut,
     options: &Options,
-) -> Result<(Option<Target<B>>, Option<String>), Problem> {
+) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
     let release = edition.release;
     let tag = Tag::of_evidence(&release.version)?;
     let was = digest(&tag, tags, to).await?;
@@ -82,7 +82,7 @@ async fn evidence<B: BlobSource>(
         }
     };
     let content = edition.evidence.clone().filter(|_| is_needed);
-    let target = content.map(|content| Target { tag, was, content });
+    let target = content.map(|content| TagUpdate { tag, was, content });
     Ok((target, None))
 }
 
