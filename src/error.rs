@@ -62,6 +62,7 @@ impl fmt::Display for Category {
 ///
 /// A version, a file name or a server's message could otherwise move the cursor, hide a warning, or imitate a line of tfoci.
 pub fn printable(text: &str) -> String {
+    // Fits versions, file names and a sentence of a server.
     const LONGEST: usize = 200;
     let mut out: String = text
         .chars()

@@ -8,16 +8,18 @@ use futures_util::StreamExt as _;
 use super::{BlobSource, Body, Error};
 use crate::http::LEAST_FLOW;
 
-/// The most resumptions in a row that each yield less than [`LEAST_FLOW`] bytes.
-const PATIENCE: u32 = 5;
-/// The most resumptions of one body.
+/// The most resumptions in a row that each yield less than [`LEAST_FLOW`] bytes. Their pauses add up to three seconds, and each resumption
+/// retries its own request.
+const MOST_FAILURES: u32 = 5;
+/// The most resumptions of one body. Otherwise a server that cuts every connection after [`LEAST_FLOW`] bytes would keep a transfer alive
+/// without end.
 pub const MOST_RESUMPTIONS: u32 = 100;
 
 /// The pause before the first resumption. It doubles with each further one in a row.
 #[cfg(not(test))]
-const REST: Duration = Duration::from_millis(100);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 #[cfg(test)]
-const REST: Duration = Duration::from_millis(1);
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
 /// Opens a blob from its start, and resumes if the connection is lost or the body ends too early.
 pub(super) async fn resuming<B: BlobSource>(blob: &B) -> Result<Body, Error> {
@@ -69,12 +71,12 @@ impl<B: BlobSource> Resuming<B> {
                 Some(Err(error)) => Some(error),
                 None => None,
             };
-            let is_enough = self.failures >= PATIENCE || self.resumptions >= MOST_RESUMPTIONS;
+            let is_enough = self.failures >= MOST_FAILURES || self.resumptions >= MOST_RESUMPTIONS;
             if is_enough || (cut.is_none() && !self.blob.can_be_cut()) {
                 // A body that is too short fails the check of size and digest.
                 return cut.and_then(|error| self.fail(error));
             }
-            tokio::time::sleep(REST * (1 << self.failures)).await;
+            tokio::time::sleep(FIRST_PAUSE * (1 << self.failures)).await;
             self.failures += 1;
             self.resumptions += 1;
             self.gained = 0;
@@ -189,7 +191,7 @@ mod tests {
         let large = || Bytes::from(vec![7; 20 * ENOUGH]);
         let (read, resumptions) = read_in_pieces(large(), ENOUGH - 1, 1000);
         assert!(matches!(read, Err(Error::Http(_))), "{read:?}");
-        assert_eq!(resumptions, u64::from(PATIENCE));
+        assert_eq!(resumptions, u64::from(MOST_FAILURES));
         // The last resumption reaches the end, so it may yield little.
         let (read, _) = read_in_pieces(large(), 3 * ENOUGH + 1, 1000);
         assert_eq!(read.unwrap().len(), 20 * ENOUGH);

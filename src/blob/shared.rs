@@ -19,11 +19,11 @@ use crate::release::Expected;
 pub struct Shared<B> {
     source: B,
     /// `None` for a single destination, and for a local blob, which can be read several times.
-    download: Option<Arc<Download>>,
+    download: Option<Arc<SharedDownload>>,
 }
 
 /// The state of the download.
-struct Download {
+struct SharedDownload {
     /// Created by the first reader.
     file: OnceLock<TempFileWriter>,
     /// The number of bytes in the file.
@@ -47,7 +47,7 @@ impl<B: BlobSource> Shared<B> {
 
     /// A blob that several destinations read, with a permit for its file.
     pub fn among_several(source: B, permit: Arc<Permit>) -> Self {
-        let download = Download {
+        let download = SharedDownload {
             file: OnceLock::new(),
             written: AtomicU64::new(0),
             readers: AtomicUsize::new(0),
@@ -99,12 +99,12 @@ impl<B: BlobSource> BlobSource for Shared<B> {
 /// One reader of the download.
 struct Reader<B> {
     source: B,
-    download: Arc<Download>,
+    download: Arc<SharedDownload>,
     at: u64,
 }
 
 impl<B: BlobSource> Reader<B> {
-    fn new(source: B, download: Arc<Download>, at: u64) -> Self {
+    fn new(source: B, download: Arc<SharedDownload>, at: u64) -> Self {
         download.readers.fetch_add(1, Ordering::SeqCst);
         Self {
             source,

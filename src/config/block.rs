@@ -52,7 +52,7 @@ impl Section {
         Ok(found)
     }
 
-    /// Every block without labels, whatever its name, in order. Other members are ignored.
+    /// All blocks without labels, in order. Other members are ignored.
     pub(super) fn all_blocks(&self) -> Vec<Block<'_>> {
         let mut found = Vec::new();
         for member in &self.0 {

@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::annotations;
-use super::target::{ReadTarget, Target, text};
+use super::target::{DescriptorPlatform, ReadTarget, text};
 use super::{DescriptorError, Part, Refusal};
 use crate::digest::Digest;
 use crate::json::{self, Object};
@@ -33,7 +33,7 @@ pub struct Descriptor {
     pub size: i64,
     /// The platform of the package, if the descriptor has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub platform: Option<Target>,
+    pub platform: Option<DescriptorPlatform>,
     /// The annotations that tfoci reads. Others are kept only in the original document.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
@@ -135,7 +135,9 @@ mod tests {
     #[test]
     fn canonical_bytes() {
         let mut descriptor = Descriptor::new("archive/zip", Expected::of(b"{}"));
-        descriptor.platform = Some(Target::from(&"linux_amd64".parse::<Platform>().unwrap()));
+        descriptor.platform = Some(DescriptorPlatform::from(
+            &"linux_amd64".parse::<Platform>().unwrap(),
+        ));
         descriptor
             .annotations
             .insert("b".to_owned(), "2".to_owned());

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use super::parsed::{ListedDescriptor, ManifestKind, ParsedManifest};
-use super::target::Target;
+use super::target::DescriptorPlatform;
 use super::{
     DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, MOST_PLATFORMS, PACKAGE, PROVIDER,
     PROVIDER_TARGET, Part, RawManifest, Refusal, TITLE, VERSION, write,
@@ -40,7 +40,7 @@ impl ListedDescriptor {
             .platform
             .as_ref()
             .filter(|_| self.is_provider())
-            .and_then(Target::platform)
+            .and_then(DescriptorPlatform::platform)
     }
 }
 
@@ -167,7 +167,7 @@ impl Index {
         package: &Digest,
     ) -> Result<(), Error> {
         let mut descriptor = manifest.descriptor();
-        descriptor.platform = Some(Target::from(platform));
+        descriptor.platform = Some(DescriptorPlatform::from(platform));
         descriptor
             .annotations
             .insert(PACKAGE.to_owned(), package.to_string());
@@ -199,7 +199,7 @@ impl Index {
         write(INDEX, PROVIDER, self)
     }
 
-    fn target<'a>(&self, entry: &'a ListedDescriptor) -> Result<&'a Target, Refusal> {
+    fn target<'a>(&self, entry: &'a ListedDescriptor) -> Result<&'a DescriptorPlatform, Refusal> {
         if entry.descriptor.media_type != MANIFEST {
             return Err(Refusal::EntryMediaType {
                 received: entry.descriptor.media_type.clone(),

@@ -96,7 +96,7 @@ pub const LARGEST_READ: u64 = (5 << 20) - 1;
 /// The most descriptors that one document can list: entries of an index, layers of a manifest. Real documents have
 /// some dozens; the limit bounds the memory that a hostile one can take.
 pub const MOST_ENTRIES: usize = 1_000;
-/// The most platforms that a version can have.
+/// The most platforms that a version can have. Go supports about fifty.
 pub const MOST_PLATFORMS: usize = 200;
 
 /// A manifest or index as it is stored. Everything else is derived from its bytes.

@@ -20,7 +20,7 @@ pub fn is_layout(marker: &[u8]) -> bool {
     version.is_ok_and(|version| version == "1.0.0")
 }
 
-/// The tags of one repository in a layout, and whatever else its `index.json` lists.
+/// The tags of one repository in a layout, and the other descriptors in its `index.json`.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     entries: Vec<LayoutEntry>,

@@ -10,7 +10,7 @@ use crate::platform::Platform;
 
 /// The `platform` of a descriptor, as it is written: clients compare it byte for byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Target {
+pub struct DescriptorPlatform {
     /// Go's name of the architecture.
     pub architecture: String,
     /// Go's name of the operating system.
@@ -20,7 +20,7 @@ pub struct Target {
     pub os_version: Option<String>,
 }
 
-impl Target {
+impl DescriptorPlatform {
     /// Whether a client that wants `platform` takes this entry
     /// ([clients: platform selection](crate::clients#platform-selection)).
     pub fn is(&self, platform: &Platform) -> bool {
@@ -36,7 +36,7 @@ impl Target {
     }
 }
 
-impl From<&Platform> for Target {
+impl From<&Platform> for DescriptorPlatform {
     fn from(platform: &Platform) -> Self {
         Self {
             architecture: platform.arch().to_owned(),
@@ -48,7 +48,7 @@ impl From<&Platform> for Target {
 
 /// A `platform`, and whether a member in it had its name in an unusual letter case.
 pub(super) struct ReadTarget {
-    pub(super) target: Target,
+    pub(super) target: DescriptorPlatform,
     pub(super) lenient: bool,
 }
 
@@ -56,7 +56,7 @@ impl ReadTarget {
     pub(super) fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         object.text("variant")?;
         object.list("os.features", usize::MAX, text)?;
-        let target = Target {
+        let target = DescriptorPlatform {
             architecture: object.text("architecture")?,
             os: object.text("os")?,
             os_version: Some(object.text("os.version")?).filter(|text| !text.is_empty()),
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn letter_case_and_os_version_never_match() {
         let linux: Platform = "linux_amd64".parse().unwrap();
-        let target = |os: &str, version: Option<&str>| Target {
+        let target = |os: &str, version: Option<&str>| DescriptorPlatform {
             architecture: "amd64".to_owned(),
             os: os.to_owned(),
             os_version: version.map(str::to_owned),

@@ -210,6 +210,7 @@ fn asked(constraints: &Option<String>) -> String {
 }
 
 fn versions(available: &[Version]) -> String {
+    // Fits on two lines of a terminal.
     const MOST: usize = 12;
     if available.is_empty() {
         return "none".to_owned();

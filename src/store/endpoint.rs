@@ -18,12 +18,12 @@ use crate::template::{self, RepositoryTemplate};
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     text: String,
-    kind: Kind,
+    kind: EndpointKind,
     exact: bool,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum EndpointKind {
     Layout(PathBuf),
     Registry(RepositoryTemplate),
 }
@@ -39,8 +39,8 @@ impl Endpoint {
             return Err(AddressError::User { text: text.into() });
         }
         let kind = match text.strip_prefix("oci-layout:") {
-            Some(directory) => Kind::Layout(literal(text, directory)?),
-            None => Kind::Registry(RepositoryTemplate::parse(text)?),
+            Some(directory) => EndpointKind::Layout(literal(text, directory)?),
+            None => EndpointKind::Registry(RepositoryTemplate::parse(text)?),
         };
         Ok(Self {
             text: text.trim_end_matches('/').to_owned(),
@@ -54,7 +54,7 @@ impl Endpoint {
     /// # Errors
     /// The directory is no layout, or it is a single repository without `exact`.
     pub fn read(&self, registry: Registry) -> Result<Store, Error> {
-        let Kind::Layout(directory) = &self.kind else {
+        let EndpointKind::Layout(directory) = &self.kind else {
             return Ok(Store::Registry(registry));
         };
         let path = || directory.clone();
@@ -71,7 +71,7 @@ impl Endpoint {
     /// # Errors
     /// The directory is a single repository without `exact`.
     pub fn write(&self, registry: Registry) -> Result<Store, Error> {
-        let Kind::Layout(directory) = &self.kind else {
+        let EndpointKind::Layout(directory) = &self.kind else {
             return Ok(Store::Registry(registry));
         };
         if !self.exact && directory.join("oci-layout").exists() {
@@ -101,7 +101,7 @@ impl Endpoint {
                 });
             }
         }
-        let Kind::Registry(template) = &self.kind else {
+        let EndpointKind::Registry(template) = &self.kind else {
             return Ok(());
         };
         if !self.exact {
@@ -127,17 +127,17 @@ impl Endpoint {
     /// OCI does not allow the name, the template cannot map the provider, or the template names the repository of another provider.
     pub fn repository(&self, provider: &ProviderAddr) -> Result<Repository, MappingError> {
         match &self.kind {
-            Kind::Layout(_) if self.exact => {
+            EndpointKind::Layout(_) if self.exact => {
                 provider.oci_safe()?;
                 Ok(Repository::root())
             }
-            Kind::Layout(_) => Ok(Repository::of_provider(provider)?),
-            Kind::Registry(template) if self.exact || template.accepts(provider) => {
+            EndpointKind::Layout(_) => Ok(Repository::of_provider(provider)?),
+            EndpointKind::Registry(template) if self.exact || template.accepts(provider) => {
                 let repository = template.repository(provider)?;
                 known::check(&repository)?;
                 Ok(repository)
             }
-            Kind::Registry(_) => Err(MappingError::OneRepository {
+            EndpointKind::Registry(_) => Err(MappingError::OneRepository {
                 text: self.text.clone(),
                 provider: Box::new(provider.clone()),
             }),
@@ -147,17 +147,17 @@ impl Endpoint {
     /// The template, if the store is a registry.
     pub fn template(&self) -> Option<&RepositoryTemplate> {
         match &self.kind {
-            Kind::Registry(template) => Some(template),
-            Kind::Layout(_) => None,
+            EndpointKind::Registry(template) => Some(template),
+            EndpointKind::Layout(_) => None,
         }
     }
 
     /// The full name of a repository, as users write it.
     pub fn name(&self, repository: &Repository) -> String {
         match &self.kind {
-            Kind::Registry(_) => repository.to_string(),
-            Kind::Layout(_) if repository.as_str().is_empty() => self.text.clone(),
-            Kind::Layout(_) => format!("{}/{repository}", self.text),
+            EndpointKind::Registry(_) => repository.to_string(),
+            EndpointKind::Layout(_) if repository.as_str().is_empty() => self.text.clone(),
+            EndpointKind::Layout(_) => format!("{}/{repository}", self.text),
         }
     }
 

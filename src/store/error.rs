@@ -227,7 +227,7 @@ pub enum Error {
         answer: String,
     },
     /// The registry reports an impossible number of uploaded bytes.
-    #[error("the registry reports an impossible upload offset\n  expected {least} to {most} bytes\n  received {}\n  from {url}", told(.received))]
+    #[error("the registry reports an impossible upload offset\n  expected {least} to {most} bytes\n  received {}\n  from {url}", received_bytes(.received))]
     Offset {
         /// The URL of the request.
         url: http::Shown,
@@ -277,7 +277,7 @@ fn by(token_server: Option<&str>) -> String {
     token_server.map_or_else(String::new, |host| format!("\n  token server {host}"))
 }
 
-fn told(count: &Option<u64>) -> String {
+fn received_bytes(count: &Option<u64>) -> String {
     count.map_or_else(|| "no number".to_owned(), |count| format!("{count} bytes"))
 }
 

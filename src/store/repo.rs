@@ -21,7 +21,8 @@ use crate::trust::limits;
 
 /// The most bytes of a layer of evidence. Every layer gets the limit for keys, which is the largest.
 const LARGEST_DOCUMENT: u64 = limits::KEYS;
-/// How many manifests of an index are read at once.
+/// The number of manifests of an index that are read at once: half of the small requests that one host may receive, so that another version
+/// makes progress too.
 const CONCURRENT_READS: usize = 8;
 
 /// A repository that can be read.

@@ -17,7 +17,7 @@ use super::Error;
 use super::file_name::Subject;
 use super::limits;
 
-/// The most files that a checksum document can name.
+/// The most files that a checksum document can name. Real ones name about 20.
 const MOST_LINES: usize = 10_000;
 
 /// A parsed checksum document.

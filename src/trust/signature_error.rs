@@ -64,6 +64,7 @@ pub enum SignatureErrorKind {
 
 /// The first items of a list, as text. An origin may send hundreds of keys.
 pub(super) fn listed<T: ToString>(items: &[T]) -> String {
+    // Fits on a line or two.
     const SHOWN: usize = 4;
     if items.is_empty() {
         return "none".to_owned();

@@ -9,7 +9,7 @@ use super::wire::ErrorList;
 use crate::error::printable;
 use crate::http::Answer;
 
-/// The longest body of an error that is read, in bytes.
+/// The longest body of an error that is read, in bytes. Messages quote only a few hundred.
 pub(super) const LARGEST_ERROR: u64 = 64 << 10;
 
 /// The registry's explanation of a failure, in one line.

@@ -17,7 +17,8 @@ use crate::http::{Retry, Transient};
 use crate::release::Expected;
 use crate::store::{Put, PutError};
 
-/// How often the upload of a blob may start again from its first byte.
+/// The number of times that the upload of a blob may start again from its first byte. Each time may send
+/// the whole blob again.
 const RETRIES: u32 = 4;
 
 impl Registry {

@@ -8,7 +8,7 @@ use reqwest::header::{CONTENT_TYPE, IF_MATCH};
 use super::answer::{self, LARGEST_ERROR};
 use super::auth::Scope;
 use super::manifest_rejection::ManifestRejection;
-use super::{Error, Registry, Repository, Session};
+use super::{Error, Registry, Repository, RepositorySession};
 use crate::http::{Answer, Payload, authority, retry_after};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{INDEX, Part, RawManifest};
@@ -113,7 +113,7 @@ impl Registry {
 
 /// Why a registry rejects a manifest, and the error for it.
 async fn rejection(
-    session: &Session,
+    session: &RepositorySession,
     part: Part,
     reference: String,
     answer: Answer,

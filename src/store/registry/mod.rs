@@ -38,7 +38,7 @@ use crate::oci::Repository;
 use crate::release::Expected;
 pub use download::RegistryBlob;
 
-use session::{Host, Session, Sessions};
+use session::{Host, RepositorySession, RepositorySessions};
 
 /// A host with the place that its credential came from, if it has one. Each is reported once.
 type HostCredential = (String, Option<String>);
@@ -49,7 +49,7 @@ pub struct Registry {
     http: Http,
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
-    sessions: Arc<tokio::sync::Mutex<Sessions>>,
+    sessions: Arc<tokio::sync::Mutex<RepositorySessions>>,
     reported: Arc<Mutex<BTreeSet<HostCredential>>>,
 }
 

@@ -13,9 +13,9 @@ use crate::oci::tags::MOST_TAGS;
 
 /// The largest page of tags in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
-/// The most pages of tags that are read.
+/// The most pages of tags that are read. With pages of 20 tags, these are [`MOST_TAGS`].
 const MOST_PAGES: usize = 1_000;
-/// The largest list of tags in bytes, all pages together.
+/// The largest list of tags in bytes, all pages together. [`MOST_TAGS`] of the longest tags have 2.5 MB.
 const LARGEST_LIST: usize = 8 << 20;
 
 impl Registry {

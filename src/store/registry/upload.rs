@@ -7,7 +7,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::Scope;
-use super::{Error, Registry, Session};
+use super::{Error, Registry, RepositorySession};
 use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::http::{Answer, Payload};
@@ -22,7 +22,7 @@ pub(super) const BYTES: &str = "application/octet-stream";
 /// The upload of a blob to a repository that does not have it.
 pub(super) struct Upload<'a, B> {
     pub(super) registry: &'a Registry,
-    pub(super) session: &'a Session,
+    pub(super) session: &'a RepositorySession,
     pub(super) repository: &'a Repository,
     /// The repository's name in its registry.
     pub(super) name: &'a str,

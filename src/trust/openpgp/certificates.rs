@@ -22,7 +22,7 @@ use crate::trust::rule::{Fingerprint, Rule};
 use crate::trust::{Error, limits};
 
 use super::measure;
-use super::ring::{self, Component, ComponentType, Copy, Found};
+use super::ring::{self, Component, ComponentType, Copy, RingElement};
 
 /// The most issuers that are read of one signature. Usual signatures have two: a fingerprint and a key id.
 pub(super) const MOST_NAMES: usize = 16;
@@ -328,11 +328,13 @@ impl Certificates {
         }
         for found in ring::read(&ring.bytes) {
             match found {
-                Found::Certificate(copy) => self.insert(*copy, ring.anchor)?,
-                Found::Revocation(packet) if self.revocations.len() < ring::MOST_CERTIFICATES => {
+                RingElement::Certificate(copy) => self.insert(*copy, ring.anchor)?,
+                RingElement::Revocation(packet)
+                    if self.revocations.len() < ring::MOST_CERTIFICATES =>
+                {
                     self.revocations.push(packet);
                 }
-                Found::Revocation(_) | Found::Nothing => self.skipped = true,
+                RingElement::Revocation(_) | RingElement::Unreadable => self.skipped = true,
             }
         }
         Ok(())

@@ -384,7 +384,7 @@ fn anything(dice: &mut Dice, primary: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn whatever_a_certificate_is_made_of_it_ends() {
+fn every_certificate_is_parsed_in_limited_time() {
     for seed in 1..150 {
         let mut dice = Dice(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let primary = match dice.below(3) {

@@ -10,6 +10,8 @@ use openpgp::crypto::mpi::{MPI, PublicKey};
 use openpgp::packet::Key;
 use openpgp::packet::key::{KeyParts, KeyRole};
 
+/// The longest RSA and DSA numbers, in bits: key generators stop at or below
+/// these, and the cost of arithmetic grows with the cube of the length.
 const LARGEST_RSA: usize = 16_384;
 /// The longest RSA exponent, in bits. The usual exponent has 17 bits.
 const LARGEST_EXPONENT: usize = 64;

@@ -85,7 +85,7 @@ mod tests {
     use crate::trust::{Rule, verify};
 
     #[test]
-    fn a_build_without_openpgp_refuses_whatever_is_signed() {
+    fn a_build_without_openpgp_refuses_signed_releases() {
         let mut release = release("keys/SHA256SUMS");
         release.signatures.push(document("keys/ed25519.sig"));
         let error = verify(release, &Rule::reading(), now()).expect_err("refused");

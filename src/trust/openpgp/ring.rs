@@ -18,7 +18,7 @@ use super::{measure, packets};
 
 /// The most keys, user ids and attributes of a certificate. Real ones have ten.
 pub(super) const MOST_COMPONENTS: usize = 256;
-/// The most signatures of a certificate, embedded ones included.
+/// The most signatures of a certificate, including embedded ones: two for each of its components.
 pub(super) const MOST_SIGNATURES: usize = 512;
 /// The most bytes of a certificate. The largest real one has 16 KiB.
 const LONGEST_CERTIFICATE: usize = 1 << 20;
@@ -39,17 +39,17 @@ const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
 
 /// One element of a ring.
-pub(super) enum Found {
+pub(super) enum RingElement {
     Certificate(Box<Copy>),
     /// A key revocation without a key before it, as programs write it when they generate a key.
     Revocation(Vec<u8>),
     /// Data that cannot be read, or a certificate beyond the limits.
-    Nothing,
+    Unreadable,
 }
 
-impl Found {
+impl RingElement {
     fn of(copy: Option<Copy>) -> Self {
-        copy.map_or(Self::Nothing, |copy| Self::Certificate(Box::new(copy)))
+        copy.map_or(Self::Unreadable, |copy| Self::Certificate(Box::new(copy)))
     }
 }
 
@@ -125,7 +125,7 @@ impl Copy {
 }
 
 /// Everything in a ring, in its order.
-pub(super) fn read(ring: &[u8]) -> Vec<Found> {
+pub(super) fn read(ring: &[u8]) -> Vec<RingElement> {
     let mut found = Vec::new();
     for block in blocks(ring) {
         let before = found.len();
@@ -138,7 +138,7 @@ pub(super) fn read(ring: &[u8]) -> Vec<Found> {
             break;
         }
         if found.len() == before {
-            found.push(Found::Nothing);
+            found.push(RingElement::Unreadable);
         }
     }
     found
@@ -163,36 +163,36 @@ struct Open {
     is_kept: bool,
 }
 
-fn take_apart(bytes: &[u8], found: &mut Vec<Found>) {
+fn take_apart(bytes: &[u8], found: &mut Vec<RingElement>) {
     let mut rest = bytes;
     let mut open: Option<Open> = None;
     while !rest.is_empty() {
         let Some((tag, body)) = packets::next(&mut rest) else {
-            found.extend(open.take().map(|open| Found::of(open.copy)));
+            found.extend(open.take().map(|open| RingElement::of(open.copy)));
             // Without a valid length, the next packet cannot be found.
-            found.push(Found::Nothing);
+            found.push(RingElement::Unreadable);
             return;
         };
         match (Tag::of(tag), &mut open) {
             (Tag::Primary, _) => {
-                found.extend(open.take().map(|open| Found::of(open.copy)));
+                found.extend(open.take().map(|open| RingElement::of(open.copy)));
                 open = Some(Open::new(tag, body));
             }
             (_, Some(open)) => open.add(tag, body),
             (Tag::Ignored, None) => {}
             (Tag::Signature, None) => found.push(revocation(body)),
             // Something without a key before it.
-            (_, None) => found.push(Found::Nothing),
+            (_, None) => found.push(RingElement::Unreadable),
         }
         if found.len() > MOST_CERTIFICATES {
             return;
         }
     }
-    found.extend(open.map(|open| Found::of(open.copy)));
+    found.extend(open.map(|open| RingElement::of(open.copy)));
 }
 
 /// A signature without a key before it, if it is a revocation.
-fn revocation(body: &[u8]) -> Found {
+fn revocation(body: &[u8]) -> RingElement {
     let is_one = matches!(
         packets::kind_of_signature(body),
         Some(REVOCATION | SUBKEY_REVOCATION)
@@ -200,7 +200,7 @@ fn revocation(body: &[u8]) -> Found {
     packets::signatures_in(body)
         .filter(|_| is_one)
         .and_then(|_| packets::with_header(packets::SIGNATURE, body))
-        .map_or(Found::Nothing, Found::Revocation)
+        .map_or(RingElement::Unreadable, RingElement::Revocation)
 }
 
 /// What a packet is in a certificate.
