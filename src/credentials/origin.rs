@@ -11,9 +11,9 @@ use std::time::Duration;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::helper::TokenHelper;
 use super::locations::{CliConfigFile, LARGEST, Locations, read_cli_config};
 use super::netrc::Netrc;
+use super::token_helper::TokenHelper;
 use super::{Credential, CredentialKind, Error, SourceReport, SourceState, tokens};
 use crate::address::Hostname;
 use crate::config::cli::{CliConfig, HostToken};

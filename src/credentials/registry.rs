@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-use super::docker::{self, DockerConfig};
-use super::helper::DockerHelpers;
+use super::docker::DockerConfig;
+use super::docker_helper::DockerHelpers;
+use super::entry::{Entry, EntryValue};
+use super::hub;
 use super::locations::{AuthFile, CliConfigFile, LARGEST, Locations};
-use super::{Credential, CredentialKind, EntryError, Error, SourceReport, SourceState};
-use crate::config::cli::{CliConfig, OciCredentialKind, OciDefaults};
-use crate::config::{HelperName, RepositoryPrefix};
+use super::{Credential, CredentialKind, Error, SourceReport, SourceState};
+use crate::config::cli::{CliConfig, OciDefaults};
 use crate::disk;
 use crate::error::printable_path;
 
@@ -31,59 +32,6 @@ pub(super) struct RegistryCredentials {
 struct Outcomes {
     used: BTreeSet<usize>,
     failures: Vec<(usize, Error)>,
-}
-
-/// An entry: the credentials for some repositories.
-#[derive(Debug)]
-struct Entry {
-    /// The registry and path prefix of the repositories; `None` matches all.
-    prefix: Option<RepositoryPrefix>,
-    value: Result<EntryValue, EntryError>,
-    /// The key, as in the file.
-    key: String,
-    /// The index of its source in the list.
-    source: usize,
-}
-
-/// The content of an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum EntryValue {
-    /// A credential.
-    Inline(CredentialKind),
-    /// A helper that provides the credential.
-    Helper(HelperName),
-}
-
-impl From<OciCredentialKind> for EntryValue {
-    fn from(kind: OciCredentialKind) -> Self {
-        match kind {
-            OciCredentialKind::Password { username, password } => {
-                Self::Inline(CredentialKind::Password { username, password })
-            }
-            // As for clients, the refresh token counts only if there is no access token
-            // (`crate::clients#authentication-flow`).
-            OciCredentialKind::Tokens { access, refresh } if access.is_empty() => {
-                Self::Inline(CredentialKind::IdentityToken(refresh))
-            }
-            OciCredentialKind::Tokens { access, .. } => {
-                Self::Inline(CredentialKind::AccessToken(access))
-            }
-            OciCredentialKind::Helper(helper) => Self::Helper(helper),
-        }
-    }
-}
-
-impl Entry {
-    /// The specificity of the match with a repository; `None` if the entry does not match. A longer path is more specific, and an entry
-    /// without a domain is the least specific ([clients: credential selection](crate::clients#credential-selection)).
-    fn specificity(&self, domain: &str, repository: &str) -> Option<usize> {
-        match &self.prefix {
-            None => Some(0),
-            Some(prefix) => prefix
-                .covers(domain, repository)
-                .then(|| 1 + prefix.depth()),
-        }
-    }
 }
 
 impl RegistryCredentials {
@@ -142,7 +90,7 @@ impl RegistryCredentials {
         host: &str,
         repository: &str,
     ) -> Result<Option<Credential>, Error> {
-        let domain = docker::canonical(host);
+        let domain = hub::canonical(host);
         let specificity = |entry| Some((Entry::specificity(entry, domain, repository)?, entry));
         let mut matching: Vec<(usize, &Entry)> =
             self.entries.iter().filter_map(specificity).collect();
@@ -215,7 +163,7 @@ impl RegistryCredentials {
         let source = self.add_source(path.to_owned(), state, true);
         let blocks = config.oci_credentials.iter().cloned().map(|block| Entry {
             key: format!("oci_credentials \"{}\"", block.prefix),
-            prefix: Some(docker::one_name(block.prefix)),
+            prefix: Some(hub::one_name(block.prefix)),
             value: Ok(block.kind.into()),
             source,
         });

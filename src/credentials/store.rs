@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::docker::{self, DockerConfig, DockerFile};
-use super::helper::DockerHelpers;
+use super::docker::DockerConfig;
+use super::docker_file::DockerFile;
+use super::docker_helper::DockerHelpers;
+use super::entry::EntryValue;
+use super::hub;
 use super::locations::LARGEST;
-use super::registry::EntryValue;
 use super::{Error, HELPER_TIMEOUT, Locations};
 use crate::config::{HelperName, RepositoryPrefix};
 use crate::disk::{self, staged};
@@ -107,7 +109,7 @@ impl CredentialStore {
     /// Adds an entry to `auths`, and removes all others for the registry.
     fn insert(&self, file: &mut DockerFile, auth: &Secret) -> Result<(), serde_json::Error> {
         let auth = auth.reveal();
-        let key = docker::key_of(&self.domain);
+        let key = hub::key_of(&self.domain);
         let mut auths = file.object("auths")?;
         auths.retain(|other| other == key || !is_for(other, &self.domain));
         let mut entry = DockerFile::default();
@@ -174,13 +176,12 @@ fn domain(registry: &str) -> Result<String, Error> {
     let prefix = prefix.ok_or_else(|| Error::NotARegistry {
         text: registry.to_owned(),
     })?;
-    Ok(docker::canonical(prefix.domain()).to_owned())
+    Ok(hub::canonical(prefix.domain()).to_owned())
 }
 
 /// Whether a key of `auths` names the registry without a path.
 fn is_for(key: &str, domain: &str) -> bool {
-    docker::prefix_of_key(key)
-        .is_some_and(|prefix| prefix.depth() == 0 && prefix.domain() == domain)
+    hub::prefix_of_key(key).is_some_and(|prefix| prefix.depth() == 0 && prefix.domain() == domain)
 }
 
 /// The target of a symbolic link, even if it does not exist, so that the target is written and the link is kept.

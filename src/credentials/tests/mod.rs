@@ -13,7 +13,8 @@ use std::process::Command;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::docker::{DockerConfig, DockerFile};
+use super::docker::DockerConfig;
+use super::docker_file::DockerFile;
 use super::*;
 
 /// A home directory with credential files and helpers.

@@ -1,12 +1,9 @@
-//! Credential helpers. There are two protocols.
+//! Helpers of docker, which store usernames and passwords of OCI registries.
 //!
-//! - `docker-credential-NAME get|store|erase` stores usernames and passwords of OCI registries. It reads the registry's server URL, or an
-//! object to store, and prints `{"Username": "…", "Secret": "…"}`.
-//!
-//! - `terraform-credentials-NAME ARGUMENT... get HOST` stores tokens of provider registries. It prints `{"token": "…"}`, or `{}`.
+//! `docker-credential-NAME get|store|erase` reads the registry's server URL, or an object to store, and prints
+//! `{"Username": "…", "Secret": "…"}`.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -15,10 +12,8 @@ use tokio::process::Command;
 use zeroize::Zeroizing;
 
 use super::program::{Answers, HelperRun, Output};
-use super::{CredentialKind, Error, HelperAction, docker};
-use crate::address::Hostname;
+use super::{CredentialKind, Error, HelperAction, hub};
 use crate::config::HelperName;
-use crate::config::cli::CredentialsHelper;
 use crate::secret::Secret;
 
 /// The output of docker's helpers for an unknown registry ([clients: credential helpers](crate::clients#credential-helpers)).
@@ -93,7 +88,7 @@ impl DockerHelpers {
         password: &Secret,
     ) -> Result<(), Error> {
         let input = StoreInput {
-            server: docker::key_of(domain),
+            server: hub::key_of(domain),
             username,
             secret: password.reveal(),
         };
@@ -177,75 +172,8 @@ fn must_succeed(run: &HelperRun<'_>, status: ExitStatus, _: &Output) -> Result<(
 /// others a name without one.
 fn servers(domain: &str) -> Vec<String> {
     let mut servers = vec![format!("https://{domain}"), domain.to_owned()];
-    if docker::key_of(domain) != domain {
-        servers.insert(0, docker::key_of(domain).to_owned());
+    if hub::key_of(domain) != domain {
+        servers.insert(0, hub::key_of(domain).to_owned());
     }
     servers
-}
-
-/// The token helper of the CLI configuration, with a cache of its answers.
-#[derive(Debug)]
-pub(super) struct TokenHelper {
-    /// The name of the program, for messages.
-    name: String,
-    /// The path of the program, or its name if no directory contains it.
-    program: PathBuf,
-    arguments: Vec<String>,
-    timeout: Duration,
-    answers: Answers<Hostname, Secret>,
-}
-
-/// The answer of a token helper. Other members are ignored.
-#[derive(Deserialize)]
-struct TokenAnswer {
-    token: Option<Secret>,
-}
-
-impl TokenHelper {
-    /// Finds the program in the first directory that contains it.
-    pub(super) fn new(
-        block: CredentialsHelper,
-        directories: &[PathBuf],
-        timeout: Duration,
-    ) -> Self {
-        let name = block.program();
-        let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-        let mut paths = directories.iter().map(|directory| directory.join(&file));
-        let program = paths.find(|path| path.is_file());
-        Self {
-            program: program.unwrap_or_else(|| Path::new(&name).to_owned()),
-            name,
-            arguments: block.arguments,
-            timeout,
-            answers: Answers::default(),
-        }
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Requests the token of a host from the helper.
-    pub(super) async fn get(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
-        self.answers.get(host.clone(), self.ask(host)).await
-    }
-
-    async fn ask(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
-        let run = HelperRun {
-            helper: &self.name,
-            action: HelperAction::GetToken,
-            input: b"",
-            timeout: self.timeout,
-        };
-        let mut command = Command::new(&self.program);
-        command
-            .args(&self.arguments)
-            .arg(run.action.as_str())
-            .arg(host.as_ascii());
-        let (status, output) = run.run(command).await?;
-        run.succeeded(status)?;
-        let answer: TokenAnswer =
-            serde_json::from_slice(&output).map_err(|_| run.wrong_answer())?;
-        Ok(answer.token)
-    }
 }

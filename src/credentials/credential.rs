@@ -1,0 +1,82 @@
+//! A credential, and where it was found.
+
+use std::fmt;
+
+use crate::http::Authorization;
+use crate::secret::Secret;
+
+/// The source of a credential that the user typed.
+pub const TYPED: &str = "the command line";
+
+/// A credential and its source.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The username and password, or the token.
+    pub kind: CredentialKind,
+    /// The file, variable or program that contains the credential, for messages.
+    pub found_in: String,
+}
+
+/// A username and password, or a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// A username and password, for basic authentication or a token server.
+    Password {
+        /// The username. Only a `.netrc` may contain an empty one.
+        username: String,
+        /// The password.
+        password: Secret,
+    },
+    /// A token that is sent unchanged, as `Bearer`.
+    AccessToken(Secret),
+    /// A refresh token, which docker calls an identity token. A token server exchanges it for access tokens.
+    IdentityToken(Secret),
+}
+
+impl Credential {
+    /// The credential of a username and password that the user typed.
+    pub fn typed(username: &str, password: Secret) -> Self {
+        let username = username.to_owned();
+        Self {
+            kind: CredentialKind::Password { username, password },
+            found_in: TYPED.to_owned(),
+        }
+    }
+
+    /// The `Authorization` header of a password or access token; `None` for an identity token, which is only sent to token servers.
+    pub fn authorization(&self) -> Option<Authorization> {
+        self.basic().or_else(|| self.bearer())
+    }
+
+    /// The `Basic` header of a username and password; `None` for a token.
+    pub fn basic(&self) -> Option<Authorization> {
+        match &self.kind {
+            CredentialKind::Password { username, password } => {
+                Some(Authorization::basic(username, password))
+            }
+            CredentialKind::AccessToken(_) | CredentialKind::IdentityToken(_) => None,
+        }
+    }
+
+    /// The `Bearer` header of an access token; `None` for other kinds.
+    pub fn bearer(&self) -> Option<Authorization> {
+        match &self.kind {
+            CredentialKind::AccessToken(token) => Some(Authorization::bearer(token)),
+            CredentialKind::Password { .. } | CredentialKind::IdentityToken(_) => None,
+        }
+    }
+
+    /// The identity token; `None` for other kinds.
+    pub fn identity_token(&self) -> Option<&Secret> {
+        match &self.kind {
+            CredentialKind::IdentityToken(token) => Some(token),
+            CredentialKind::Password { .. } | CredentialKind::AccessToken(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credential(from {})", self.found_in)
+    }
+}

@@ -1,0 +1,58 @@
+//! An entry of a source of credentials for OCI registries.
+
+use super::{CredentialKind, EntryError};
+use crate::config::cli::OciCredentialKind;
+use crate::config::{HelperName, RepositoryPrefix};
+
+/// An entry: the credentials for some repositories.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The registry and path prefix of the repositories; `None` matches all.
+    pub(super) prefix: Option<RepositoryPrefix>,
+    pub(super) value: Result<EntryValue, EntryError>,
+    /// The key, as in the file.
+    pub(super) key: String,
+    /// The index of its source in the list.
+    pub(super) source: usize,
+}
+
+/// The content of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum EntryValue {
+    /// A credential.
+    Inline(CredentialKind),
+    /// A helper that provides the credential.
+    Helper(HelperName),
+}
+
+impl From<OciCredentialKind> for EntryValue {
+    fn from(kind: OciCredentialKind) -> Self {
+        match kind {
+            OciCredentialKind::Password { username, password } => {
+                Self::Inline(CredentialKind::Password { username, password })
+            }
+            // As for clients, the refresh token counts only if there is no access token
+            // (`crate::clients#authentication-flow`).
+            OciCredentialKind::Tokens { access, refresh } if access.is_empty() => {
+                Self::Inline(CredentialKind::IdentityToken(refresh))
+            }
+            OciCredentialKind::Tokens { access, .. } => {
+                Self::Inline(CredentialKind::AccessToken(access))
+            }
+            OciCredentialKind::Helper(helper) => Self::Helper(helper),
+        }
+    }
+}
+
+impl Entry {
+    /// The specificity of the match with a repository; `None` if the entry does not match. A longer path is more specific, and an entry
+    /// without a domain is the least specific ([clients: credential selection](crate::clients#credential-selection)).
+    pub(super) fn specificity(&self, domain: &str, repository: &str) -> Option<usize> {
+        match &self.prefix {
+            None => Some(0),
+            Some(prefix) => prefix
+                .covers(domain, repository)
+                .then(|| 1 + prefix.depth()),
+        }
+    }
+}
