@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use super::LONGEST_TEXT;
-use super::construct::Construct;
-use super::symbol::Symbol;
-use super::value::ExpressionError;
+use super::problem::TemplateProblem;
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
 use crate::oci::repository_name;
@@ -53,76 +50,6 @@ impl Error {
             TemplateProblem::Repository(error) => Some(&error.kind),
             _ => None,
         })
-    }
-}
-
-/// A problem of a template.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
-pub enum TemplateProblem {
-    /// The template exceeds the length limit.
-    #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
-    TooLong { size: usize },
-    /// Quoted texts and expressions are nested too deeply.
-    #[error("its quoted texts nest deeper than {}", super::nesting::DEEPEST)]
-    TooDeep,
-    /// The template does not parse.
-    #[error("line {line}, column {column}: {}", printable(.message))]
-    Syntax {
-        line: usize,
-        column: usize,
-        message: String,
-    },
-    /// An unmatched brace in the `{name}` form.
-    #[error("`{brace}` has no partner, expected {{hostname}}, {{namespace}} or {{type}}")]
-    Brace { brace: char },
-    /// Symbols in both spellings. Beside `${name}`, `{name}` would be literal text.
-    #[error("it has `{{{symbol}}}` beside `${{` or `%{{`, expected one spelling of symbols")]
-    Mixed { symbol: Symbol },
-    /// An unknown symbol.
-    #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
-    Symbol { name: String },
-    /// A refused construct.
-    #[error("{0}")]
-    Refused(Construct),
-    /// Two providers would share a repository, because the template omits a symbol.
-    #[error("it does not refer to `{symbol}`, of which there {values}")]
-    Missing { symbol: Symbol, values: Values },
-    /// An expression cannot be evaluated.
-    #[error("`{}` {mistake}", printable(.expression))]
-    Expression {
-        expression: String,
-        mistake: ExpressionError,
-    },
-    /// The value of the whole template is not text.
-    #[error("the template {0}")]
-    Whole(ExpressionError),
-    /// The result is not a repository name.
-    #[error(transparent)]
-    Repository(#[from] repository_name::Error),
-}
-
-impl From<Construct> for TemplateProblem {
-    fn from(construct: Construct) -> Self {
-        Self::Refused(construct)
-    }
-}
-
-/// The number of different values of a symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Values {
-    /// Unknown, because the providers are unknown.
-    Any,
-    /// A known number.
-    Count(usize),
-}
-
-impl fmt::Display for Values {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => f.write_str("can be any number"),
-            Self::Count(count) => write!(f, "are {count}"),
-        }
     }
 }
 

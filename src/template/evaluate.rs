@@ -8,15 +8,13 @@ use hcl::eval::{Context, Evaluate as _};
 use hcl::expr::{BinaryOperator, Operation, UnaryOperator};
 
 use super::construct::Construct;
-use super::error::TemplateProblem;
-use super::strip;
+use super::expression_error::ExpressionError;
+use super::problem::TemplateProblem;
 use super::symbol::Symbol;
-use super::value::{ExpressionError, Term, Type};
+use super::types::Type;
+use super::value::Term;
+use super::{nesting, strip};
 use crate::address::ProviderAddr;
-
-/// The deepest accepted nesting of expressions, which the stack can hold. The parser alone allows 64 nested expressions and 128 operators
-/// in a row.
-pub(super) const DEEPEST: usize = 200;
 
 /// The values of the symbols.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +92,7 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(super) fn expression(&mut self, expression: &Expression) -> Result<Term, Failure> {
-        if self.levels == DEEPEST {
+        if self.levels == nesting::MOST_LEVELS {
             return Err(TemplateProblem::Whole(ExpressionError::TooDeep).into());
         }
         self.levels += 1;

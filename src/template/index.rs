@@ -7,7 +7,9 @@ use hcl::edit::expr::{Expression, Object, ObjectKey, Traversal, TraversalOperato
 
 use super::construct::Construct;
 use super::evaluate::{Evaluation, Failure, refused};
-use super::value::{ExpressionError, Term, Type};
+use super::expression_error::ExpressionError;
+use super::types::Type;
+use super::value::Term;
 
 /// The expression before an index.
 enum Indexed {

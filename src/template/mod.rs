@@ -23,12 +23,16 @@
 //! convert between types. A pass over the syntax tree handles these, and `hcl::eval` computes operators.
 
 mod construct;
+mod contents;
 mod error;
 mod evaluate;
+mod expression_error;
 mod index;
 pub(crate) mod nesting;
+mod problem;
 mod strip;
 mod symbol;
+mod types;
 mod uri;
 mod value;
 
@@ -38,11 +42,13 @@ use std::fmt;
 use hcl::edit::template::{Element, Template};
 
 pub use construct::Construct;
-use construct::Contents;
-pub use error::{Error, TemplateProblem, Values};
+use contents::Contents;
+pub use error::Error;
 use evaluate::Bindings;
+pub use expression_error::ExpressionError;
+pub use problem::{TemplateProblem, Values};
 pub use symbol::Symbol;
-pub use value::{ExpressionError, Type};
+pub use types::Type;
 
 use crate::address::ProviderAddr;
 use crate::oci::Repository;

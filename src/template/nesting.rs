@@ -6,6 +6,10 @@
 /// The deepest accepted nesting. Real templates have one level: `${hostname == "a.example" ? "a" : "b"}`.
 pub(crate) const DEEPEST: usize = 8;
 
+/// The deepest accepted nesting of expressions, which the stack can hold. The parser alone allows 64 nested expressions and 128 operators
+/// in a row.
+pub(super) const MOST_LEVELS: usize = 200;
+
 /// The largest number of quoted texts that are open at once. An invalid text may have any number.
 pub(crate) fn depth(text: &str) -> usize {
     let (mut open, mut depth, mut deepest) = (vec![Within::Text], 0_usize, 0);

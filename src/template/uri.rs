@@ -7,7 +7,7 @@
 use hcl::edit::expr::Expression;
 use hcl::edit::template::{Element, Strip, Template};
 
-use super::error::TemplateProblem;
+use super::problem::TemplateProblem;
 use super::symbol::Symbol;
 
 /// Converts a template to the HCL form.

@@ -3,97 +3,16 @@
 //!
 //! The type of a value may be known while the value is not, so evaluating a template with three unknown strings checks its types.
 
-use std::fmt;
-
 use hcl::Value;
-use hcl::edit::expr::Expression;
 
-use super::error::TemplateProblem;
-use crate::error::printable;
+use super::expression_error::ExpressionError;
+use super::types::Type;
 
 /// The type of an expression, and its value unless that depends on an unknown symbol.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
     pub of: Type,
     pub value: Option<Value>,
-}
-
-/// The type of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
-    /// Unknown, as for `null`.
-    Any,
-    /// `true` or `false`.
-    Bool,
-    /// A whole number of 64 bits. Clients also calculate with fractions, which repository names do not contain.
-    Number,
-    /// Text.
-    String,
-}
-
-impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Any => "any value",
-            Self::Bool => "a bool",
-            Self::Number => "a whole number",
-            Self::String => "a string",
-        })
-    }
-}
-
-/// Why an expression has no value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
-pub enum ExpressionError {
-    /// `null`, and a value is required.
-    #[error("is null")]
-    Null,
-    /// A value that cannot be converted to the required type.
-    #[error("is {received}, expected {expected}")]
-    Type { expected: Type, received: Type },
-    /// Text that cannot be converted to the required type.
-    #[error("is the string `{}`, expected {expected}", printable(.text))]
-    Text { expected: Type, text: String },
-    /// An attribute or index of a value that has no elements.
-    #[error("is {received}, which has no elements")]
-    NoElements { received: Type },
-    /// An attribute of a tuple, which has only indices.
-    #[error("is an attribute of a tuple, expected an index")]
-    NoAttributes,
-    /// An element that does not exist.
-    #[error("has no element `{}`", printable(.key))]
-    NoElement { key: String },
-    /// The branches of a conditional have no common type.
-    #[error("is either {yes} or {no}, expected one type")]
-    Inconsistent { yes: Type, no: Type },
-    /// A number with a fraction, or one of more than 64 bits.
-    #[error("is not a whole number of 64 bits")]
-    Number,
-    /// An object key that could be a name or a reference.
-    #[error("is not a key, expected quotes or parentheses around it")]
-    AmbiguousKey,
-    /// An operator does not support its operands.
-    #[error("cannot be evaluated: {}", printable(.message))]
-    Operation { message: String },
-    /// Expressions are nested too deeply.
-    #[error("nests deeper than {} levels", super::evaluate::DEEPEST)]
-    TooDeep,
-}
-
-impl ExpressionError {
-    /// The problem of an expression with this error.
-    pub(super) fn at(self, expression: &Expression) -> TemplateProblem {
-        TemplateProblem::Expression {
-            expression: expression.to_string().trim().to_owned(),
-            mistake: self,
-        }
-    }
-
-    /// Whether the error is a missing element, which may exist for other values of the symbols.
-    pub(super) fn is_missing_element(&self) -> bool {
-        matches!(self, Self::NoElement { .. })
-    }
 }
 
 impl Term {
