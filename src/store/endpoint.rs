@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use super::registry::known;
+use super::known;
 use super::{Error, Layout, Listing, Registry, Store};
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::registry::known::KnownRegistry;
+use super::known::KnownRegistry;
 use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;

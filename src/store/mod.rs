@@ -13,6 +13,7 @@ mod any;
 pub mod artifact;
 pub mod endpoint;
 mod error;
+pub mod known;
 pub mod layout;
 mod put_error;
 pub mod registry;

@@ -13,7 +13,7 @@ use tfoci::oci;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
-use tfoci::store::registry::known::KnownRegistry;
+use tfoci::store::known::KnownRegistry;
 use tfoci::trust;
 
 use super::error::CommandError;

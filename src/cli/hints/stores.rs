@@ -5,7 +5,7 @@ use tfoci::credentials;
 use tfoci::error::Category;
 use tfoci::oci::{self, Part};
 use tfoci::store;
-use tfoci::store::registry::known::LevelsError;
+use tfoci::store::known::LevelsError;
 use tfoci::template::Error as TemplateError;
 
 use super::reach;

@@ -15,7 +15,6 @@ mod cache;
 mod chunked_upload;
 mod download;
 pub mod headers;
-pub mod known;
 mod manifest_put;
 mod manifest_rejection;
 mod manifests;

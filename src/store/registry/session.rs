@@ -8,7 +8,6 @@ use url::Url;
 
 use super::auth::{self, Auth, Scope};
 use super::cache::RegistryCache;
-use super::known::KnownRegistry;
 use super::single_flight::SingleFlight;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
@@ -16,6 +15,7 @@ use crate::digest::Digest;
 use crate::event::Event;
 use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
+use crate::store::known::KnownRegistry;
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
 /// one may reject a token that was revoked, the third one is final.

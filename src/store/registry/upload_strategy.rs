@@ -1,6 +1,6 @@
 //! In one request or in chunks: how the bytes of a blob are uploaded, given what is known of the registry and what has failed.
 
-use super::known::UploadSupport;
+use crate::store::known::UploadSupport;
 
 /// The length of chunks in bytes where nothing else is known. Every known registry takes chunks of this length.
 const CHUNK: usize = 4 << 20;
