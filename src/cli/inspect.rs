@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// The provider and its version
     #[arg(value_name = "ADDR@VERSION")]
     provider: String,
-    /// The source store: oci-layout:DIR, or a registry's repository template
+    /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
     #[command(flatten)]

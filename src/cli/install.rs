@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     /// Providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// The source store: oci-layout:DIR, or a registry's repository template
+    /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
     /// The directory of the filesystem mirror

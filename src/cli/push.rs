@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     /// The provider, and the version if the folder has several
     #[arg(long, value_name = "ADDR[@VERSION]")]
     provider: String,
-    /// The source store: oci-layout:DIR, or a registry's repository template
+    /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     to: String,
     /// Only this platform, such as linux_amd64; may be repeated
@@ -61,7 +61,7 @@ pub(super) struct Arguments {
     dry_run: bool,
     #[command(flatten)]
     trust: Trust,
-    /// Accept an unsigned release, with status `checksum`; may be repeated
+    /// Accept an unsigned release (status `checksum`); may be repeated
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
 }

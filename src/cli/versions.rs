@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     /// The provider
     #[arg(value_name = "ADDR")]
     provider: String,
-    /// The source store: oci-layout:DIR, or a registry's repository template
+    /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
     from: String,
     /// Also list tags and versions that are left out, and why

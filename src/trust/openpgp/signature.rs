@@ -25,7 +25,7 @@ use super::{Good, Question};
 
 /// The most signatures that are tried for a release. Real ones have one.
 const MOST_SIGNATURES: usize = 16;
-/// The most certificates that are tried for a release, of those that its signatures name. Each of its signatures usually names one.
+/// The most certificates that are tried for a release, of those that its signatures name.
 const MOST_CERTIFICATES: usize = 16;
 
 /// Looks for a good signature. `None` if there is no key at all to check one with.
@@ -50,23 +50,23 @@ pub(in crate::trust) fn check(
         last: None,
         lacks_pinned: false,
     };
-    let mut furthest: Option<SignatureError> = None;
+    let mut best: Option<SignatureError> = None;
     for (place, file) in question.signatures.iter().enumerate() {
         let reason = match trial.file(place, file).map_err(|Spent| Error::Costly)? {
             Ok(good) => return Ok(Some(good)),
             Err(reason) => reason,
         };
-        if furthest
+        if best
             .as_ref()
-            .is_none_or(|furthest| reached(&furthest.reason) < reached(&reason))
+            .is_none_or(|best| reached(&best.reason) < reached(&reason))
         {
-            furthest = Some(SignatureError {
+            best = Some(SignatureError {
                 signature: file.name.clone(),
                 reason,
             });
         }
     }
-    let reason = furthest.as_ref().map(|furthest| &furthest.reason);
+    let reason = best.as_ref().map(|best| &best.reason);
     // Without any key, a signature cannot be checked; only its issuers can be compared with the required keys.
     let is_unchecked = match reason {
         Some(SignatureErrorKind::OtherKey { .. }) => {
@@ -78,7 +78,7 @@ pub(in crate::trust) fn check(
     if is_unchecked {
         return Ok(None);
     }
-    furthest.map_or(Ok(None), |refusal| Err(refusal.into()))
+    best.map_or(Ok(None), |refusal| Err(refusal.into()))
 }
 
 /// How far the check got. The highest reason is reported.
@@ -136,7 +136,7 @@ impl Trial<'_> {
             Ok(packets) => packets,
             Err(reason) => return Ok(Err(reason)),
         };
-        let mut furthest = SignatureErrorKind::Malformed;
+        let mut best = SignatureErrorKind::Malformed;
         for packet in packets {
             self.tried += 1;
             if self.tried > MOST_SIGNATURES {
@@ -153,11 +153,11 @@ impl Trial<'_> {
                         .extend(packet.repaired.then_some(Note::RepairedMpi));
                     return Ok(Ok(good));
                 }
-                Err(reason) if reached(&furthest) < reached(&reason) => furthest = reason,
+                Err(reason) if reached(&best) < reached(&reason) => best = reason,
                 Err(_) => {}
             }
         }
-        Ok(Err(furthest))
+        Ok(Err(best))
     }
 
     /// Tries a signature with each certificate that it names.
@@ -177,16 +177,16 @@ impl Trial<'_> {
         }
         // Try accepted keys first, so that other keys do not use up the budget.
         named.sort_by_key(|offered| !self.accepts(offered.anchor));
-        let mut furthest = SignatureErrorKind::Malformed;
+        let mut best = SignatureErrorKind::Malformed;
         for offered in named {
             let judged = self.certificate(signature, &issuers, offered)?;
             match judged {
                 Ok(good) => return Ok(Ok(good)),
-                Err(reason) if reached(&furthest) < reached(&reason) => furthest = reason,
+                Err(reason) if reached(&best) < reached(&reason) => best = reason,
                 Err(_) => {}
             }
         }
-        Ok(Err(furthest))
+        Ok(Err(best))
     }
 
     /// Tries a signature with the keys of a certificate that it names.
@@ -207,11 +207,11 @@ impl Trial<'_> {
             self.last = offered.open(self.budget)?;
         }
         // If the named key is not usable, it is reported as not for signing.
-        let mut furthest = SignatureErrorKind::NotForSigning {
+        let mut best = SignatureErrorKind::NotForSigning {
             key: offered.fingerprint.clone(),
         };
         let Some(certificate) = &self.last else {
-            return Ok(Err(furthest));
+            return Ok(Err(best));
         };
         let mut is_first = true;
         for key in certificate.cert.keys().key_handles(issuers.iter()) {
@@ -225,14 +225,12 @@ impl Trial<'_> {
                         notes,
                     }));
                 }
-                Err(reason) if is_first || reached(&furthest) < reached(&reason) => {
-                    furthest = reason
-                }
+                Err(reason) if is_first || reached(&best) < reached(&reason) => best = reason,
                 Err(_) => {}
             }
             is_first = false;
         }
-        Ok(Err(furthest))
+        Ok(Err(best))
     }
 
     /// The error for a signature whose keys are all missing.
