@@ -1,91 +1,91 @@
-//! Authentication: what is known about who made a package, and why that is believed.
+//! Authentication: how well a package is proven to come from its author.
 //!
-//! One vocabulary serves text, JSON and code: a [`Status`] says how far the proof goes, an [`Anchor`] why the key behind it
-//! is believed, and each [`Note`] what was let pass on the way.
+//! Messages, JSON and code use the same terms: a [`Status`] is the level of proof, an [`Anchor`] the reason to trust the key, and each
+//! [`Note`] an irregularity that was accepted.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What is known about who made a package, and why that is believed.
+/// The result of verifying a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Authentication {
-    /// How far the proof goes.
+    /// The level of proof.
     pub status: Status,
-    /// The reason to believe the key, or that a lock file vouches for the package; absent without a signature, and where the only
-    /// reason would be that the origin served the key, over a connection that proves nothing.
+    /// The reason to trust the key, or that a lock file contains the package's hash; `None` without a signature, and if the origin
+    /// served the key over an unverified connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
     /// The fingerprint of the signing certificate's primary key, in upper-case hex.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// What was let pass on the way, in order, without repeats.
+    /// Accepted irregularities, in order, without duplicates.
     pub notes: Vec<Note>,
 }
 
-/// How far the proof of a package goes.
+/// The level of proof for a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Nothing but the zip.
+    /// Only the zip is known.
     Unverified,
-    /// A checksum document names the zip, without a usable key or signature.
+    /// A checksum document lists the zip, but no key or signature is usable.
     Checksum,
-    /// The checksum document has a good signature, and the zip is in it.
+    /// A valid signature covers the checksum document, which lists the zip.
     Signed,
 }
 
-/// The reason to believe a key.
+/// The reason to trust a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Anchor {
-    /// The trust file, or `--key`, names it.
+    /// The trust file or `--key` contains the key.
     Pinned,
-    /// The origin served it just now, over TLS whose certificates were verified.
+    /// The origin served the key in this run, over verified TLS.
     Origin,
-    /// It lies beside the artifact: consistent, and no more than that.
+    /// The key is stored beside the artifact. The parts are consistent, but anyone with write access can replace them together.
     Embedded,
-    /// The package's `zh` stands in a lock file that was given.
+    /// A given lock file contains the package's `zh` hash.
     Lock,
 }
 
-/// Something about a release that was let pass, and that its users may want to know.
+/// An accepted irregularity of a release that users may want to know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
-    /// The signing key is expired, now or already when it signed.
+    /// The signing key has expired, or had expired when it signed.
     ExpiredKey,
-    /// The signing key is of a size or kind that is no longer recommended.
+    /// The size or algorithm of the signing key is no longer recommended.
     WeakKey,
-    /// The key's own certificate is held together by SHA-1.
+    /// The self-signature of the key's certificate uses SHA-1.
     WeakSelfSignature,
     /// The signature over the checksum document uses SHA-1.
     WeakDocument,
-    /// The signature declares a wrong length for one of its numbers; it was read with the right one.
+    /// The signature declares a wrong length for one of its numbers. It was parsed with the correct length.
     RepairedMpi,
-    /// A key that came along could not be read and was passed over.
+    /// A key that the source provides cannot be parsed and was skipped.
     SkippedKey,
-    /// The checksum document has a blank line, on which clients crash when they read it from a registry.
+    /// The checksum document has a blank line. Clients crash on it if it comes from a registry.
     BlankLine,
     /// A zip has directory entries, so its `h1` differs from that of the unpacked directory.
     DirectoryEntries,
-    /// A line of the checksum document is not a checksum and a name, so clients harvest no hashes from it.
+    /// A line of the checksum document is not a checksum and a name, so clients take no hashes from it.
     OddLine,
-    /// The release's manifest is not in the signed checksum document.
+    /// The signed checksum document does not list the release's manifest.
     UnlistedManifest,
-    /// A JSON document has duplicate or wrong-case keys, which clients read and strict tools may not.
+    /// A JSON document has members in an unusual letter case or duplicates. Clients accept them, and stricter parsers may not.
     LenientJson,
-    /// A manifest is larger than the 4 MiB that registries take.
+    /// A manifest is larger than 4 MiB, which registries refuse.
     LargeManifest,
-    /// The artifact is one that tfoci wrote, and no evidence is stored for it.
+    /// tfoci wrote the artifact, but the store has no evidence for it.
     NoEvidence,
-    /// The origin served the signing key without TLS, or over TLS whose certificate was not verified: an attacker on the network
-    /// may have replaced the key together with the package.
+    /// The origin served the signing key without verified TLS: an attacker on the network may have replaced the key together with the
+    /// package.
     UnverifiedTransport,
 }
 
 impl Note {
-    /// The word for this note, in text and in JSON.
+    /// The word for this note in text and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ExpiredKey => "expired-key",
@@ -107,7 +107,7 @@ impl Note {
 }
 
 impl Authentication {
-    /// A warning for people, where the words alone are easily overlooked.
+    /// A warning for people, if the word alone is easily overlooked.
     pub fn warning(&self) -> Option<&'static str> {
         self.notes.contains(&Note::NoEvidence).then_some(
             "no evidence is stored for this version: it was published without any, or the evidence was removed",
@@ -116,7 +116,7 @@ impl Authentication {
 }
 
 impl Status {
-    /// The word for this status, in text and in JSON.
+    /// The word for this status in text and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Signed => "signed",

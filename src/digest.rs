@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256, Sha512};
 
 /// A registered digest algorithm of the OCI image specification.
 ///
-/// Packages and everything that tfoci writes use SHA-256; SHA-512 is read where clients read it, on platform
-/// manifests ([clients: platform selection](crate::clients#platform-selection)).
+/// Packages and all content that tfoci writes use SHA-256. SHA-512 is accepted where clients accept it, for platform manifests ([clients:
+/// platform selection](crate::clients#platform-selection)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Algorithm {
     /// `sha256`
@@ -19,7 +19,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// The name as it stands before the colon.
+    /// The name, as before the colon of a digest.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sha256 => "sha256",
@@ -39,17 +39,17 @@ enum Value {
 }
 
 impl Digest {
-    /// The SHA-256 digest of bytes that are at hand.
+    /// The SHA-256 digest of bytes in memory.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Value::Sha256(Sha256::digest(bytes).into()))
     }
 
-    /// A SHA-256 digest that was computed or written elsewhere.
+    /// The digest with this SHA-256 value.
     pub fn from_sha256(value: [u8; 32]) -> Self {
         Self(Value::Sha256(value))
     }
 
-    /// The raw value, if this is a SHA-256 digest: the payload of a `zh:` hash.
+    /// The SHA-256 value, as in a `zh:` hash; `None` for another algorithm.
     pub fn sha256(&self) -> Option<[u8; 32]> {
         match self.0 {
             Value::Sha256(value) => Some(value),
@@ -57,7 +57,7 @@ impl Digest {
         }
     }
 
-    /// Which algorithm made it.
+    /// The algorithm of the digest.
     pub fn algorithm(&self) -> Algorithm {
         match self.0 {
             Value::Sha256(_) => Algorithm::Sha256,
@@ -114,22 +114,22 @@ impl FromStr for Digest {
     }
 }
 
-/// Text that is not a digest.
+/// A text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// There is no colon.
+    /// The text has no colon.
     #[error("`{}` is not a digest: no algorithm before a colon", crate::error::printable(.text))]
     NoAlgorithm { text: String },
-    /// Neither `sha256` nor `sha512`.
+    /// The algorithm is neither `sha256` nor `sha512`.
     #[error("the digest `{}` has an unsupported algorithm", crate::error::printable(.text))]
     UnknownAlgorithm { text: String },
-    /// Wrong length, upper case, or not hex at all: OCI digests are lower case.
+    /// The value has the wrong length, or is not lower-case hex.
     #[error("`{}` is not a digest: the value must be lower-case hex of the algorithm's length", crate::error::printable(.text))]
     Malformed { text: String },
 }
 
-/// Computes a digest of bytes as they pass.
+/// Computes a digest incrementally.
 #[derive(Clone)]
 pub struct Hasher(State);
 
@@ -140,7 +140,7 @@ enum State {
 }
 
 impl Hasher {
-    /// Starts with nothing.
+    /// Starts with no bytes.
     pub fn new(algorithm: Algorithm) -> Self {
         Self(match algorithm {
             Algorithm::Sha256 => State::Sha256(Sha256::new()),
@@ -156,7 +156,7 @@ impl Hasher {
         }
     }
 
-    /// The digest of everything that passed.
+    /// The digest of all bytes.
     pub fn finish(self) -> Digest {
         Digest(match self.0 {
             State::Sha256(state) => Value::Sha256(state.finalize().into()),
@@ -165,7 +165,7 @@ impl Hasher {
     }
 }
 
-/// Lower-case hex of some bytes.
+/// Lower-case hex of these bytes.
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -174,7 +174,7 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Exactly `N` bytes from lower-case hex.
+/// Decodes lower-case hex of exactly `N` bytes.
 pub(crate) fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |b: &u8| match b {
         b'0'..=b'9' => Some(b - b'0'),

@@ -1,35 +1,34 @@
-//! What every error of this crate can answer, and how errors are worded.
+//! Categories of errors, and the form of error messages.
 //!
-//! Each module has its own `Error` beside the code that returns it. They share one form, so that the
-//! terminal can print any of them: the **first line** of an error's `Display` states
-//! the problem, in lower case, without a final stop; each **further line** is one aligned, indented fact
-//! (`  expected …`, `  received …`). Causes are [`std::error::Error::source`]s and never pasted into the sentence.
+//! Each module has its own `Error` type. All have the same form, so that the terminal can print any of them. The **first line** of the
+//! `Display` text states the problem, in lower case, without a full stop. Each **further line** is an indented fact (`  expected …`, `
+//! received …`). Causes are the [`std::error::Error::source`] and not part of the text.
 
 use std::fmt;
 use std::path::Path;
 
-/// What kind of thing went wrong: enough to choose an exit code and to decide whether to try again.
+/// The category of an error. It decides the exit code and whether to retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// Something that was asked for does not exist.
+    /// A requested object does not exist.
     NotFound,
     /// Credentials are missing or were refused.
     Unauthorized,
-    /// Bytes or signatures did not verify. They are never used.
+    /// Bytes or signatures failed verification. They are never used.
     Untrusted,
-    /// What exists already forbids what was asked for.
+    /// Existing data conflicts with the request.
     Conflict,
-    /// The request is understood, and cannot be served by this store, build or format.
+    /// The store, the build or the format does not support the request.
     Unsupported,
-    /// A server could not be reached, or gave up.
+    /// A server cannot be reached or failed.
     Unreachable,
-    /// A document cannot be understood.
+    /// A document is invalid.
     Malformed,
-    /// This machine: files, permissions, space.
+    /// An error of this machine: files, permissions, disk space.
     Local,
-    /// The command line, a trust file or a template is wrong.
+    /// The command line, a trust file or a template is invalid.
     Usage,
-    /// The user asked to stop.
+    /// The user interrupted the run.
     Interrupted,
 }
 
@@ -57,10 +56,9 @@ impl fmt::Display for Category {
     }
 }
 
-/// Untrusted text, made safe to show: control and bidirectional characters are replaced, and what is
-/// longer than 200 characters is cut.
+/// Makes untrusted text safe to print: replaces control and bidirectional characters, and truncates after 200 characters.
 ///
-/// A version, a file name or a server's message could otherwise move the cursor, hide a warning, or imitate a line of tfoci.
+/// Otherwise a version, a file name or a server's message could move the cursor, hide a warning, or imitate a message of tfoci.
 pub fn printable(text: &str) -> String {
     // Fits versions, file names and a sentence of a server.
     const LONGEST: usize = 200;
@@ -75,7 +73,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// A path with untrusted parts, made safe to show in the same way. A long path is cut in its middle, since its end tells most.
+/// Makes a path with untrusted parts safe to print. A long path is shortened in the middle, because its end tells most.
 pub fn printable_path(path: &Path) -> String {
     const PART: usize = 400;
     let text = path.to_string_lossy();

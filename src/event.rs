@@ -151,7 +151,7 @@ pub enum Event {
         /// The number of bytes since the last such event.
         bytes: u64,
     },
-    /// A package is complete.
+    /// The transfer of a package is complete.
     Finished {
         /// The package.
         subject: Subject,
@@ -159,14 +159,14 @@ pub enum Event {
         size: u64,
         /// The result of the transfer.
         transfer: Transfer,
-        /// How it was authenticated.
+        /// The result of the package's verification.
         authentication: Authentication,
     },
-    /// A blob is complete that another tool put beside the packages. No signature covers it.
+    /// The transfer of a blob that another tool attached is complete. No signature covers it.
     Carried {
         /// Provider and version.
         subject: Subject,
-        /// The blob.
+        /// The digest of the blob.
         digest: Digest,
         /// Its size in bytes.
         size: u64,
@@ -185,14 +185,14 @@ pub enum Event {
     },
     /// The credential for a host was selected.
     CredentialSelected {
-        /// The registry.
+        /// The host with its port.
         host: String,
         /// The file, variable or program that contains the credential; `None` if there is none.
         found_in: Option<String>,
     },
     /// tfoci asked a registry to mount a blob of another of its repositories.
     Mounting {
-        /// The blob.
+        /// The digest of the blob.
         digest: Digest,
         /// The name of the other repository in its registry.
         from: String,
@@ -217,7 +217,7 @@ pub enum Event {
     },
     /// A request has ended.
     Requested(Exchange),
-    /// The journey accepted something that the user should know about.
+    /// The journey accepted an irregularity that users should know about.
     Warning {
         /// The provider, version or package concerned.
         subject: Subject,

@@ -23,14 +23,14 @@ use crate::trust::rule::Unsigned;
 use crate::trust::{self, Policy, Rule, Verified};
 use crate::version::Version;
 
-/// Which keys and packages are trusted when a store is read.
+/// The trust options for reading a store.
 #[derive(Clone, Debug)]
 pub struct TrustOptions {
-    /// The trust file and what the command line adds.
+    /// The trust file, and the additions of the command line.
     pub policy: Policy,
-    /// Whether a release is refused unless a pinned key vouches for it.
+    /// Whether to refuse a release that is not signed by a pinned key.
     pub require_pinned: bool,
-    /// The time used to decide whether a key has expired.
+    /// The time for which expiry of keys is checked.
     pub now: SystemTime,
 }
 
@@ -41,7 +41,7 @@ pub struct StoredProvider {
     pub provider: ProviderAddr,
     /// The provider's repository in the store.
     pub repo: Repo,
-    /// The store address as the user wrote it.
+    /// The store address, as the user wrote it.
     pub place: String,
 }
 
@@ -50,14 +50,14 @@ pub struct StoredProvider {
 pub struct Versions {
     /// The versions that clients see and can fetch, in ascending order.
     pub versions: Vec<Version>,
-    /// The tags that clients ignore, made safe to print, each with the reason.
+    /// The tags that clients ignore, safe to print, each with the reason.
     pub ignored: Vec<(String, Ignored)>,
 }
 
-/// What a store holds of one version.
+/// One version in a store.
 #[derive(Debug)]
 pub struct Examined<B> {
-    /// The version.
+    /// The examined version.
     pub version: Version,
     /// The tag of the version.
     pub tag: Tag,
@@ -101,7 +101,7 @@ impl TrustOptions {
         }
     }
 
-    /// What the stored evidence of a provider must prove.
+    /// The evidence that is required for a provider.
     ///
     /// # Errors
     /// As [`TrustOptions::rule_for`].
@@ -199,7 +199,7 @@ impl StoredProvider {
         platforms: &Platforms,
         trust: &TrustOptions,
     ) -> Result<Examined<StoreBlob>, Problem> {
-        // Without the required pin no version can pass, so fail before reading anything.
+        // Without the required pin all versions fail, so fail before reading anything.
         trust.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
         let artifact = self.repo.artifact(&tag).await?;
@@ -214,8 +214,8 @@ impl StoredProvider {
     /// Reads the evidence of a version and verifies the given packages with it.
     ///
     /// # Errors
-    /// A pinned key is required and there is none, or the version cannot be written as a tag. A failed verification is not an error
-    /// here: it is [`Examined::proof`].
+    /// A pinned key is required and there is none, or the version has no valid tag. A failed verification is not an error here: it is
+    /// [`Examined::proof`].
     pub async fn judge(
         &self,
         version: &Version,
@@ -254,7 +254,7 @@ impl StoredProvider {
                 });
                 (protocols, proof)
             }
-            // A network failure says nothing about the evidence itself.
+            // A network failure proves nothing about the evidence.
             Err(error) if error.is_on_the_way() => (None, Err(Problem::Store(error))),
             Err(error) => (None, Err(Problem::Unreadable(error))),
         };
@@ -297,7 +297,8 @@ impl StoredProvider {
     }
 }
 
-/// Why no version matches. If the user asked for an exact version and a tag is a non-canonical spelling of it, the error names that tag.
+/// The problem if no version matches. If the user asked for an exact version and a tag is a non-canonical spelling of it, the error names
+/// that tag.
 fn absent(
     constraints: &VersionConstraints,
     available: Vec<Version>,

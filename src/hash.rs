@@ -1,12 +1,13 @@
-//! Package hashes: what lock files and network mirrors say about a provider zip.
+//! Package hashes: the hashes of provider zips in lock files and network mirrors.
 //!
 //! | scheme | value | known from |
 //! | --- | --- | --- |
 //! | `zh:` | lower-case hex SHA-256 of the zip file, which is also its OCI layer digest | any manifest |
 //! | `h1:` | Go's "dirhash": SHA-256 over the sorted list of the files' SHA-256 and names, in base64 | the zip's or the unpacked directory's contents |
 //!
-//! One package can have **two** `h1` values: directory entries and odd names count in the zip and not in the unpacked
-//! directory ([clients: package hashes](crate::clients#package-hashes)). Clients see whichever form they install from.
+//! A package may have **two** `h1` values: directory entries and unusual names are included in that of the zip, and not in that of the
+//! unpacked directory ([clients: package hashes](crate::clients#package-hashes)). Clients compute the one of the form from which they
+//! install.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,33 +21,33 @@ use crate::digest::{Digest, from_hex, to_hex};
 
 /// A hash of a provider package, with its scheme.
 ///
-/// The order is that of the printed text, byte for byte: the order in which clients write lock files.
+/// Ordered by the printed text, byte for byte, as clients sort them in lock files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PackageHash {
     /// `zh:`, the SHA-256 of the zip file.
     Zh([u8; 32]),
     /// `h1:`, the hash of the contents.
     H1([u8; 32]),
-    /// A scheme that this version does not know, or what [`Self::claimed`] keeps. It stays as it is written, and matches nothing.
+    /// An unknown scheme, or an invalid value from [`Self::claimed`]. It is printed unchanged, and matches no package.
     Other {
-        /// What stands before the colon; never empty.
+        /// The part before the colon; never empty.
         scheme: String,
-        /// What stands behind it.
+        /// The part after the colon.
         value: String,
     },
 }
 
 impl PackageHash {
-    /// The `zh:` hash of a zip whose digest is known, if that digest is a SHA-256.
+    /// The `zh:` hash of a zip with this digest; `None` unless the digest is SHA-256.
     pub fn of_zip(digest: &Digest) -> Option<Self> {
         digest.sha256().map(Self::Zh)
     }
 
-    /// Reads a hash that a mirror or origin lists: a value that its scheme cannot have matches no package, as for clients
-    /// ([clients: package hashes](crate::clients#package-hashes)).
+    /// Parses a hash from a mirror or origin. A value that is invalid for its scheme matches no package, as for clients ([clients:
+    /// package hashes](crate::clients#package-hashes)).
     ///
     /// # Errors
-    /// Text without a scheme.
+    /// The text has no scheme.
     pub fn claimed(text: &str) -> Result<Self, Error> {
         text.parse().or_else(|error| match text.split_once(':') {
             Some((scheme, value)) if !scheme.is_empty() => Ok(Self::Other {
@@ -57,7 +58,7 @@ impl PackageHash {
         })
     }
 
-    /// The digest of the zip, if this is a `zh:`.
+    /// The digest of the zip; `None` unless this is a `zh:` hash.
     pub fn zip_digest(&self) -> Option<Digest> {
         match self {
             Self::Zh(value) => Some(Digest::from_sha256(*value)),
@@ -119,35 +120,35 @@ impl FromStr for PackageHash {
     }
 }
 
-/// Text that is not a package hash.
+/// A text that is not a package hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a package hash: expected SCHEME:VALUE, such as `zh:` and 64 hex digits", crate::error::printable(.text))]
 pub struct Error {
-    /// What was given.
+    /// The invalid text.
     pub text: String,
 }
 
-/// Collects the files of a package and gives its `h1:` (the algorithm "Hash1" of Go's `dirhash`).
+/// Computes the `h1:` of a package from its files (the algorithm "Hash1" of Go's `dirhash`).
 #[derive(Default)]
 pub struct Contents {
     files: Vec<(Vec<u8>, [u8; 32])>,
 }
 
 impl Contents {
-    /// Starts with no file.
+    /// Starts without files.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a file by its name, with forward slashes, and the SHA-256 of its content.
+    /// Adds a file: its name with forward slashes, and the SHA-256 of its content.
     pub fn add(&mut self, name: &[u8], content: [u8; 32]) {
         self.files.push((name.to_vec(), content));
     }
 
-    /// The hash of all that was added, in whichever order.
+    /// The hash of all files, independent of their order.
     ///
     /// # Errors
-    /// A name with a line break: the list is made of lines, so such a name could forge another file's.
+    /// A name contains a line break. The hashed list consists of lines, so such a name could forge the line of another file.
     pub fn h1(mut self) -> Result<PackageHash, NameError> {
         self.files.sort_by(|a, b| a.0.cmp(&b.0));
         let mut list = Sha256::new();
@@ -166,11 +167,11 @@ impl Contents {
     }
 }
 
-/// A file name that `h1` is not defined for.
+/// A file name for which `h1` is not defined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the file name `{}` has a line break", crate::error::printable(.name))]
 pub struct NameError {
-    /// The name.
+    /// The file name.
     pub name: String,
 }
 

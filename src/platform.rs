@@ -1,15 +1,15 @@
-//! Platforms: the operating system and architecture that one package is built for.
+//! Platforms: the operating system and architecture of a package.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// An operating system and an architecture in Go's spelling, such as `linux_amd64`.
+/// An operating system and an architecture by their names in Go, such as `linux_amd64`.
 ///
-/// There is no variant: clients compare `os` and `architecture` byte for byte and ignore everything else
-/// ([clients: platform selection](crate::clients#platform-selection)). Both spellings that the field uses are read,
-/// `linux_amd64` and OCI's `linux/amd64`; the first is printed.
+/// There are no variants: clients compare `os` and `architecture` byte for byte and ignore all other attributes ([clients: platform
+/// selection](crate::clients#platform-selection)). Both common spellings are parsed, `linux_amd64` and OCI's `linux/amd64`; the first is
+/// printed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Platform {
     os: String,
@@ -17,11 +17,11 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// Joins the two halves.
+    /// Creates a platform.
     ///
     /// # Errors
-    /// A half that is empty, longer than 32 characters, or holds anything but ASCII letters, digits, `.` and `-`: it would end
-    /// up in file names and could not be told from the other half.
+    /// A part is empty, longer than 32 characters, or contains a character other than ASCII letters, digits, `.` and `-`. File names
+    /// contain both parts, so they must be distinguishable.
     pub fn new(os: &str, arch: &str) -> Result<Self, Error> {
         let sound = |half: &str| {
             half.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -42,12 +42,12 @@ impl Platform {
         }
     }
 
-    /// The operating system as Go names it, such as `linux`.
+    /// The operating system by its name in Go, such as `linux`.
     pub fn os(&self) -> &str {
         &self.os
     }
 
-    /// The architecture as Go names it, such as `amd64`.
+    /// The architecture by its name in Go, such as `amd64`.
     pub fn arch(&self) -> &str {
         &self.arch
     }
@@ -103,11 +103,11 @@ impl Serialize for Platform {
     }
 }
 
-/// Text that is not a platform.
+/// A text that is not a platform.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a platform: expected OS_ARCH, such as `linux_amd64`", crate::error::printable(.text))]
 pub struct Error {
-    /// What was given.
+    /// The invalid text.
     pub text: String,
 }
 

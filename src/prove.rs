@@ -1,9 +1,8 @@
 //! Runs [`crate::trust`] so that a costly verification does not block other work.
 //!
-//! Keys and signatures are untrusted input, and checking them is computation that cannot be interrupted. Verifying an honest
-//! release takes about a millisecond and is done on the current thread. A verification that costs more moves to a thread of its
-//! own and has a time limit for each release. So a hostile provider does not delay other providers, and an aborted run does not
-//! wait for it.
+//! Keys and signatures are untrusted input, and their verification cannot be interrupted. An honest release takes about a millisecond on
+//! the current thread. A more expensive verification moves to its own thread and has a time limit. So a hostile provider does not delay
+//! other providers, and an aborted run does not wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, SystemTime};
@@ -19,8 +18,8 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// The most bytes of keys that are verified on the current thread. Real key rings have about 20 KiB.
 const LARGEST_AT_ONCE: usize = 256 << 10;
 
-/// How many costly verifications run at once. More than one, so that a hostile provider does not hold up the others; few, because
-/// each thread uses memory.
+/// The number of concurrent expensive verifications. Several, so that a hostile provider does not delay the others; few, because each
+/// thread uses memory.
 static PROOFS: Semaphore = Semaphore::const_new(4);
 
 /// Verifies a release against a rule, as [`trust::verify`] does.

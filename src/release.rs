@@ -1,7 +1,7 @@
 //! A release: one version of one provider, with its packages, checksum document, signatures and keys.
 //!
-//! Sources build releases; [`crate::trust`] verifies them; commands publish only verified ones. `L` is the type of a package's
-//! location: a path, a URL or a blob of a store. This module does not look inside it.
+//! Sources build releases, [`crate::trust`] verifies them, and journeys publish only verified ones. `L` is the location of a package: a
+//! path, a URL or a blob of a store. This module does not use it.
 
 use serde::Serialize;
 
@@ -12,14 +12,14 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// One provider version as a source offers it. Nothing in it has been checked yet.
+/// One version of one provider from a source, unverified.
 #[derive(Clone, Debug)]
 pub struct Release<L> {
-    /// The provider.
+    /// The provider's address.
     pub provider: ProviderAddr,
-    /// The version.
+    /// The released version.
     pub version: Version,
-    /// The plugin protocol versions that its manifest names.
+    /// The plugin protocol versions in the release's manifest.
     pub protocols: Protocols,
     /// The checksum document (`SHA256SUMS`), byte for byte: its signature covers exactly these bytes.
     pub checksums: Option<Document>,
@@ -66,7 +66,7 @@ impl<L> Release<L> {
 /// A named file: a checksum document, a signature or keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its file name, or another name that tells the user where it came from.
+    /// The file name, or another name of the document for messages.
     pub name: String,
     /// The unmodified content.
     pub bytes: Vec<u8>,
@@ -75,11 +75,11 @@ pub struct Document {
 /// Public keys from one source: armoured or binary, one or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRing {
-    /// Where the keys came from, for messages.
+    /// The source of the keys, for messages.
     pub name: String,
     /// The unmodified key data.
     pub bytes: Vec<u8>,
-    /// Why the keys are trusted.
+    /// The reason to trust the keys.
     pub anchor: Anchor,
 }
 
@@ -88,11 +88,11 @@ pub struct KeyRing {
 pub struct Package<L> {
     /// The platform that it is built for.
     pub platform: Platform,
-    /// The file name at the origin; its line in the checksum document is found by this name.
+    /// The file name at the origin, which the checksum document lists.
     pub file_name: String,
     /// The digest and size that the zip must have.
     pub expected: Expected,
-    /// Where to read the zip.
+    /// The location of the zip.
     pub location: L,
 }
 

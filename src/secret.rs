@@ -1,11 +1,11 @@
 //! Passwords and tokens: text that is wiped from memory when it is dropped and that no message can show.
 //!
-//! A [`Secret`] has no `Display`, its `Debug` shows nothing, and it never becomes a `String`: the only way to its text is
-//! [`Secret::reveal`], which borrows it for the code that sends or stores it. Buffers around secrets (files, the output of a
-//! credential helper, the answer of a token server) are wiped by [`zeroize::Zeroizing`]; they are allocated at their full size, since a
-//! buffer that grows leaves copies behind.
+//! A [`Secret`] has no `Display`, its `Debug` shows nothing, and it never becomes a `String`. Only [`Secret::reveal`] gives access to the
+//! text: it borrows it to the code that sends or stores it. Buffers that contain secrets (files, the output of a credential helper, the
+//! answer of a token server) are wiped by [`zeroize::Zeroizing`]. They are allocated at their full size, because reallocation leaves copies
+//! behind.
 //!
-//! What this cannot reach: the process environment, the parser of HCL, and the buffers of the HTTP and TLS libraries.
+//! This does not protect the process environment, the HCL parser, and the buffers of the HTTP and TLS libraries.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl Secret {
         &self.0
     }
 
-    /// Whether there is no text at all.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -99,7 +99,7 @@ mod tests {
         assert!(!shown.contains("hunter2"), "{shown}");
     }
 
-    /// The wiping itself is `zeroize`'s; without `unsafe`, freed memory cannot be looked at.
+    /// `zeroize` does the wiping. This test only covers the calls, because freed memory cannot be read without `unsafe`.
     #[test]
     fn a_secret_is_wiped_when_it_is_dropped() {
         fn is_wiped<T: ZeroizeOnDrop>(_: &T) {}

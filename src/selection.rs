@@ -7,12 +7,12 @@ use crate::constraint::{self, VersionConstraints};
 use crate::error::{Category, printable};
 use crate::shown::{Shown, userinfo};
 
-/// A provider and the acceptable versions of it, written `ADDR[@CONSTRAINTS]`.
+/// A provider and version constraints, written `ADDR[@CONSTRAINTS]`.
 ///
-/// Commands that work on a single version ask for [`VersionConstraints::as_exact`].
+/// Commands that need a single version use [`VersionConstraints::as_exact`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selection {
-    /// The provider.
+    /// The provider's address.
     pub provider: ProviderAddr,
     /// The acceptable versions; without constraints, any.
     pub constraints: VersionConstraints,
@@ -57,20 +57,20 @@ impl fmt::Display for Selection {
     }
 }
 
-/// Text that is not a selection.
+/// A text that is not a selection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
-    /// An `@` at the end, as an empty shell variable leaves it. It must not select the newest release.
+    /// An `@` at the end, for example before an empty shell variable. It must not select the newest release.
     #[error("`{}` has nothing after the `@`\n  expected a version or constraint, or no `@`", printable(.text))]
     NoConstraints { text: String },
-    /// A user name and password, as in a URL.
+    /// A username and password, as in a URL.
     #[error("`{text}` has the name and password of a user\n  expected ADDR or ADDR@CONSTRAINTS")]
     User { text: Shown },
-    /// The part before the `@`.
+    /// The part before the `@` is invalid.
     #[error(transparent)]
     Address(#[from] address::Error),
-    /// The part after the `@`.
+    /// The part after the `@` is invalid.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
 }

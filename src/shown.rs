@@ -1,6 +1,6 @@
 //! URLs without their secrets, for messages, logs and JSON.
 //!
-//! Queries hold tokens and signatures, and URLs may hold a name and password. None of it is ever printed.
+//! Queries contain tokens and signatures, and URLs may contain a username and password. None of these is printed.
 
 use std::fmt;
 
@@ -8,8 +8,7 @@ use url::Url;
 
 use crate::error::printable;
 
-/// A URL without its query, its fragment, and a user's name or password. That there was a query shows as `?…`, and that there was a
-/// user as `…@`.
+/// A URL without query, fragment, username and password. `?…` replaces a query, and `…@` replaces a user.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shown(String);
 
@@ -19,7 +18,7 @@ impl From<Url> for Shown {
         let query = url.query().is_some();
         url.set_query(None);
         url.set_fragment(None);
-        // A URL that cannot have them has none.
+        // This fails for URLs that cannot contain a user.
         let _none = url.set_username("").and_then(|()| url.set_password(None));
         let mut text = printable(url.as_str());
         if user {
@@ -32,7 +31,7 @@ impl From<Url> for Shown {
     }
 }
 
-/// Text that need not be a URL. If its password cannot be located, none of it is shown.
+/// The text need not be a URL. If the password cannot be located, nothing is shown.
 impl From<&str> for Shown {
     fn from(text: &str) -> Self {
         if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
@@ -48,8 +47,8 @@ impl From<&str> for Shown {
     }
 }
 
-/// `name:password` of `https://name:password@host/…`, or of the same without a scheme, as people write registries. A provider with a port
-/// and a version, as in `host:8443/acme/demo@1.0.0`, has none, nor has a digest or a directory.
+/// The `name:password` in `https://name:password@host/…`, or in the same without a scheme, which is common for registries; `None` for a
+/// provider with a port and a version such as `host:8443/acme/demo@1.0.0`, a digest, or a directory.
 pub fn userinfo(text: &str) -> Option<&str> {
     let (before, after) = text.rsplit_once('@')?;
     if let Some((_, user)) = before.split_once("://") {
@@ -68,7 +67,7 @@ pub fn userinfo(text: &str) -> Option<&str> {
     (!name.contains(is_odd) && !directories.contains(&name) && !is_port).then_some(before)
 }
 
-/// What follows `?` or `#` in a URL, where tokens and signatures may stand.
+/// The part after `?` or `#` of a URL, which may contain tokens and signatures.
 pub fn query(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("://")?;
     let (_, query) = rest.split_once(['?', '#'])?;

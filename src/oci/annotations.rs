@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use super::{PACKAGE, PROTOCOLS, TITLE, VERSION};
 use crate::json::{self, Object};
 
-/// The annotation of a descriptor in `index.json` with its tag.
+/// The annotation in `index.json` that contains the tag of a descriptor.
 pub(super) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The annotations that tfoci reads. A duplicate of one of them is an error, because parsers differ in which one they use.
 pub(super) const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
 
-/// Takes `annotations` out. Their names are case-sensitive. Of those that tfoci does not read, the last one of a name counts, as
-/// it does for clients.
+/// Removes and returns `annotations`. Their names are case-sensitive. If tfoci does not read a duplicate annotation, the last one is used,
+/// as by clients.
 pub(super) fn take(
     object: &mut Object<'_>,
     is_kept: impl Fn(&str) -> bool,

@@ -16,7 +16,7 @@ use crate::digest::Digest;
 use crate::json::{self, Object};
 use crate::release::Expected;
 
-/// A reference to some bytes: media type, digest and size, and what an index says about them.
+/// A reference to a blob or manifest: media type, digest, size, and attributes in an index.
 ///
 /// Parsing keeps invalid values, because clients ignore them in entries that they do not select. [`Descriptor::expected`] checks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -27,9 +27,9 @@ pub struct Descriptor {
     /// The artifact type of a manifest; `None` if absent or empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
-    /// The digest as it is written.
+    /// The digest, as in the document.
     pub digest: String,
-    /// The length in bytes as it is written.
+    /// The size in bytes, as in the document.
     pub size: i64,
     /// The platform of the package, if the descriptor has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// Describes bytes of this media type.
+    /// The descriptor of bytes with this media type.
     pub fn new(media_type: &str, expected: Expected) -> Self {
         Self {
             media_type: media_type.to_owned(),
@@ -56,7 +56,7 @@ impl Descriptor {
     /// The digest and size that the bytes must have.
     ///
     /// # Errors
-    /// A digest of a wrong form or an unknown algorithm, or a negative size.
+    /// The digest is malformed or its algorithm is unknown, or the size is negative.
     pub fn expected(&self) -> Result<Expected, DescriptorError> {
         let digest: Digest = self.digest.parse()?;
         let size =
@@ -64,7 +64,7 @@ impl Descriptor {
         Ok(Expected { digest, size })
     }
 
-    /// Whether its media type is that of a document that may refer to others.
+    /// Whether the media type is that of a document that may refer to others.
     pub fn leads_on(&self) -> bool {
         let media_type = &self.media_type;
         media_type.ends_with("json")
@@ -84,10 +84,10 @@ impl Descriptor {
 }
 
 impl Descriptor {
-    /// Reads every member whose type clients check. Like clients, it reads `null` as an empty descriptor.
+    /// Parses every member whose type clients check. Like clients, it parses `null` as an empty descriptor.
     ///
     /// # Errors
-    /// A value that clients refuse to decode, or a duplicate member.
+    /// A member has a type that clients refuse, or is duplicated.
     pub fn of(value: &RawValue) -> Result<Self, json::Error> {
         Self::read(Object::of(value)?)
     }
@@ -112,7 +112,7 @@ impl Descriptor {
     }
 }
 
-/// The content of `data`, of which only the form matters here: base64, or Go's other form of bytes.
+/// Checks the form of `data`: base64, or the other form in which Go decodes bytes. Its content is not used.
 fn check_data(value: &RawValue) -> Result<(), json::Error> {
     let number = |item: &RawValue| Ok(serde_json::from_str::<Option<u8>>(item.get()).map(|_| ())?);
     if json::items(value, usize::MAX, number).is_ok() {

@@ -1,4 +1,4 @@
-//! Why a descriptor cannot be followed.
+//! Errors of descriptors.
 
 use crate::digest;
 
@@ -6,7 +6,7 @@ use crate::digest;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum DescriptorError {
-    /// The digest cannot be used.
+    /// The digest is invalid.
     #[error(transparent)]
     Digest(#[from] digest::Error),
     /// The size is negative.

@@ -14,14 +14,14 @@ pub const SIGNATURE: &str = "application/pgp-signature";
 /// The media type of public keys.
 pub const KEYS: &str = "application/pgp-keys";
 
-/// The documents that prove a release. Those that the release does not have are `None`.
+/// The documents that prove a release. Documents that the release does not have are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence<D> {
     /// The checksum document, byte for byte.
     pub checksums: Option<D>,
-    /// The detached signature over it.
+    /// The detached signature of the checksum document.
     pub signature: Option<D>,
-    /// The signing certificate alone, armoured.
+    /// The signing certificate without others, armoured.
     pub keys: Option<D>,
     /// The plugin protocol versions.
     pub protocols: Protocols,
@@ -39,10 +39,10 @@ impl Evidence<Vec<u8>> {
         .filter_map(|(media_type, document)| document.as_ref().map(|bytes| (media_type, bytes)))
     }
 
-    /// The manifest: a pure function of the documents. Its layers have no titles, since file names differ between sources.
+    /// The manifest. It depends only on the documents. Its layers have no titles, because file names differ between sources.
     ///
     /// # Errors
-    /// None that three layers can cause.
+    /// None for three layers.
     pub fn manifest(&self) -> Result<RawManifest, Error> {
         let layers = self
             .documents()
@@ -56,7 +56,7 @@ impl Evidence<Vec<u8>> {
 }
 
 impl Evidence<Expected> {
-    /// Reads an evidence manifest. It contains descriptors of the documents, which the caller has to fetch.
+    /// Parses an evidence manifest. It contains the descriptors of the documents, which the caller must fetch.
     ///
     /// # Errors
     /// The manifest is not valid evidence.

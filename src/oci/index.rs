@@ -34,7 +34,7 @@ impl ListedDescriptor {
         self.descriptor.artifact_type.as_deref() == Some(PROVIDER_TARGET)
     }
 
-    /// The platform for which clients can choose this entry.
+    /// The platform on which clients may select this entry.
     fn platform(&self) -> Option<Platform> {
         self.descriptor
             .platform
@@ -55,7 +55,7 @@ impl Index {
     /// Reads the document that a version's tag refers to, as [clients do](crate::clients#index).
     ///
     /// # Errors
-    /// The reason for which a client refuses the version on every platform.
+    /// The reason why clients refuse the version on all platforms.
     pub fn read(raw: &RawManifest) -> Result<Self, Refusal> {
         match raw.artifact_type.as_deref() {
             None | Some("" | PROVIDER) => {}
@@ -95,7 +95,7 @@ impl Index {
         })
     }
 
-    /// Whether its annotations say that tfoci wrote some of its entries.
+    /// Whether the annotations show that tfoci wrote some of the entries.
     pub fn is_ours(&self) -> bool {
         let mut entries = self.entries.iter();
         entries
@@ -107,12 +107,11 @@ impl Index {
         ProviderAddr::from_ascii(self.annotations.get(TITLE)?).ok()
     }
 
-    /// The entry that a client on `platform` installs from
-    /// ([clients: platform selection](crate::clients#platform-selection)). Every entry is visited: one bad entry spoils
-    /// the version for every platform.
+    /// The entry that a client on `platform` installs from ([clients: platform selection](crate::clients#platform-selection)). It
+    /// visits all entries: one invalid entry makes the version unusable on every platform.
     ///
     /// # Errors
-    /// The reason for which the client refuses.
+    /// The reason why the client refuses the version.
     pub fn select(&self, platform: &Platform) -> Result<&Descriptor, Refusal> {
         let mut chosen = None;
         for entry in self.entries.iter().filter(|entry| entry.is_provider()) {
@@ -128,7 +127,7 @@ impl Index {
     /// Every platform that some client can install, with its entry, sorted.
     ///
     /// # Errors
-    /// The reason for which clients refuse the version on every platform, or on one of them.
+    /// The reason why clients refuse the version on all platforms, or on one of them.
     pub fn platforms(&self) -> Result<Vec<(Platform, &Descriptor)>, Refusal> {
         let mut all: Vec<(Platform, &Descriptor)> = Vec::new();
         for entry in self.entries.iter().filter(|entry| entry.is_provider()) {
@@ -159,7 +158,7 @@ impl Index {
     /// Adds the manifest of a package, and replaces any entry for the same platform.
     ///
     /// # Errors
-    /// None that what was built here can cause.
+    /// None for manifests that tfoci builds.
     pub fn insert(
         &mut self,
         platform: &Platform,
@@ -194,7 +193,7 @@ impl Index {
     /// Writes the document: entries of providers sorted by platform, then all others in their order, then unknown members unchanged.
     ///
     /// # Errors
-    /// More entries than fit into 4 MiB.
+    /// The entries do not fit into 4 MiB.
     pub fn write(&self) -> Result<RawManifest, Error> {
         write(INDEX, PROVIDER, self)
     }

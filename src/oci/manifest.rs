@@ -13,7 +13,7 @@ use crate::authentication::Note;
 use crate::platform::Platform;
 use crate::release::Expected;
 
-/// The members of every image manifest that tfoci writes, in their order.
+/// The members of every image manifest that tfoci writes, in order.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Written {
@@ -44,16 +44,16 @@ impl Written {
 pub struct Layer {
     /// The digest and size of the zip.
     pub expected: Expected,
-    /// Its file name, if the manifest has it.
+    /// The file name of the zip, if the manifest contains it.
     pub title: Option<String>,
     /// Irregularities that clients accept in this manifest.
     pub notes: Vec<Note>,
 }
 
-/// The manifest of a package: a pure function of the zip's digest, size and file name.
+/// The manifest of a package. It depends only on the zip's digest, size and file name.
 ///
 /// # Errors
-/// A file name so long that the manifest passes 4 MiB.
+/// The file name is so long that the manifest exceeds 4 MiB.
 pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
     let mut layer = Descriptor::new(ZIP, package);
     layer
@@ -70,7 +70,7 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
 /// read.
 ///
 /// # Errors
-/// The reason for which a client refuses the manifest.
+/// The reason why clients refuse the manifest.
 pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
     let document = ParsedManifest::read(raw, ManifestKind::Image, Part::Manifest, PROVIDER_TARGET)?;
     let layer = package(&document)?;
@@ -95,7 +95,7 @@ pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
     })
 }
 
-/// The one layer that is a package.
+/// The only layer that is a package.
 fn package(document: &ParsedManifest) -> Result<&Descriptor, Refusal> {
     let layers = document.items.iter().map(|item| &item.descriptor);
     let (zips, others): (Vec<_>, Vec<_>) = layers.partition(|layer| layer.media_type == ZIP);

@@ -14,15 +14,15 @@
 //!                         └─ layer application/pgp-keys  the signing certificate alone, armoured
 //! ```
 //!
-//! - A **platform manifest** is a pure function of the zip's digest, size and file name.
+//! - A **platform manifest** depends only on the digest, size and file name of the zip.
 //! - An **index** is a pure function of address, version and platform manifests. Its entries are sorted by operating system and
 //!   architecture. Each has the annotation `org.tfoci.package`, the zip's digest, for people and scripts. tfoci does not rely on it.
 //! - **Evidence** depends on the release only, so adding a platform does not change it.
 //!
-//! No document holds a time, an `h1` or an origin's URL, has white space, or depends on map order. The same release
-//! therefore gets the same digests on every machine, from every source, and after any crash.
+//! No document contains a time, an `h1`, the URL of an origin, or white space, and none depends on map order. The same release therefore
+//! has the same digests on every machine, from every source, and after any crash.
 //!
-//! # Why evidence has a tag of its own
+//! # Why evidence has its own tag
 //! Clients ignore tags that are not versions, and registries without the referrers API support them. Garbage collectors delete untagged
 //! manifests but keep tagged ones. Some registries refuse a manifest with a `subject`.
 //!
@@ -68,22 +68,22 @@ pub const DESCRIPTOR: &str = "application/vnd.oci.descriptor.v1+json";
 pub const PROVIDER: &str = "application/vnd.opentofu.provider";
 /// The artifact type of a platform manifest and of its entry in the index.
 pub const PROVIDER_TARGET: &str = "application/vnd.opentofu.provider-target";
-/// The artifact type of a module package, which users sometimes push to a provider's repository.
+/// The artifact type of a module package. Users sometimes push one to a provider's repository.
 pub const MODULE: &str = "application/vnd.opentofu.modulepkg";
 /// The media type of a package layer.
 pub const ZIP: &str = "archive/zip";
 /// The media type of the empty config.
 pub const EMPTY: &str = "application/vnd.oci.empty.v1+json";
-/// The bytes of the empty config.
+/// The content of the empty config.
 pub const EMPTY_BYTES: &[u8] = b"{}";
-/// The annotation with an artifact's address, or a layer's file name.
+/// The annotation for an artifact's address, or a layer's file name.
 pub const TITLE: &str = "org.opencontainers.image.title";
-/// The annotation with an artifact's version.
+/// The annotation for an artifact's version.
 pub const VERSION: &str = "org.opencontainers.image.version";
-/// The annotation of an index entry with its zip's digest. `tfoci` writes it but does not rely on it, because any writer of an index can
-/// set it. The platform manifest has the authoritative digest.
+/// The annotation for the digest of the zip, in an entry of an index. tfoci writes it but does not rely on it, because any writer of an
+/// index can set it. The platform manifest contains the authoritative digest.
 pub const PACKAGE: &str = "org.tfoci.package";
-/// The annotation of evidence with the plugin protocol versions.
+/// The annotation for the plugin protocol versions, in evidence.
 pub const PROTOCOLS: &str = "org.tfoci.protocols";
 
 /// The largest manifest that tfoci writes, in bytes. Registries refuse larger ones
@@ -93,27 +93,27 @@ pub const LARGEST_WRITTEN: usize = 4 << 20;
 /// ([clients: manifest limits](crate::clients#manifest-limits)).
 pub const LARGEST_READ: u64 = (5 << 20) - 1;
 
-/// The most descriptors that one document can list: entries of an index, layers of a manifest. Real documents have
-/// some dozens; the limit bounds the memory that a hostile one can take.
+/// The most descriptors in one document: entries of an index, or layers of a manifest. Real documents have some dozens; the limit bounds
+/// the memory for a hostile one.
 pub const MOST_ENTRIES: usize = 1_000;
 /// The most platforms that a version can have. Go supports about fifty.
 pub const MOST_PLATFORMS: usize = 200;
 
-/// A manifest or index as it is stored. Everything else is derived from its bytes.
+/// A manifest or index, byte for byte. All its properties are derived from the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawManifest {
-    /// The media type by which the store knows it.
+    /// The media type in the store.
     pub media_type: String,
-    /// The artifact type that the store itself reports, where it does (layouts may, registries never do).
+    /// The artifact type that the store reports. Layouts may report one, registries never do.
     pub artifact_type: Option<String>,
-    /// The document.
+    /// The bytes of the document.
     pub bytes: Bytes,
-    /// Its digest and size.
+    /// The digest and size of the document.
     pub expected: Expected,
 }
 
 impl RawManifest {
-    /// Wraps a document and computes its digest.
+    /// Creates a document, and computes its digest.
     pub fn new(media_type: &str, artifact_type: &str, bytes: Vec<u8>) -> Self {
         let expected = Expected::of(&bytes);
         Self {
@@ -124,7 +124,7 @@ impl RawManifest {
         }
     }
 
-    /// The entry that points at it.
+    /// A descriptor of this document.
     pub fn descriptor(&self) -> Descriptor {
         Descriptor {
             artifact_type: self.artifact_type.clone(),
@@ -133,16 +133,16 @@ impl RawManifest {
     }
 }
 
-/// A document that cannot be made.
+/// A document that cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// More entries than fit.
+    /// The document exceeds the size limit.
     #[error(
         "the manifest is too large for a registry\n  expected at most {LARGEST_WRITTEN} bytes\n  received {size}"
     )]
     TooLarge { size: usize },
-    /// Its parts cannot be written as JSON, which nothing that was read or built here can cause.
+    /// The parts cannot be serialized. This does not happen for parts that tfoci parsed or built.
     #[error("the manifest cannot be written")]
     Json(#[from] serde_json::Error),
 }
@@ -150,7 +150,7 @@ pub enum Error {
 /// The descriptors of the parts of an index or manifest. The subject is not a part, and need not exist.
 ///
 /// # Errors
-/// The document is not a valid index or manifest, so its references are not known.
+/// The document is not a valid index or manifest, so its references are unknown.
 pub fn parts(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
     pointed_at(bytes, &["config"])
 }
@@ -158,7 +158,7 @@ pub fn parts(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
 /// All descriptors in an index or manifest.
 ///
 /// # Errors
-/// As [`parts`].
+/// The errors of [`parts`].
 pub fn children(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
     pointed_at(bytes, &["config", "subject"])
 }
@@ -175,7 +175,7 @@ fn pointed_at(bytes: &[u8], members: &[&'static str]) -> Result<Vec<Descriptor>,
     Ok(all)
 }
 
-/// Writes the canonical document of one of tfoci's types.
+/// Serializes one of tfoci's types as a canonical document.
 fn write(
     media_type: &str,
     artifact_type: &str,

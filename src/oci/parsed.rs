@@ -9,12 +9,12 @@ use super::{Descriptor, LARGEST_READ, LARGEST_WRITTEN, MOST_ENTRIES, Part, RawMa
 use crate::authentication::Note;
 use crate::json::{self, Object};
 
-/// A list of descriptors is what makes a document an index or a manifest.
+/// The kind of a document, which depends on its list of descriptors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ManifestKind {
-    /// It lists `manifests`.
+    /// It has `manifests`.
     Index,
-    /// It lists `layers`, and has a `config`.
+    /// It has `layers` and a `config`.
     Image,
 }
 
@@ -23,16 +23,16 @@ pub(super) enum ManifestKind {
 pub(super) struct ParsedManifest {
     media_type: String,
     artifact_type: String,
-    /// The list that the kind names.
+    /// The descriptors of the list.
     pub(super) items: Vec<ListedDescriptor>,
     pub(super) annotations: BTreeMap<String, String>,
     /// Whether a member had its name in an unusual letter case.
     pub(super) lenient: bool,
-    /// The members that were not understood, or not needed.
+    /// The other members.
     pub(super) rest: Vec<(String, Box<RawValue>)>,
 }
 
-/// One descriptor of the list, and how it is written.
+/// A descriptor of the list, and irregularities of its form.
 #[derive(Clone, Debug)]
 pub(super) struct ListedDescriptor {
     pub(super) descriptor: Descriptor,
@@ -40,7 +40,7 @@ pub(super) struct ListedDescriptor {
 }
 
 impl ParsedManifest {
-    /// Decodes as clients do: a wrong type in any field that they know makes the whole document invalid.
+    /// Parses as clients do: a wrong type of any member that they know makes the whole document invalid.
     pub(super) fn parse(bytes: &[u8], kind: ManifestKind) -> Result<Self, json::Error> {
         let mut object = Object::parse(bytes)?;
         object.integer("schemaVersion")?;
@@ -71,8 +71,8 @@ impl ParsedManifest {
         Ok(document)
     }
 
-    /// Decodes what a store returned, and holds it to the two types that it must repeat
-    /// ([clients: index](crate::clients#index), [platform manifest](crate::clients#platform-manifest)).
+    /// Parses a document from a store, and checks that it repeats the two types by which the store knows it ([clients:
+    /// index](crate::clients#index), [platform manifest](crate::clients#platform-manifest)).
     pub(super) fn read(
         raw: &RawManifest,
         kind: ManifestKind,
@@ -104,7 +104,7 @@ impl ParsedManifest {
         Ok(document)
     }
 
-    /// Irregularities that clients accept in this document, and stricter readers may refuse.
+    /// Irregularities of this document that clients accept and stricter parsers may refuse.
     pub(super) fn notes(&self, raw: &RawManifest) -> Vec<Note> {
         let large = raw.bytes.len() > LARGEST_WRITTEN;
         [

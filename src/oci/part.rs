@@ -2,29 +2,29 @@
 
 use std::fmt;
 
-/// A part of an artifact, from the outside in.
+/// A part of an artifact, from the outermost to the innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What a tag says about what it stands for.
+    /// The descriptor of a tag.
     Tag,
-    /// The document that a version's tag leads to.
+    /// The index, to which the version's tag refers.
     Index,
-    /// One of its descriptors.
+    /// A descriptor in the index.
     Entry,
-    /// The manifest that an entry leads to.
+    /// The platform manifest, to which an entry of the index refers.
     Manifest,
-    /// One of its descriptors.
+    /// A descriptor in the manifest.
     Layer,
-    /// The zip that a layer leads to.
+    /// The zip, to which a layer refers.
     Package,
-    /// The manifest of the evidence, and its documents.
+    /// The manifest of the evidence, or one of its documents.
     Evidence,
-    /// Something that is not read for its content.
+    /// A blob whose content is not parsed.
     Blob,
 }
 
 impl Part {
-    /// The part with the descriptor of this one.
+    /// The part that contains the descriptor of this one.
     pub fn pointer(self) -> Self {
         match self {
             Self::Index => Self::Tag,
@@ -34,7 +34,7 @@ impl Part {
         }
     }
 
-    /// The word for this part in codes.
+    /// The name of this part in codes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tag => "tag",
@@ -49,7 +49,7 @@ impl Part {
     }
 }
 
-/// As people read it.
+/// Writes the name of the part for people.
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,8 +1,8 @@
-//! Names in a store: repositories, tags, and the conversion between versions and tags.
+//! Names in a store: repositories and tags, and the conversion between versions and tags.
 //!
-//! One repository holds one provider, one tag one version. A tag is the canonical version with `_` for `+`, which OCI
-//! tags cannot hold; semver has no `_`, so the way back is unambiguous ([clients: tags](crate::clients#tags)). What
-//! tfoci keeps beside a version is tagged `evidence-VERSION`, which no client takes for a version.
+//! One repository contains one provider, and one tag refers to one version. A tag is the canonical version with `_` in place of `+`, which
+//! OCI tags cannot contain; versions never contain `_`, so the conversion is reversible ([clients: tags](crate::clients#tags)). The tag of
+//! evidence is `evidence-VERSION`, which clients do not parse as a version.
 
 use std::fmt;
 
@@ -14,20 +14,20 @@ use crate::version::{self, Version};
 const LONGEST_TAG: usize = 128;
 const EVIDENCE: &str = "evidence-";
 
-/// The name of a repository within its store: in a layout the directory below its root, in registries `REGISTRY/NAME`.
+/// The name of a repository in its store: in a layout the directory below its root, in a registry `REGISTRY/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Repository(String);
 
 impl Repository {
-    /// The one repository of a store that is itself a repository.
+    /// The repository of a store that has only one.
     pub fn root() -> Self {
         Self(String::new())
     }
 
-    /// `HOSTNAME/NAMESPACE/TYPE`, the host in punycode and a port's colon as `_`: where a layout keeps a provider.
+    /// `HOSTNAME/NAMESPACE/TYPE`, the directory of a provider in a layout. The host is in punycode, with `_` before its port.
     ///
     /// # Errors
-    /// The name is not valid in OCI, so the provider could not be copied to a registry.
+    /// OCI does not allow the name, so the provider could not be copied to a registry.
     pub fn of_provider(provider: &ProviderAddr) -> Result<Self, address::Error> {
         provider.oci_safe()?;
         let host = provider.hostname().to_path_segment();
@@ -38,21 +38,21 @@ impl Repository {
         )))
     }
 
-    /// `REGISTRY/NAME`: a repository in a registry.
+    /// `REGISTRY/NAME`, a repository in a registry.
     ///
     /// # Errors
-    /// Text outside the grammar of [repository addresses](crate::clients#repository-addresses).
+    /// The text does not match the grammar of [repository addresses](crate::clients#repository-addresses).
     pub fn in_registry(text: &str) -> Result<Self, repository_name::Error> {
         repository_name::check(text).map(|()| Self(text.to_owned()))
     }
 
-    /// A directory below the root of a layout, if its path is that of a provider.
+    /// The directory of a provider, below the root of a layout; `None` if the path is not that of a provider.
     pub fn of_directory(relative: &str) -> Option<Self> {
         let repository = Self(relative.to_owned());
         repository.provider().map(|_| repository)
     }
 
-    /// The provider whose layout directory this is, if it is one.
+    /// The provider whose directory in a layout this is; `None` for other repositories.
     pub fn provider(&self) -> Option<ProviderAddr> {
         let (host, rest) = self.0.split_once('/')?;
         let (namespace, type_name) = rest.split_once('/')?;
@@ -63,7 +63,7 @@ impl Repository {
         (Self::of_provider(&provider).as_ref() == Ok(self)).then_some(provider)
     }
 
-    /// The name as it is written; empty for a root.
+    /// The name as text; empty for the root.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -75,15 +75,15 @@ impl fmt::Display for Repository {
     }
 }
 
-/// A tag, in the grammar of the OCI distribution specification: a word character, then up to 127 of word characters, `.` and `-`.
+/// A tag in the grammar of the OCI distribution specification: a letter, digit or `_`, followed by up to 127 of these, `.` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(String);
 
 impl Tag {
-    /// Reads a tag.
+    /// Parses a tag.
     ///
     /// # Errors
-    /// Whatever the grammar forbids.
+    /// The text does not match the grammar.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let sound = text.starts_with(word)
@@ -98,10 +98,10 @@ impl Tag {
         }
     }
 
-    /// The tag under which clients look for a version.
+    /// The tag of a version, as clients request it.
     ///
     /// # Errors
-    /// A version longer than 119 characters: its evidence could not be tagged.
+    /// The version is longer than 119 characters, so that its evidence could not be tagged.
     pub fn of_version(version: &Version) -> Result<Self, Error> {
         let text = version.to_string().replace('+', "_");
         if text.len() > LONGEST_TAG - EVIDENCE.len() {
@@ -116,17 +116,17 @@ impl Tag {
     /// The tag of a version's evidence.
     ///
     /// # Errors
-    /// As [`Tag::of_version`].
+    /// The errors of [`Tag::of_version`].
     pub fn of_evidence(version: &Version) -> Result<Self, Error> {
         Ok(Self(format!("{EVIDENCE}{}", Self::of_version(version)?)))
     }
 
-    /// Whether it is the tag of some version's evidence.
+    /// Whether this is the tag of evidence.
     pub fn is_evidence(&self) -> bool {
         self.0.starts_with(EVIDENCE)
     }
 
-    /// The tag as it is written.
+    /// The tag as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -138,10 +138,10 @@ impl fmt::Display for Tag {
     }
 }
 
-/// The version that a client reads from a tag and can fetch. Stores list every tag, and a layout can hold names that are no tags.
+/// The version that a client parses from a tag and can fetch. Stores list all tags, and a layout may list names that are not tags.
 ///
 /// # Errors
-/// Why clients ignore this name, or fail on it.
+/// The reason why clients ignore the name, or fail on it.
 pub fn version_of(name: &str) -> Result<Version, Ignored> {
     if name.starts_with(EVIDENCE) {
         return Err(Ignored::Evidence);
@@ -161,29 +161,29 @@ pub fn version_of(name: &str) -> Result<Version, Ignored> {
     }
 }
 
-/// Why a tag is not a version.
+/// Why clients cannot install the version of a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ignored {
-    /// It is not a version. Clients ignore it.
+    /// The tag is not a version. Clients ignore it.
     NotAVersion,
-    /// It is the tag of evidence. Clients ignore it.
+    /// The tag is that of evidence. Clients ignore it.
     Evidence,
-    /// Clients list it as this version, but then fetch the version's canonical tag.
+    /// Clients list this version, but then request its canonical tag.
     NotCanonical {
         /// The version that clients list.
         version: Version,
     },
-    /// It has a number beyond 64 bits, on which clients crash.
+    /// A number exceeds 64 bits. Clients crash on it.
     NumberTooLarge,
-    /// Clients list the version, but its evidence tag would be too long.
+    /// Clients list the version, but the tag of its evidence would be too long.
     TooLong {
-        /// How many characters a version may have.
+        /// The longest version in characters.
         longest: usize,
     },
 }
 
 impl Ignored {
-    /// A short, stable name for this reason.
+    /// A short, stable code for this reason.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotAVersion => "not-a-version",
@@ -215,14 +215,14 @@ impl fmt::Display for Ignored {
     }
 }
 
-/// A name that a store cannot hold.
+/// A name that a store cannot contain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// Outside the grammar of tags.
+    /// The text does not match the grammar of tags.
     #[error("`{}` is not a tag: expected up to 128 letters, digits, `_`, `.` and `-`, the first no `.` or `-`", crate::error::printable(.text))]
     Tag { text: String },
-    /// The version fits no tag.
+    /// The version is too long for a tag.
     #[error("the version is too long to be a tag\n  expected at most {longest} characters\n  received {}", .version.to_string().len())]
     LongVersion { version: Version, longest: usize },
 }

@@ -1,4 +1,4 @@
-//! The reasons for which a client refuses an artifact.
+//! The reasons why clients refuse an artifact.
 
 use super::{DescriptorError, INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, Part, ZIP};
 use crate::digest::{self, Digest};
@@ -7,41 +7,40 @@ use crate::json::{self, Fault};
 use crate::platform::Platform;
 use crate::release::ProtocolError;
 
-/// The reason for which clients do not install the artifact that a tag refers to
-/// ([clients: OCI artifacts](crate::clients#oci-artifacts)).
+/// The reason why clients do not install the artifact of a tag ([clients: OCI artifacts](crate::clients#oci-artifacts)).
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Refusal {
-    /// The tag leads to a platform manifest instead of an index.
+    /// The tag refers to a platform manifest instead of an index.
     #[error("the tag leads to the manifest of one platform\n  expected an index of platforms")]
     TagIsPlatform,
-    /// The tag leads to an image manifest: a container image, a chart, or something else.
+    /// The tag refers to an image manifest, for example of a container image or a Helm chart.
     #[error("the tag leads to an image manifest\n  expected a provider's index")]
     TagIsManifest,
-    /// A module package was pushed where a provider should be.
+    /// The tag refers to a module package.
     #[error("the tag leads to a module package\n  expected a provider's index")]
     TagIsModule,
-    /// A bare descriptor was tagged.
+    /// The tag refers to a bare descriptor.
     #[error("the tag leads to a bare descriptor\n  expected a provider's index")]
     TagIsDescriptor,
-    /// Something with another artifact type.
+    /// The artifact has another type.
     #[error("the tag leads to another kind of artifact\n  expected {}\n  received {}", super::PROVIDER, printable(.received))]
     TagArtifactType { received: String },
-    /// Something with another media type.
+    /// The document has another media type.
     #[error("the tag leads to another kind of document\n  expected {INDEX}\n  received {}", or_nothing(.received))]
     TagMediaType { received: String },
-    /// The tag of evidence leads to something else.
+    /// The tag of evidence does not refer to evidence.
     #[error("the evidence is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
     EvidenceMediaType { received: String },
-    /// The plugin protocol versions of the evidence are invalid.
+    /// The evidence has invalid plugin protocol versions.
     #[error("the evidence names no usable plugin protocols")]
     Protocols(#[from] ProtocolError),
-    /// It is larger than the limit of clients.
+    /// The document exceeds the limit of clients.
     #[error(
         "the {what} is too large\n  expected at most {LARGEST_READ} bytes\n  received {size} bytes"
     )]
     TooLarge { what: Part, size: u64 },
-    /// Not the JSON that it should be.
+    /// The document does not parse as JSON of the expected structure.
     #[error("the {what} is not valid JSON of its kind")]
     Json { what: Part, source: json::Error },
     /// An object has a duplicate member. Go decodes the second into the first, and other parsers use one of the two.
@@ -52,7 +51,7 @@ pub enum Refusal {
         first: String,
         second: String,
     },
-    /// It lists more than any provider has.
+    /// The document has too many entries.
     #[error(
         "the {what} has too many {counted}\n  expected at most {limit} {counted} in {place}\n  received more"
     )]
@@ -62,56 +61,56 @@ pub enum Refusal {
         counted: &'static str,
         limit: usize,
     },
-    /// The body says that it is something else, or does not say what it is.
+    /// The document's own media type is absent or different.
     #[error("the {what} has the wrong mediaType\n  expected {}\n  received {}", printable(.expected), or_nothing(.received))]
     BodyMediaType {
         what: Part,
         expected: String,
         received: String,
     },
-    /// The body has another artifact type, or none.
+    /// The document's own artifact type is absent or different.
     #[error("the {what} has the wrong artifactType\n  expected {expected}\n  received {}", or_nothing(.received))]
     BodyArtifactType {
         what: Part,
         expected: &'static str,
         received: String,
     },
-    /// A provider entry that is itself an index breaks the version for every platform.
+    /// A provider entry that is an index makes the version unusable on every platform.
     #[error("an entry of the index is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
     EntryMediaType { received: String },
-    /// A provider entry without `platform` breaks the version for every platform.
+    /// A provider entry without `platform` makes the version unusable on every platform.
     #[error("an entry of the index has no platform\n  entry {}", printable(.digest))]
     EntryWithoutPlatform { digest: String },
-    /// Two entries for one platform, even with one digest.
+    /// Two entries for the same platform, even if they have the same digest.
     #[error("the platform {platform} has several entries")]
     Ambiguous { platform: Platform },
-    /// Only other platforms are there.
+    /// The index has no entry for this platform.
     #[error("the platform {platform} is missing\n  has {}", list(.available))]
     NoPlatform {
         platform: Platform,
         available: Vec<Platform>,
     },
-    /// No entry is a provider's: none has an artifact type, as in a container image, or it is another one.
+    /// No entry has the artifact type of a provider, as in the index of a container image.
     #[error("the index has no entry of a provider\n  expected artifactType {PROVIDER_TARGET}\n  received {}", .received.as_deref().map_or_else(|| "none, as in a container image".to_owned(), printable))]
     NoProviders { received: Option<String> },
-    /// A descriptor that describes no bytes.
+    /// A descriptor with an invalid digest or size.
     #[error("the {what} describes nothing that can be fetched")]
     Descriptor { what: Part, source: DescriptorError },
     /// A platform manifest without layers.
     #[error("the platform manifest has no layers\n  expected one of type {ZIP}")]
     NoLayers,
-    /// Layers, but none of them a zip.
+    /// The platform manifest has layers, but no zip.
     #[error("the platform manifest has no package\n  expected a layer of type {ZIP}\n  received {}", or_nothing(.received))]
     NoZip { received: String },
-    /// More than one zip.
+    /// The platform manifest has several zips.
     #[error(
         "the platform manifest has several packages\n  expected one layer of type {ZIP}\n  received {count}"
     )]
     SeveralZips { count: usize },
-    /// Packages are known by their SHA-256 and nothing else.
+    /// The digest of the package layer is not SHA-256, which clients require.
     #[error("the package layer has no SHA-256 digest\n  received {digest}")]
     PackageDigest { digest: Digest },
-    /// The layer says that it is for another platform.
+    /// The `platform` of the package layer differs from that of the index entry.
     #[error("the package layer is for another platform\n  expected {expected}\n  received {}", printable(.received))]
     PackagePlatform {
         expected: Platform,
@@ -139,7 +138,7 @@ fn list(platforms: &[Platform]) -> String {
 }
 
 impl Refusal {
-    /// Why the JSON of a document cannot be used.
+    /// The refusal for a JSON error.
     pub fn unread(what: Part, source: json::Error) -> Self {
         let place = source.part_of(&what.to_string());
         match source.fault {
@@ -162,7 +161,7 @@ impl Refusal {
         }
     }
 
-    /// A short, stable name for this reason: `PART-WHAT`.
+    /// A short, stable code for this reason: `PART-WHAT`.
     pub fn code(&self) -> String {
         let missing_or_wrong = |received: &str| {
             if received.is_empty() {

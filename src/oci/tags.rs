@@ -11,10 +11,10 @@ use crate::json::{self, Object};
 /// The content of the file `oci-layout`.
 pub const LAYOUT: &[u8] = b"{\"imageLayoutVersion\":\"1.0.0\"}";
 
-/// The most descriptors that an `index.json` can list: one for each tag of a provider. Real providers have some hundreds.
+/// The most descriptors in an `index.json`: one for each tag of a provider. Real providers have some hundreds of tags.
 pub const MOST_TAGS: usize = 20_000;
 
-/// Whether this content of a file `oci-layout` marks a layout that can be read.
+/// Whether an `oci-layout` file with this content marks a supported layout.
 pub fn is_layout(marker: &[u8]) -> bool {
     let version = Object::parse(marker).and_then(|mut object| object.text("imageLayoutVersion"));
     version.is_ok_and(|version| version == "1.0.0")
@@ -27,8 +27,7 @@ pub struct Tags {
     rest: Vec<(String, Box<RawValue>)>,
 }
 
-/// A descriptor of the list as it is written, and its name. There may be many, so the text is shared with the document and parsed on
-/// demand.
+/// A descriptor of the list, unparsed, and its name. There may be many, so the text is shared with the document and parsed on demand.
 #[derive(Clone, Debug)]
 struct LayoutEntry {
     name: Option<String>,
@@ -53,7 +52,7 @@ impl LayoutEntry {
     }
 
     fn descriptor(&self) -> Descriptor {
-        // It was read once already.
+        // It was parsed before.
         let raw = self.raw().ok();
         raw.and_then(|raw| Descriptor::of(raw).ok())
             .unwrap_or_default()
@@ -61,10 +60,10 @@ impl LayoutEntry {
 }
 
 impl Tags {
-    /// Reads an `index.json`.
+    /// Parses an `index.json`.
     ///
     /// # Errors
-    /// What is not JSON of its kind, has a member twice, or lists too much.
+    /// The document is not JSON of the expected structure, or has a duplicate member or too many descriptors.
     pub fn read(document: impl Into<Bytes>) -> Result<Self, json::Error> {
         let document = document.into();
         let mut object = Object::parse(&document)?;
@@ -83,7 +82,7 @@ impl Tags {
         })
     }
 
-    /// The descriptor of a tag. Like clients, it uses the last of several.
+    /// The descriptor of a tag. Like clients, this uses the last of several.
     pub fn find(&self, tag: &Tag) -> Option<Descriptor> {
         let mut entries = self.entries.iter();
         entries
@@ -91,7 +90,7 @@ impl Tags {
             .map(LayoutEntry::descriptor)
     }
 
-    /// All names, sorted: tags, and names that are no tags.
+    /// All names, sorted, including names that are not tags.
     pub fn into_names(self) -> Vec<String> {
         let names = self.entries.into_iter().filter_map(|entry| entry.name);
         let mut names: Vec<String> = names.collect();
@@ -100,15 +99,15 @@ impl Tags {
         names
     }
 
-    /// Every descriptor, tagged or not: the roots of all blobs that are in use.
+    /// All descriptors, with and without tag. They are the roots of all blobs in use.
     pub fn descriptors(&self) -> impl Iterator<Item = Descriptor> {
         self.entries.iter().map(LayoutEntry::descriptor)
     }
 
-    /// Sets a tag to a manifest.
+    /// Makes a tag refer to a manifest.
     ///
     /// # Errors
-    /// None that what was built here can cause.
+    /// None for manifests that tfoci builds.
     pub fn set(&mut self, tag: &Tag, manifest: &RawManifest) -> Result<(), serde_json::Error> {
         let mut descriptor = manifest.descriptor();
         descriptor
@@ -122,10 +121,10 @@ impl Tags {
         Ok(())
     }
 
-    /// The document: tagged descriptors sorted by tag, then the others as they were.
+    /// The document: tagged descriptors sorted by tag, followed by the others unchanged.
     ///
     /// # Errors
-    /// None that what was read or built here can cause.
+    /// None for documents that tfoci parsed or built.
     pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
         serde_json::to_vec(self)
     }

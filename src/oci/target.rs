@@ -8,28 +8,27 @@ use serde_json::value::RawValue;
 use crate::json::{self, Object};
 use crate::platform::Platform;
 
-/// The `platform` of a descriptor, as it is written: clients compare it byte for byte.
+/// The `platform` of a descriptor, unnormalised: clients compare it byte for byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DescriptorPlatform {
-    /// Go's name of the architecture.
+    /// The architecture, by its name in Go.
     pub architecture: String,
-    /// Go's name of the operating system.
+    /// The operating system, by its name in Go.
     pub os: String,
-    /// A version of the operating system. Every client skips an entry that has one.
+    /// A version of the operating system. All clients skip an entry that has one.
     #[serde(rename = "os.version", skip_serializing_if = "Option::is_none")]
     pub os_version: Option<String>,
 }
 
 impl DescriptorPlatform {
-    /// Whether a client that wants `platform` takes this entry
-    /// ([clients: platform selection](crate::clients#platform-selection)).
+    /// Whether a client on `platform` selects this entry ([clients: platform selection](crate::clients#platform-selection)).
     pub fn is(&self, platform: &Platform) -> bool {
         self.os_version.is_none()
             && self.os == platform.os()
             && self.architecture == platform.arch()
     }
 
-    /// The platform, if it is one that a client can request.
+    /// The platform; `None` if no client can request it.
     pub fn platform(&self) -> Option<Platform> {
         let platform = Platform::new(&self.os, &self.architecture).ok()?;
         self.is(&platform).then_some(platform)
@@ -46,7 +45,7 @@ impl From<&Platform> for DescriptorPlatform {
     }
 }
 
-/// A `platform`, and whether a member in it had its name in an unusual letter case.
+/// A parsed `platform`, and whether a member had its name in an unusual letter case.
 pub(super) struct ReadTarget {
     pub(super) target: DescriptorPlatform,
     pub(super) lenient: bool,
@@ -66,7 +65,7 @@ impl ReadTarget {
     }
 }
 
-/// Text in a list, where `null` is empty text.
+/// Checks that an item of a list is a text. `null` counts as an empty text.
 pub(super) fn text(value: &RawValue) -> Result<(), json::Error> {
     let _: Option<Cow<'_, str>> = serde_json::from_str(value.get())?;
     Ok(())
