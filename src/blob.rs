@@ -90,7 +90,7 @@ impl Body {
         while let Some(chunk) = self.next().await {
             all.extend_from_slice(&chunk?);
             if all.len() as u64 > limit {
-                return Err(Error::Limit { limit });
+                return Err(Error::Longer { expected: limit });
             }
         }
         Ok(all)

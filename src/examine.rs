@@ -109,7 +109,6 @@ impl TrustOptions {
         let said = self.policy.rule_for(provider);
         Ok(EvidencePolicy {
             rule: self.rule_for(provider)?,
-            require_pinned: self.require_pinned,
             allows_less: said.is_some_and(|rule| rule.unsigned == Unsigned::Allow),
             always: self.is_particular(provider),
         })

@@ -6,16 +6,17 @@
 use crate::support::author::Author;
 
 mod arguments;
-mod belief;
 mod census;
 mod folder;
 mod library;
 mod packages;
 mod publication;
 mod reading;
+mod registries;
 mod shapes;
 mod texts;
 mod trust;
+mod trust_options;
 
 /// One way to be told no.
 struct Case {

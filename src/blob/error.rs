@@ -54,14 +54,6 @@ pub enum Error {
     /// The bytes match the digest, but are not a zip.
     #[error(transparent)]
     Archive(#[from] archive::Error),
-    /// More bytes than the limit for this kind of document.
-    #[error(
-        "there are more bytes than the limit\n  expected at most {limit} bytes\n  received more"
-    )]
-    Limit {
-        /// The limit in bytes.
-        limit: u64,
-    },
 }
 
 impl Error {
@@ -70,7 +62,6 @@ impl Error {
         match self {
             Self::Disk(_) | Self::Http(_) | Self::NotGiven { .. } => None,
             Self::Missing => Some("missing"),
-            Self::Limit { .. } => Some("too-large"),
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
             Self::Digest { .. } => Some("digest-mismatch"),
             Self::Archive(_) => Some("malformed"),
@@ -90,7 +81,6 @@ impl Error {
             Self::NotGiven { category, .. } => *category,
             Self::Missing => Category::NotFound,
             Self::Archive(error) => error.category(),
-            Self::Limit { .. } => Category::Malformed,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,
         }
     }

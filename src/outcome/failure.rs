@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::address::{self, ProviderAddr};
 use crate::archive;
-use crate::authentication::{Authentication, Status};
+use crate::authentication::Status;
 use crate::blob;
 use crate::digest::Digest;
 use crate::disk;
@@ -176,9 +176,6 @@ pub enum Problem {
     /// `--require-pinned`, and no key is pinned for this provider.
     #[error("no key is pinned")]
     NoPin,
-    /// `--require-pinned`, and the package is not signed by a pinned key.
-    #[error("the package is not signed by a pinned key\n  received {authentication}")]
-    NotPinned { authentication: Authentication },
     /// `--require-pinned`, and the version refers to blobs that no signature covers.
     #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.documents, *.blobs, *.size, .first))]
     Unproven {
@@ -296,7 +293,6 @@ impl Problem {
             | Self::NoEvidence
             | Self::Weaker { .. }
             | Self::PerhapsWeaker { .. }
-            | Self::NotPinned { .. }
             | Self::Unproven { .. }
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,

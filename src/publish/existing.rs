@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified};
 use crate::address::ProviderAddr;
-use crate::authentication::{Anchor, Authentication, Status};
+use crate::authentication::{Authentication, Status};
 use crate::oci::Evidence;
 use crate::prove::prove;
 use crate::release::{Package, Release};
@@ -21,8 +21,6 @@ use crate::version::Version;
 pub struct EvidencePolicy {
     /// The rule for the provider.
     pub rule: Rule,
-    /// Whether a release is refused unless a pinned key vouches for it.
-    pub require_pinned: bool,
     /// Whether the user's policy accepts releases without a signature. Then `--existing replace` may make evidence weaker.
     pub allows_less: bool,
     /// Whether evidence is read even if nothing else of the version changes.
@@ -39,7 +37,6 @@ impl EvidencePolicy {
                 unsigned: Unsigned::Allow,
                 ..rule.clone()
             },
-            require_pinned: false,
             always: false,
         }
     }
@@ -47,22 +44,14 @@ impl EvidencePolicy {
     /// Checks a release against the rule.
     ///
     /// # Errors
-    /// The release does not verify, or a pinned key is required and none vouches for it.
+    /// The release does not verify.
     pub async fn check<L>(
         &self,
         release: Release<L>,
         now: SystemTime,
     ) -> Result<Verified<Release<L>>, Problem> {
         let proof = prove(release, &self.rule, now).await;
-        let verified = proof.map_err(|source| Problem::Evidence { source })?;
-        let authentication = verified.authentication();
-        let anchored = matches!(authentication.anchor, Some(Anchor::Pinned | Anchor::Lock));
-        if self.require_pinned && !anchored {
-            return Err(Problem::NotPinned {
-                authentication: authentication.clone(),
-            });
-        }
-        Ok(verified)
+        proof.map_err(|source| Problem::Evidence { source })
     }
 }
 

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use tfoci::archive::{Archive, Limits};
 use tfoci::disk::{directory_h1, unpack};
+use tfoci::event::Subject;
 use tfoci::oci::{Repository, Tag};
+use tfoci::outcome::{At, Problem};
 use tfoci::trust::Checksums;
 
 use crate::support::scene::Scene;
@@ -86,5 +88,18 @@ fn checksum_documents() {
     assert_eq!(
         Checksums::parse(&document).unwrap_err().to_string(),
         "the checksum document is too long\n  expected at most 4194304 bytes\n  received 4194305 bytes"
+    );
+}
+
+/// The pauses between the attempts are too long for a test that runs the program.
+#[test]
+fn tags_that_other_writers_keep_moving() {
+    let provider = "example.com/acme/demo".parse().unwrap();
+    let subject = Subject::version(&provider, &"1.0.0".parse().unwrap());
+    let failure = Problem::Contended { attempts: 8 }
+        .of(subject, At::To("registry.example.com/acme/demo".to_owned()));
+    assert_eq!(
+        failure.to_string(),
+        "another writer moved the tag, 8 times for example.com/acme/demo 1.0.0 in registry.example.com/acme/demo"
     );
 }

@@ -227,3 +227,21 @@ fn a_digest_that_cannot_be_written() {
         "cannot create a file in missing\n  No such file or directory (os error 2)\n"
     );
 }
+
+#[test]
+fn an_index_that_registries_do_not_accept() {
+    let author = Author::with_release();
+    // Each character takes six in JSON.
+    let large = "\u{1}".repeat(120_000);
+    let annotations: Vec<String> = (0..6)
+        .map(|number| format!("--annotation={number}={large}"))
+        .collect();
+    let annotations: Vec<&str> = annotations.iter().map(String::as_str).collect();
+    let run = author.push(&annotations).exits(1).without_result();
+    let (_, error) = run.stderr.split_once("error: ").unwrap();
+    assert_eq!(
+        error,
+        "the manifest is too large for a registry for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo\n  expected at most 4194304 bytes\n  received 4321047\n"
+    );
+    assert!(!author.repository("index.json").exists());
+}

@@ -5,6 +5,7 @@ use std::fs;
 use super::{Case, check};
 use crate::support::author::{Author, two_platforms};
 use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::tamper;
 
 /// The blob of the zip for `linux_amd64`.
 fn zip(author: &Author) -> std::path::PathBuf {
@@ -123,6 +124,24 @@ error: no version matches `2.0.0` for registry.opentofu.org/acme/demo in oci-lay
   has 1.0.0
 
 hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
+",
+        },
+        Case {
+            label: "a tag that clients list and cannot fetch",
+            given: |author| {
+                author.with_pushed();
+                tamper::tags(&author.repository(""), |tags| {
+                    tags[0]["annotations"]["org.opencontainers.image.ref.name"] = "1.0.0+x".into();
+                });
+            },
+            arguments: "inspect acme/demo@1.0.0+x --from oci-layout:store",
+            exit: 1,
+            says: r"
+error: the version 1.0.0+x has no tag of its own for registry.opentofu.org/acme/demo in oci-layout:store
+  expected 1.0.0_x
+  received 1.0.0+x, by which clients list it and cannot fetch it
+
+hint: pushing the version again gives it that tag; `tfoci versions registry.opentofu.org/acme/demo --from STORE --all` explains the others
 ",
         },
         Case {
@@ -274,6 +293,23 @@ error: the evidence does not prove the packages beside it for registry.opentofu.
     received [ACME]
 
 hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
+",
+        },
+        Case {
+            label: "plugin protocols that are no versions",
+            given: |author| {
+                author.with_pushed();
+                tamper::alter(&author.repository(""), "evidence-1.0.0", |evidence| {
+                    evidence["annotations"]["org.tfoci.protocols"] = "newest".into();
+                });
+            },
+            arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: the evidence names no usable plugin protocols for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  `newest` is not a plugin protocol version, such as `6.0`
+
+hint: evidence that cannot be read proves nothing. Pushing the release again writes it anew
 ",
         },
         Case {

@@ -2,6 +2,7 @@
 
 use super::{Case, check};
 use crate::support::author::Author;
+use crate::support::tamper;
 use crate::support::{copy, testdata};
 
 pub(super) fn layout(author: &Author, name: &str) {
@@ -266,5 +267,20 @@ error: the index entry describes nothing that can be fetched for registry.opento
   the digest `md5:d41d8cd98f00b204e9800998ecf8427e` has an unsupported algorithm
 ",
         ),
+        Case {
+            label: "entry-size-negative",
+            given: |author| {
+                author.with_pushed();
+                tamper::alter(&author.repository(""), "1.0.0", |index| {
+                    index["manifests"][1]["size"] = (-1).into();
+                });
+            },
+            arguments: "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+  the size -1 is negative
+",
+        },
     ]);
 }

@@ -250,3 +250,18 @@ fn lock_files() {
         ));
     }
 }
+
+/// The parser has limits of its own, for parentheses and for operators, and this template keeps to both.
+#[test]
+fn templates_that_nest_too_deep() {
+    let operators = " && true".repeat(110);
+    let (open, close) = ("(".repeat(60), " ? true : true)".repeat(60));
+    let template = format!("x/${{{open}true{operators}{close}}}");
+    let shown: String = template.chars().take(200).collect();
+    refused(
+        &["resolve", "acme/demo", "--from", &template],
+        &format!(
+            "the repository template `{shown}…` is wrong\n  the template nests deeper than 200 levels"
+        ),
+    );
+}

@@ -38,6 +38,19 @@ fn signed_by(author: &Author, case: &str) {
     put(format!("keys/{key}.asc"), "key.asc");
 }
 
+/// A signature whose type is not that of a signature over a document.
+fn standalone(author: &Author) {
+    two_platforms().write(&author.scene.path("dist"));
+    let path = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
+    let mut signature = std::fs::read(&path).unwrap();
+    // Behind a header of two bytes, a version and a type.
+    assert_eq!(signature[2..4], [4, 0]);
+    signature[3] = 2;
+    std::fs::write(path, signature).unwrap();
+}
+
 fn pin(author: &Author, line: &str) {
     let text = format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\n{line}\n");
     author.scene.write("trust.toml", text);
@@ -154,6 +167,16 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is armoured 
   received text
 
 hint: nothing of this version was written. Sign without `--armor`, or convert it with `gpg --dearmor`
+",
+        },
+        Case {
+            label: "a signature of a type that is not for documents",
+            given: standalone,
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is of an unsupported kind for registry.opentofu.org/acme/demo 1.0.0 in dist
+  received Standalone
 ",
         },
         Case {

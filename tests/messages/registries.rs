@@ -1,0 +1,187 @@
+//! Registries that answer what tfoci cannot use, and servers that it does not contact.
+
+use crate::support::author::Author;
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
+use crate::support::scene::{Run, Scene};
+use crate::support::tls::Authority;
+
+/// The provider's repository in a registry.
+const NAME: &str = "acme/demo";
+
+/// An author with a release in `dist`, whose programs have these variables.
+fn author(variables: &[(&str, &str)]) -> Author {
+    let scene = variables
+        .iter()
+        .fold(Scene::new(), |scene, (name, value)| scene.env(name, value));
+    let author = Author::within(scene);
+    author.with_release_in_place();
+    author
+}
+
+/// Runs a command with `[HOST]` in the place of a registry's host, in its arguments and in all that it prints.
+fn run(author: &Author, host: &str, arguments: &str) -> Run {
+    let arguments = arguments.replace("[HOST]", host);
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let mut run = author.tfoci(&words);
+    run.stderr = run.stderr.replace(host, "[HOST]");
+    run
+}
+
+/// Pushes the release to `[HOST]/acme/demo`.
+fn push(author: &Author, host: &str, more: &str) -> Run {
+    let arguments = "push dist --provider acme/demo --key acme.asc --exact-repository --to";
+    run(
+        author,
+        host,
+        &format!("{arguments} [HOST]/{NAME} -q {more}"),
+    )
+}
+
+/// Installs the release from `[HOST]/acme/demo`.
+fn install(author: &Author, host: &str, more: &str) -> Run {
+    let arguments = "install acme/demo --platform linux_amd64 --into out --exact-repository --from";
+    run(author, host, &format!("{arguments} [HOST]/{NAME} {more}"))
+}
+
+/// A registry without TLS that has the release.
+fn filled(author: &Author) -> Registry {
+    let registry = Registry::plain();
+    push(author, registry.host(), PLAIN).succeeds();
+    registry
+}
+
+const PLAIN: &str = "--plain-http [HOST]";
+
+#[test]
+fn an_unexpected_status_is_reported_with_its_request() {
+    let author = author(&[]);
+    let registry = filled(&author);
+    let teapot = Fault::Answer(Answer::new(418).body("short and stout\n"));
+    registry.always(matching("GET", "/tags/list"), teapot);
+    install(&author, registry.host(), PLAIN)
+        .exits(1)
+        .without_result()
+        .says(
+            r"
+error: the registry answered 418 to a request for the tags (short and stout) for registry.opentofu.org/acme/demo in [HOST]/acme/demo
+  from http://[HOST]/v2/acme/demo/tags/list
+",
+        );
+}
+
+#[test]
+fn a_blob_that_the_registry_does_not_send_is_reported_with_the_reason() {
+    let author = author(&[]);
+    let registry = filled(&author);
+    let teapot = Fault::Answer(Answer::new(418).body("short and stout\n"));
+    registry.always(matching("GET", "/blobs/"), teapot);
+    install(&author, registry.host(), PLAIN)
+        .exits(1)
+        .without_result()
+        .says(
+            r"
+  Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
+error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+  the bytes are not given
+  the registry answered 418 to a request for the blob (short and stout)
+    from http://[HOST]/v2/acme/demo/blobs/sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
+",
+        );
+}
+
+#[test]
+fn a_redirect_to_something_that_is_no_url_is_refused() {
+    let author = author(&[]);
+    let registry = filled(&author);
+    registry.always(matching("GET", "/blobs/"), Fault::redirect("https://[/x"));
+    install(&author, registry.host(), PLAIN)
+        .exits(1)
+        .without_result()
+        .says(
+            r"
+  Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
+error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+  the server refers to a URL that cannot be used
+    received https://[/x
+",
+        );
+}
+
+#[test]
+fn a_redirect_from_https_to_http_is_refused() {
+    let authority = Authority::new("tests");
+    let registry = Setup::of(Personality::Plain)
+        .tls(authority.server().serve(None))
+        .start();
+    let author = author(&[]);
+    authority.write(&author.scene, "ca.pem");
+    push(&author, registry.host(), "--ca-file ca.pem").succeeds();
+    let target = "http://example.com/blob";
+    registry.always(matching("GET", "/blobs/"), Fault::redirect(target));
+    install(
+        &author,
+        registry.host(),
+        "--ca-file ca.pem --plain-http example.com",
+    )
+    .exits(1)
+    .without_result()
+    .says(
+            r"
+  Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
+error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+  refusing to use http after https
+    received http://example.com/blob
+    from https://[HOST]/v2/acme/demo/blobs/sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
+",
+        );
+}
+
+#[test]
+fn a_token_that_no_header_can_hold_is_refused() {
+    let author = author(&[]);
+    let access = Access::of(Personality::Quay);
+    let registry = Setup::of(Personality::Plain).access(access).start();
+    let login = serde_json::json!({"auths": {registry.host(): {"registrytoken": "one\ntwo"}}});
+    author.scene.write("auth.json", login.to_string());
+    let more = format!("{PLAIN} --authfile auth.json");
+    install(&author, registry.host(), &more)
+        .exits(1)
+        .without_result()
+        .says(
+            r"
+error: the credentials hold characters that cannot be sent for registry.opentofu.org/acme/demo in [HOST]/acme/demo
+",
+        )
+        .hides("two");
+}
+
+/// The registry has a public name, as far as tfoci can tell: only the proxy knows its address.
+#[test]
+fn a_public_registry_cannot_refer_to_a_name_with_private_addresses() {
+    let host = "registry.invalid";
+    let registry = Setup::of(Personality::Plain).host(host).start();
+    let author = author(&[("HTTP_PROXY", registry.proxy()), ("NO_PROXY", "localhost")]);
+    push(&author, host, PLAIN).succeeds();
+    let target = "http://localhost:9/blob";
+    registry.always(matching("GET", "/blobs/"), Fault::redirect(target));
+    install(
+        &author,
+        host,
+        "--plain-http [HOST] --plain-http localhost:9",
+    )
+    .exits(1)
+    .without_result()
+    .says(
+            r"
+  Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
+error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+  cannot reach http://localhost:9/blob
+  error sending request
+  client error (Connect)
+  dns error
+  error resolving DNS
+  localhost has only private addresses
+",
+        );
+}
