@@ -3,6 +3,7 @@
 //! An outcome is plain data. The command line prints it as text or as JSON, whose schema these types define.
 
 mod failure;
+mod problem;
 
 use serde::Serialize;
 
@@ -15,7 +16,8 @@ use crate::oci::Index;
 use crate::platform::Platform;
 use crate::store::StoredPackage;
 use crate::version::Version;
-pub use failure::{At, Failure, Problem};
+pub use failure::{At, Failure};
+pub use problem::Problem;
 
 /// A published provider version.
 #[derive(Clone, Debug, Serialize)]

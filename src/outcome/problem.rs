@@ -1,0 +1,268 @@
+//! Problems that stop a journey.
+
+use crate::address::{self, ProviderAddr};
+use crate::archive;
+use crate::authentication::Status;
+use crate::blob;
+use crate::digest::Digest;
+use crate::disk;
+use crate::error::{Category, printable, printable_path};
+use crate::hash::PackageHash;
+use crate::oci;
+use crate::platform::Platform;
+use crate::source::{self, folder};
+use crate::store;
+use crate::trust;
+use crate::version::Version;
+
+/// A problem that stops a journey.
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// Invalid provider address.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+    /// Invalid store address or template.
+    #[error(transparent)]
+    Endpoint(#[from] store::endpoint::AddressError),
+    /// The store cannot hold this provider.
+    #[error(transparent)]
+    Mapping(#[from] store::endpoint::MappingError),
+    /// No tag can express this version.
+    #[error(transparent)]
+    Reference(#[from] oci::reference::Error),
+    /// No artifact can be built.
+    #[error(transparent)]
+    Oci(#[from] oci::Error),
+    /// Invalid release folder.
+    #[error(transparent)]
+    Folder(#[from] folder::Error),
+    /// Problem of a source.
+    #[error(transparent)]
+    Source(#[from] source::Error),
+    /// Problem of a store.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The source does not serve a package.
+    #[error("cannot download the package")]
+    Package {
+        platform: Platform,
+        category: Category,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The source store of a copy lacks a blob or manifest, or it is damaged.
+    #[error(transparent)]
+    Unread(store::Error),
+    /// A blob transfer failed.
+    #[error(transparent)]
+    Blob(#[from] blob::Error),
+    /// A local file failed.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// Verification failed.
+    #[error(transparent)]
+    Trust(#[from] trust::Error),
+    /// The zip is hostile or damaged.
+    #[error("the zip `{}` cannot be used", printable(.file))]
+    Archive {
+        file: String,
+        source: archive::Error,
+    },
+    /// The zip cannot be unpacked.
+    #[error(transparent)]
+    Unpack(disk::unpack::Error),
+    /// The evidence in the store is damaged or incomplete, and proves nothing.
+    #[error(transparent)]
+    Unreadable(store::Error),
+    /// The evidence in the store does not prove the packages beside it.
+    #[error("the evidence does not prove the packages beside it")]
+    Evidence { source: trust::Error },
+    /// An artifact that tfoci wrote has no evidence, and some is required.
+    #[error("no evidence is stored")]
+    NoEvidence,
+    /// The evidence in the store is stronger than this release's, and does not cover this release's packages.
+    #[error(
+        "the release proves less than what is there\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
+    )]
+    Weaker { stored: Status, offered: Status },
+    /// The store's evidence cannot be read, so it may be stronger than this release's.
+    #[error(
+        "the evidence in the store cannot be read, and may have proved more than this release\n  received {} (in this release)", .offered.as_str()
+    )]
+    PerhapsWeaker { offered: Status },
+    /// The version exists, and `--existing fail` is given.
+    #[error("the version is already there")]
+    Exists,
+    /// The tag refers to an artifact that is not a provider.
+    #[error("the tag is taken by something else")]
+    Taken { source: oci::Refusal },
+    /// The store has a different zip for this platform. Versions are immutable.
+    #[error("another zip is there\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
+    OtherPackage {
+        platform: Platform,
+        stored: Digest,
+        offered: Digest,
+    },
+    /// Two addresses resolve to one repository, which already has this version of the other provider.
+    #[error(
+        "another provider's version is there\n  expected {expected}\n  received {stored} (in the store)"
+    )]
+    OtherProvider {
+        expected: Box<ProviderAddr>,
+        stored: Box<ProviderAddr>,
+    },
+    /// The author released the version again, so that evidence would not cover all packages after a merge.
+    #[error("the store has packages of another release of this version")]
+    Uncovered { source: trust::Error },
+    /// Other writers moved the tag during every attempt.
+    #[error("another writer moved the tag, {attempts} times")]
+    Contended { attempts: u32 },
+    /// The store has no such repository.
+    #[error("there is no repository")]
+    NoProvider,
+    /// No version matches the constraints.
+    #[error("{}\n  has {}", asked(.constraints), versions(.available))]
+    NoVersion {
+        constraints: Option<String>,
+        available: Vec<Version>,
+    },
+    /// The source does not list a version that a lock file names.
+    #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
+    Withdrawn {
+        available: Vec<Version>,
+        stored: Vec<Platform>,
+    },
+    /// The only tag of this version is one that clients list, but never fetch.
+    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
+    NotCanonical { tag: String, version: Version },
+    /// `--require-pinned`, and no key is pinned for this provider.
+    #[error("no key is pinned")]
+    NoPin,
+    /// `--require-pinned`, and the version refers to blobs that no signature covers.
+    #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.documents, *.blobs, *.size, .first))]
+    Unproven {
+        documents: usize,
+        blobs: usize,
+        size: u64,
+        first: Digest,
+    },
+    /// The path of the package is occupied by something else.
+    #[error("the path is occupied\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
+    Occupied {
+        path: std::path::PathBuf,
+        expected: PackageHash,
+        received: String,
+    },
+    /// The mirror has the package in the other form.
+    #[error("the package is there in the other form\n  {}", printable_path(.path))]
+    OtherForm { path: std::path::PathBuf },
+    /// Clients convert the names of zips to lower case, and would search a different version.
+    #[error("clients cannot find a version with capital letters in a packed mirror")]
+    CapitalLetters,
+}
+
+fn asked(constraints: &Option<String>) -> String {
+    constraints.as_ref().map_or_else(
+        || "there is no stable version".to_owned(),
+        |text| format!("no version matches `{text}`"),
+    )
+}
+
+fn versions(available: &[Version]) -> String {
+    // Fits on two lines of a terminal.
+    const MOST: usize = 12;
+    if available.is_empty() {
+        return "none".to_owned();
+    }
+    let newest: Vec<String> = available
+        .iter()
+        .rev()
+        .take(MOST)
+        .map(Version::to_string)
+        .collect();
+    let more = available.len().saturating_sub(MOST);
+    if more > 0 {
+        format!("{} and {more} older ones", newest.join(", "))
+    } else {
+        newest.join(", ")
+    }
+}
+
+fn unproven(documents: usize, blobs: usize, size: u64, first: &Digest) -> String {
+    let counted = |count: usize, noun: &str| match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    };
+    let (documents, blobs) = (counted(documents, "manifest"), counted(blobs, "blob"));
+    format!("{documents}, {blobs} of {size} bytes, such as {first}")
+}
+
+fn stored_for(platforms: &[Platform]) -> String {
+    if platforms.is_empty() {
+        return String::new();
+    }
+    let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
+    format!("\n  stored only for {}", platforms.join(", "))
+}
+
+impl Problem {
+    /// The problem of an index that names a different provider than expected.
+    pub(crate) fn of_another(index: &oci::Index, expected: &ProviderAddr) -> Option<Self> {
+        let stored = index.provider().filter(|stored| stored != expected)?;
+        Some(Self::OtherProvider {
+            expected: Box::new(expected.clone()),
+            stored: Box::new(stored),
+        })
+    }
+
+    /// A stable code for the problem of an artifact, `PART-WHAT`; `None` for all other problems.
+    pub fn code(&self) -> Option<String> {
+        match self {
+            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => error.code(),
+            Self::Taken { source } => Some(source.code()),
+            Self::NoVersion { .. } => Some("tag-missing".to_owned()),
+            Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// The category of the problem.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Address(error) => error.category(),
+            Self::Endpoint(error) => error.category(),
+            Self::Mapping(error) => error.category(),
+            Self::Folder(error) => error.category(),
+            Self::Source(error) => error.category(),
+            Self::Store(error) => error.category(),
+            // A version with a missing part cannot be verified, just like one with a modified part.
+            Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
+            Self::Unread(error) => error.category(),
+            Self::Blob(error) => error.category(),
+            Self::Package { category, .. } => *category,
+            Self::Disk(error) => error.category(),
+            Self::Trust(error) => error.category(),
+            Self::Archive { source, .. } => source.category(),
+            Self::Unpack(error) => error.category(),
+            Self::Reference(_) | Self::Oci(_) | Self::CapitalLetters => Category::Unsupported,
+            Self::Exists | Self::Contended { .. } => Category::Conflict,
+            Self::Unreadable(_)
+            | Self::Evidence { .. }
+            | Self::Taken { .. }
+            | Self::OtherPackage { .. }
+            | Self::OtherProvider { .. }
+            | Self::Uncovered { .. }
+            | Self::NoEvidence
+            | Self::Weaker { .. }
+            | Self::PerhapsWeaker { .. }
+            | Self::Unproven { .. }
+            | Self::Occupied { .. }
+            | Self::OtherForm { .. } => Category::Untrusted,
+            Self::NoProvider
+            | Self::NoVersion { .. }
+            | Self::Withdrawn { .. }
+            | Self::NotCanonical { .. } => Category::NotFound,
+            Self::NoPin => Category::Usage,
+        }
+    }
+}
