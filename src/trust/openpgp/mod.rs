@@ -13,7 +13,11 @@ use super::budget::Budget;
 use super::rule::{Fingerprint, Rule};
 
 #[cfg(feature = "openpgp")]
+mod certificate;
+#[cfg(feature = "openpgp")]
 mod certificates;
+#[cfg(feature = "openpgp")]
+mod component;
 #[cfg(feature = "openpgp")]
 mod key;
 #[cfg(feature = "openpgp")]

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::certificates::{Certificates, Offered};
+use super::certificate::Offered;
+use super::certificates::Certificates;
 use super::key::standing;
 use super::tests::signed;
 use super::*;

@@ -17,7 +17,8 @@ use crate::trust::budget::{Budget, Spent};
 use crate::trust::rule::{Expired, Fingerprint, Weak};
 use crate::trust::{Error, SignatureError, SignatureErrorKind, limits};
 
-use super::certificates::{Certificate, Certificates, MOST_NAMES, Offered};
+use super::certificate::{Certificate, Offered};
+use super::certificates::{Certificates, MOST_NAMES};
 use super::key::{self, Candidate};
 use super::measure;
 use super::packets::{self, SignaturePacket};
