@@ -7,20 +7,20 @@
 //! Requests use the origin's spelling of a version. The platform of a package comes from the origin's metadata, never from its file name.
 //! The file name only selects a line of the checksum document.
 
+mod discovered;
 mod listing;
 mod metadata;
+mod service;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
-use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
 
 use super::auth::RequestAuth;
-use super::discovery::{self, RegistryLocation};
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use super::package::PackageMeta;
@@ -29,16 +29,16 @@ use super::{AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::digest::Digest;
-use crate::http::{Answer, Request};
-use crate::json;
-use crate::oci::MOST_PLATFORMS;
+use crate::http::Request;
 use crate::platform::Platform;
 use crate::protocol::registry::{DownloadMetadata, VersionList};
 use crate::release::{self, Package, Release};
 use crate::trust::limits;
 use crate::version::SpelledVersion;
-use listing::{available_versions, listed};
+use discovered::Discovered;
+use listing::available_versions;
 use metadata::{Asked, Metadata};
+use service::Service;
 
 /// The largest list of versions, in bytes. Real ones have up to half a megabyte.
 const LARGEST_JSON: u64 = 8 << 20;
@@ -48,33 +48,11 @@ const LARGEST_METADATA: u64 = 512 << 10;
 /// makes progress too.
 const CONCURRENT_REQUESTS: usize = 8;
 
-/// The platforms to try if the list of versions has none, most frequent first.
-const LIKELY: [&str; 4] = [
-    "linux_amd64",
-    "darwin_amd64",
-    "windows_amd64",
-    "linux_arm64",
-];
-
 /// The origins of all providers. Each host is discovered when it is first needed.
 #[derive(Clone)]
 pub struct Origin {
     access: Access,
     services: Arc<Mutex<HashMap<Hostname, Arc<OnceCell<Service>>>>>,
-}
-
-/// The provider registry of one host.
-#[derive(Clone)]
-struct Service {
-    /// The base URL of its endpoints.
-    base: Url,
-    /// The URL that the user named: of the host in the address, or of a `host` block.
-    named: Url,
-    /// The credentials for that host. They are also sent to a service on another host, if the host's own discovery document names it
-    /// ([clients: registry tokens](crate::clients#registry-tokens)).
-    auth: RequestAuth,
-    /// Whether the location of the service is authentic.
-    is_verified: bool,
 }
 
 impl Origin {
@@ -84,56 +62,6 @@ impl Origin {
             access,
             services: Arc::default(),
         }
-    }
-
-    async fn service(&self, host: &Hostname) -> Result<Service, Error> {
-        let cell = Arc::clone(
-            self.services
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .entry(host.clone())
-                .or_default(),
-        );
-        let found = cell.get_or_try_init(|| self.find(host));
-        found.await.cloned()
-    }
-
-    async fn find(&self, host: &Hostname) -> Result<Service, Error> {
-        let access = &self.access;
-        let auth = access.auth(host).await;
-        let found = discovery::provider_registry(access, host, &auth).await?;
-        let RegistryLocation {
-            base,
-            is_verified,
-            is_own,
-        } = found;
-        let named = match access.credentials.services(host)? {
-            Some(_) => base.clone(),
-            None => access.http.base(host.as_ascii())?,
-        };
-        // Send the token to another host only if the host's own discovery document names that host.
-        let auth = match is_own || base.origin() == named.origin() {
-            true => auth,
-            false => RequestAuth::redirected(),
-        };
-        Ok(Service {
-            base,
-            named,
-            auth,
-            is_verified,
-        })
-    }
-
-    /// Requests a document of a provider registry, with the token for its host.
-    async fn ask(&self, service: &Service, path: &[&str], limit: u64) -> Result<Answer, Error> {
-        let url = service.url(path);
-        let request = || {
-            Request::new(Method::GET, url.clone(), &service.named)
-                .header(ACCEPT, "application/json")
-                .authorization(service.auth.secret.clone(), &service.base)
-                .whole(limit)
-        };
-        self.access.send(RequestKind::Document, request).await
     }
 
     /// The metadata of one package; `None` if the origin has none for this platform.
@@ -240,45 +168,6 @@ impl Origin {
             })
             .await
     }
-
-    /// Finds the platforms of a version whose list has none: in the metadata of one package, otherwise in the checksum document.
-    async fn discover(
-        &self,
-        provider: &ProviderAddr,
-        version: &SpelledVersion,
-    ) -> Result<Discovered, Error> {
-        for platform in LIKELY.iter().filter_map(|text| text.parse().ok()) {
-            let Some(first) = self.metadata(provider, version, &platform).await? else {
-                continue;
-            };
-            let mut others = first.packages.clone();
-            let mut checksums = None;
-            if others.is_empty()
-                && let Some(url) = &first.checksums
-            {
-                let service = self.service(provider.hostname()).await?;
-                let what = Document::Checksums;
-                let document = self.document(what, url, &service.named, limits::CHECKSUMS);
-                let document = document.await?;
-                others = listed(provider, version, &document);
-                if others.len() > MOST_PLATFORMS {
-                    return Err(Error::TooMany {
-                        what: Document::Checksums,
-                        url: url.clone().into(),
-                        counted: json::Error::too_many("packages", MOST_PLATFORMS),
-                    });
-                }
-                checksums = Some(document);
-            }
-            others.retain(|other| *other != platform);
-            return Ok(Discovered {
-                found: vec![first],
-                others,
-                checksums,
-            });
-        }
-        Ok(Discovered::default())
-    }
 }
 
 /// Keeps the keys of the first platform only, because all responses for a version repeat them.
@@ -290,17 +179,6 @@ fn keep_keys_once(found: &mut [Metadata]) {
             metadata.keys = Vec::new();
         }
     }
-}
-
-/// The packages and platforms found for a version whose platforms are not listed.
-#[derive(Default)]
-struct Discovered {
-    /// The packages whose metadata was requested.
-    found: Vec<Metadata>,
-    /// The other platforms that have packages.
-    others: Vec<Platform>,
-    /// The checksum document, if it was read to find the platforms.
-    checksums: Option<release::Document>,
 }
 
 impl Origin {
@@ -388,15 +266,5 @@ impl Origin {
             notes: unverified.into_iter().collect(),
         };
         Ok(ReleaseAnswer::of(others, release))
-    }
-}
-
-impl Service {
-    fn url(&self, path: &[&str]) -> Url {
-        let mut url = self.base.join(".").unwrap_or_else(|_| self.base.clone());
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
-        }
-        url
     }
 }

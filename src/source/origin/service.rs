@@ -1,0 +1,96 @@
+//! The provider registry of a host.
+
+use std::sync::{Arc, PoisonError};
+
+use super::Origin;
+use reqwest::Method;
+use reqwest::header::ACCEPT;
+use url::Url;
+
+use super::super::auth::RequestAuth;
+use super::super::discovery::{self, RegistryLocation};
+use super::super::error::Error;
+use super::super::fetch::RequestKind;
+use crate::address::Hostname;
+use crate::http::{Answer, Request};
+
+/// The provider registry of one host.
+#[derive(Clone)]
+pub(super) struct Service {
+    /// The base URL of its endpoints.
+    pub(super) base: Url,
+    /// The URL that the user named: of the host in the address, or of a `host` block.
+    pub(super) named: Url,
+    /// The credentials for that host. They are also sent to a service on another host, if the host's own discovery document names it
+    /// ([clients: registry tokens](crate::clients#registry-tokens)).
+    pub(super) auth: RequestAuth,
+    /// Whether the location of the service is authentic.
+    pub(super) is_verified: bool,
+}
+
+impl Service {
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.base.join(".").unwrap_or_else(|_| self.base.clone());
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        url
+    }
+}
+
+impl Origin {
+    pub(super) async fn service(&self, host: &Hostname) -> Result<Service, Error> {
+        let cell = Arc::clone(
+            self.services
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(host.clone())
+                .or_default(),
+        );
+        let found = cell.get_or_try_init(|| self.find(host));
+        found.await.cloned()
+    }
+
+    async fn find(&self, host: &Hostname) -> Result<Service, Error> {
+        let access = &self.access;
+        let auth = access.auth(host).await;
+        let found = discovery::provider_registry(access, host, &auth).await?;
+        let RegistryLocation {
+            base,
+            is_verified,
+            is_own,
+        } = found;
+        let named = match access.credentials.services(host)? {
+            Some(_) => base.clone(),
+            None => access.http.base(host.as_ascii())?,
+        };
+        // Send the token to another host only if the host's own discovery document names that host.
+        let auth = match is_own || base.origin() == named.origin() {
+            true => auth,
+            false => RequestAuth::redirected(),
+        };
+        Ok(Service {
+            base,
+            named,
+            auth,
+            is_verified,
+        })
+    }
+
+    /// Requests a document of a provider registry, with the token for its host.
+    pub(super) async fn ask(
+        &self,
+        service: &Service,
+        path: &[&str],
+        limit: u64,
+    ) -> Result<Answer, Error> {
+        let url = service.url(path);
+        let request = || {
+            Request::new(Method::GET, url.clone(), &service.named)
+                .header(ACCEPT, "application/json")
+                .authorization(service.auth.secret.clone(), &service.base)
+                .whole(limit)
+        };
+        self.access.send(RequestKind::Document, request).await
+    }
+}
