@@ -40,7 +40,7 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
     fn expected(&self) -> Expected;
 
     /// Whether a read may end early because a connection was lost.
-    fn can_be_cut(&self) -> bool {
+    fn may_end_early(&self) -> bool {
         false
     }
 
@@ -55,7 +55,7 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
     }
 
     /// The place of the blob in a store, from which another repository can share it without a copy.
-    fn kept(&self) -> Option<Kept<'_>> {
+    fn location(&self) -> Option<BlobLocation<'_>> {
         None
     }
 
@@ -65,7 +65,7 @@ pub trait BlobSource: Clone + Send + Sync + 'static {
 
 /// The place of a blob in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept<'a> {
+pub enum BlobLocation<'a> {
     /// In a repository of a registry, which can mount it in another repository.
     InRegistry(&'a Repository),
     /// In a file of a layout. It is never modified, so it can be hard-linked.

@@ -52,7 +52,7 @@ impl Subject {
     }
 
     /// This subject, without its destination if that has this name.
-    pub(crate) fn unless_to(mut self, name: Option<&str>) -> Self {
+    pub(crate) fn without_destination(mut self, name: Option<&str>) -> Self {
         self.destination = self.destination.filter(|one| Some(one.as_str()) != name);
         self
     }
@@ -163,7 +163,7 @@ pub enum Event {
         authentication: Authentication,
     },
     /// The transfer of a blob that another tool attached is complete. No signature covers it.
-    Carried {
+    AttachedFinished {
         /// Provider and version.
         subject: Subject,
         /// The digest of the blob.
@@ -174,7 +174,7 @@ pub enum Event {
         transfer: Transfer,
     },
     /// The destination already has a version, so that none of its packages was read.
-    Settled {
+    VersionPresent {
         /// Provider and version.
         subject: Subject,
     },
@@ -235,8 +235,8 @@ impl Event {
             | Self::Started { subject, .. }
             | Self::Advanced { subject, .. }
             | Self::Finished { subject, .. }
-            | Self::Carried { subject, .. }
-            | Self::Settled { subject }
+            | Self::AttachedFinished { subject, .. }
+            | Self::VersionPresent { subject }
             | Self::Warning { subject, .. } => Some(subject),
             Self::Waiting { .. }
             | Self::Considered { .. }

@@ -84,7 +84,7 @@ pub enum Platforms {
 
 impl TrustOptions {
     /// Whether the user set a rule for this provider, or requires a pinned key. tfoci then checks evidence that it otherwise skips.
-    pub fn is_particular(&self, provider: &ProviderAddr) -> bool {
+    pub fn has_own_rule(&self, provider: &ProviderAddr) -> bool {
         self.require_pinned || self.policy.rule_for(provider).is_some()
     }
 
@@ -110,7 +110,7 @@ impl TrustOptions {
         Ok(EvidencePolicy {
             rule: self.rule_for(provider)?,
             allows_less: said.is_some_and(|rule| rule.unsigned == Unsigned::Allow),
-            always: self.is_particular(provider),
+            always: self.has_own_rule(provider),
         })
     }
 }
@@ -207,7 +207,8 @@ impl StoredProvider {
             available: Vec::new(),
         })?;
         let packages = self.packages(&artifact, platforms).await?;
-        self.judge(version, artifact, packages, trust).await
+        self.verify_packages(version, artifact, packages, trust)
+            .await
     }
 
     /// Reads the evidence of a version and verifies the given packages with it.
@@ -215,7 +216,7 @@ impl StoredProvider {
     /// # Errors
     /// A pinned key is required and there is none, or the version has no valid tag. A failed verification is not an error here: it is
     /// [`Examined::proof`].
-    pub async fn judge(
+    pub async fn verify_packages(
         &self,
         version: &Version,
         artifact: Artifact,
@@ -254,7 +255,7 @@ impl StoredProvider {
                 (protocols, proof)
             }
             // A network failure proves nothing about the evidence.
-            Err(error) if error.is_on_the_way() => (None, Err(Problem::Store(error))),
+            Err(error) if error.is_about_access() => (None, Err(Problem::Store(error))),
             Err(error) => (None, Err(Problem::Unreadable(error))),
         };
         Ok(Examined {

@@ -35,7 +35,7 @@ pub async fn prove<L>(
         return trust::verify(release, rule, now);
     }
     // Verification does not need the locations of the packages.
-    let (release, locations) = apart(release);
+    let (release, locations) = split_locations(release);
     if size_of_keys(&release, rule) > LARGEST_AT_ONCE {
         return Ok(on_a_thread(release, rule, now).await?.located(locations));
     }
@@ -86,7 +86,7 @@ impl Drop for EndOnDrop {
 }
 
 /// Splits a release into one without package locations, and the locations with the sizes of the packages.
-fn apart<L>(mut release: Release<L>) -> (Release<()>, Vec<(L, u64)>) {
+fn split_locations<L>(mut release: Release<L>) -> (Release<()>, Vec<(L, u64)>) {
     let packages = std::mem::take(&mut release.packages).into_iter();
     let (packages, locations) = packages
         .map(|package| {

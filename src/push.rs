@@ -25,7 +25,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
-use crate::publish::{self, Edition, Undelivered, publish};
+use crate::publish::{self, BlobFailure, Edition, publish};
 use crate::release::{Expected, Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::RepoMut;
@@ -178,9 +178,9 @@ fn has_directory_entries(
 }
 
 /// Turns the failure of a package that was being sent into a problem; a wrong digest becomes a checksum mismatch.
-fn of_zip(undelivered: Undelivered) -> Problem {
+fn of_zip(undelivered: BlobFailure) -> Problem {
     match undelivered {
-        Undelivered {
+        BlobFailure {
             package: Some(package),
             source: blob::Error::Digest { expected, received },
             ..

@@ -46,20 +46,20 @@ pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, E
     };
     let front = read(0, FRONT as u64)?;
     let tail = read(length.saturating_sub(LONGEST as u64), LONGEST as u64)?;
-    tell(&front, &tail, length)
+    find_in(&front, &tail, length)
 }
 
 /// Finds the central directory of a zip of `length` bytes from its first [`FRONT`] and last [`LONGEST`] bytes, or from all bytes of a
 /// shorter file.
-pub(super) fn tell(front: &[u8], tail: &[u8], length: u64) -> Result<End, Error> {
+pub(super) fn find_in(front: &[u8], tail: &[u8], length: u64) -> Result<End, Error> {
     let start = length.saturating_sub(tail.len() as u64);
     let found = record(tail, start)?.and_then(|at| tail.split_at_checked(at));
     let Some((before, end)) = found else {
-        return Err(headless(front, length));
+        return Err(no_end_record(front, length));
     };
-    let mut numbers = Numbers::read(end).ok_or_else(|| headless(front, length))?;
+    let mut numbers = Numbers::read(end).ok_or_else(|| no_end_record(front, length))?;
     let mut directory_end = start + before.len() as u64;
-    if let Some(wide) = wide(before, directory_end)? {
+    if let Some(wide) = numbers_64(before, directory_end)? {
         numbers = numbers.widened(wide).ok_or(Error::End64)?;
         directory_end -= BOTH_64_SIZE as u64;
     }
@@ -102,7 +102,7 @@ fn comment_end(tail: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The error for a file without an end record: it is not a zip, or it is truncated.
-fn headless(front: &[u8], length: u64) -> Error {
+fn no_end_record(front: &[u8], length: u64) -> Error {
     if front.starts_with(&super::local::SIGNATURE) {
         Error::Truncated {
             expected: None,
@@ -195,7 +195,7 @@ impl Numbers {
 }
 
 /// The numbers of the 64-bit record, if a locator precedes the end record without a gap.
-fn wide(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
+fn numbers_64(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
     let Some((rest, locator)) = before.split_last_chunk::<20>() else {
         return Ok(None);
     };

@@ -50,7 +50,7 @@ impl Frame {
     /// # Errors
     /// The end record is missing, or contradicts the length. The errors are those of [`Archive::open`](super::Archive::open).
     pub fn check(self) -> Result<(), Error> {
-        end::tell(&self.front, &self.tail, self.passed).map(drop)
+        end::find_in(&self.front, &self.tail, self.passed).map(drop)
     }
 }
 

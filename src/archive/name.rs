@@ -13,13 +13,13 @@ const LONGEST_ELEMENT: usize = 255;
 
 /// The name as text, if it is safe. The name of a directory ends with a slash.
 pub(super) fn check(bytes: &[u8]) -> Result<&str, Error> {
-    sound(bytes).map_err(|fault| Error::Name {
+    safe(bytes).map_err(|fault| Error::Name {
         name: String::from_utf8_lossy(bytes).into_owned(),
         fault,
     })
 }
 
-fn sound(bytes: &[u8]) -> Result<&str, Fault> {
+fn safe(bytes: &[u8]) -> Result<&str, Fault> {
     if bytes.is_empty() {
         return Err(Fault::Empty);
     }
@@ -129,9 +129,9 @@ mod tests {
             (&"x/".repeat(513), Fault::Long),
             (&"x".repeat(256), Fault::Long),
         ] {
-            assert_eq!(sound(name.as_bytes()), Err(fault), "{name:?}");
+            assert_eq!(safe(name.as_bytes()), Err(fault), "{name:?}");
         }
-        assert_eq!(sound(b"\xff"), Err(Fault::Encoding));
+        assert_eq!(safe(b"\xff"), Err(Fault::Encoding));
     }
 
     #[test]
@@ -152,14 +152,14 @@ mod tests {
             &"x/".repeat(512),
             &"x".repeat(255),
         ] {
-            assert_eq!(sound(name.as_bytes()), Ok(name));
+            assert_eq!(safe(name.as_bytes()), Ok(name));
         }
     }
 
     proptest! {
         #[test]
         fn what_passes_stays_below_its_directory(bytes in prop::collection::vec(prop_oneof![Just(b'/'), Just(b'.'), Just(b'\\'), any::<u8>()], 0..12)) {
-            if let Ok(name) = sound(&bytes) {
+            if let Ok(name) = safe(&bytes) {
                 let normal = |c| matches!(c, std::path::Component::Normal(_));
                 prop_assert!(std::path::Path::new(name).components().all(normal));
             }

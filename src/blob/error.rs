@@ -69,8 +69,8 @@ impl Error {
     }
 
     /// Whether the same read may succeed later.
-    pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Http(error) if error.is_passing())
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Http(error) if error.is_transient())
     }
 
     /// What kind of problem it is.

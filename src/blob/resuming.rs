@@ -65,14 +65,14 @@ impl<B: BlobSource> Resuming<B> {
                     }
                     return Some(Ok(chunk));
                 }
-                Some(Err(error)) if !error.is_passing() => return self.fail(error),
+                Some(Err(error)) if !error.is_transient() => return self.fail(error),
                 // All bytes have arrived, so an error at the end does not matter.
                 _ if self.passed >= self.blob.expected().size => return None,
                 Some(Err(error)) => Some(error),
                 None => None,
             };
             let is_enough = self.failures >= MOST_FAILURES || self.resumptions >= MOST_RESUMPTIONS;
-            if is_enough || (cut.is_none() && !self.blob.can_be_cut()) {
+            if is_enough || (cut.is_none() && !self.blob.may_end_early()) {
                 // A body that is too short fails the check of size and digest.
                 return cut.and_then(|error| self.fail(error));
             }
@@ -128,7 +128,7 @@ mod tests {
             Expected::of(&self.bytes)
         }
 
-        fn can_be_cut(&self) -> bool {
+        fn may_end_early(&self) -> bool {
             true
         }
 

@@ -56,7 +56,7 @@ impl<B: BlobSource> Shared<B> {
         };
         Self {
             // A local file is read as often as needed.
-            download: source.can_be_cut().then(|| Arc::new(download)),
+            download: source.may_end_early().then(|| Arc::new(download)),
             source,
         }
     }
@@ -67,8 +67,8 @@ impl<B: BlobSource> BlobSource for Shared<B> {
         self.source.expected()
     }
 
-    fn can_be_cut(&self) -> bool {
-        self.source.can_be_cut()
+    fn may_end_early(&self) -> bool {
+        self.source.may_end_early()
     }
 
     fn is_unopened(&self) -> bool {
@@ -218,7 +218,7 @@ mod tests {
             Expected::of(&self.0)
         }
 
-        fn can_be_cut(&self) -> bool {
+        fn may_end_early(&self) -> bool {
             true
         }
 

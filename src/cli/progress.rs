@@ -201,7 +201,7 @@ impl Reporter for Progress {
                 let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
                 self.printer.line(Tone::Done, verb(transfer), &text);
             }
-            Event::Carried {
+            Event::AttachedFinished {
                 subject,
                 digest,
                 size,
@@ -212,7 +212,7 @@ impl Reporter for Progress {
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
                 self.printer.line(Tone::Done, verb(transfer), &text);
             }
-            Event::Settled { subject } => {
+            Event::VersionPresent { subject } => {
                 self.printer
                     .line(Tone::Done, verb(Transfer::Present), &subject.to_string());
             }

@@ -47,7 +47,7 @@ impl Section {
     pub(super) fn blocks(&self, name: &str, labels: usize) -> Result<Vec<Block<'_>>, Error> {
         let mut found = Vec::new();
         for member in self.0.iter().filter(|member| member.name == name) {
-            member.unfold(labels, &mut found)?;
+            member.collect_blocks(labels, &mut found)?;
         }
         Ok(found)
     }
@@ -57,7 +57,7 @@ impl Section {
         let mut found = Vec::new();
         for member in &self.0 {
             let mut blocks = Vec::new();
-            if member.unfold(0, &mut blocks).is_ok() {
+            if member.collect_blocks(0, &mut blocks).is_ok() {
                 found.extend(blocks);
             }
         }
@@ -141,7 +141,11 @@ impl Section {
 }
 
 impl Member {
-    fn unfold<'a>(&'a self, labels: usize, found: &mut Vec<Block<'a>>) -> Result<(), Error> {
+    fn collect_blocks<'a>(
+        &'a self,
+        labels: usize,
+        found: &mut Vec<Block<'a>>,
+    ) -> Result<(), Error> {
         let given = self.labels.iter().map(String::as_str).collect();
         descend(&self.name, given, &self.value, labels, found)
     }

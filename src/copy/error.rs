@@ -2,7 +2,7 @@
 
 use crate::outcome::Problem;
 use crate::platform::Platform;
-use crate::publish::{self, Undelivered};
+use crate::publish::{self, BlobFailure};
 use crate::store;
 
 /// Why a version was not copied.
@@ -42,7 +42,7 @@ impl From<publish::Error> for Error {
     fn from(error: publish::Error) -> Self {
         match error {
             publish::Error::Destination(problem) => Self::To(problem),
-            publish::Error::Source(Undelivered {
+            publish::Error::Source(BlobFailure {
                 what,
                 package,
                 digest,

@@ -134,7 +134,7 @@ impl<'a> Journey<'a> {
         for (version, settled) in versions.iter().zip(settled) {
             let copied = match (settled, &self.options.rebuild) {
                 (Ok(Some(published)), _) => Ok(published),
-                (Ok(None), None) => self.take_over(version).await,
+                (Ok(None), None) => self.copy_unchanged(version).await,
                 (Ok(None), Some(platforms)) => self.rebuild(version, platforms).await,
                 (Err(error), _) => Err(error),
             };
@@ -143,7 +143,7 @@ impl<'a> Journey<'a> {
     }
 
     /// Copies a version with its index unchanged.
-    async fn take_over(&self, version: &Version) -> Result<Published, Error> {
+    async fn copy_unchanged(&self, version: &Version) -> Result<Published, Error> {
         let stored = StoredVersion::read(&self.from, version, &self.options.trust).await?;
         self.announce(&stored.release);
         let requires_proof = self.options.trust.require_pinned;
@@ -220,10 +220,10 @@ impl<'a> Journey<'a> {
     /// version has to be read and verified.
     async fn settled(&self, version: &Version) -> Result<Option<Published>, Error> {
         let [tag, evidence] = stored_version::tags(version)?;
-        let is_particular = self.options.trust.is_particular(&self.from.provider);
+        let has_own_rule = self.options.trust.has_own_rule(&self.from.provider);
         let is_plain = self.options.existing == Existing::Merge && self.options.rebuild.is_none();
-        let lacks_evidence = self.offers(&evidence) && !self.has(&evidence);
-        if !is_plain || is_particular || lacks_evidence || !self.has(&tag) {
+        let lacks_evidence = self.lists(&evidence) && !self.has(&evidence);
+        if !is_plain || has_own_rule || lacks_evidence || !self.has(&tag) {
             return Ok(None);
         }
         let Artifact { raw, index } = stored_version::artifact(&self.from, version, &tag).await?;
@@ -234,7 +234,7 @@ impl<'a> Journey<'a> {
         if !is_there.map_err(Error::in_destination)? || index.platforms().is_err() {
             return Ok(None);
         }
-        self.reporter.report(Event::Settled {
+        self.reporter.report(Event::VersionPresent {
             subject: Subject::version(&self.from.provider, version),
         });
         Ok(Some(Published {
@@ -266,7 +266,7 @@ impl<'a> Journey<'a> {
         Ok(true)
     }
 
-    fn offers(&self, tag: &Tag) -> bool {
+    fn lists(&self, tag: &Tag) -> bool {
         let names = self.available.ignored.iter();
         names.into_iter().any(|(name, _)| name == tag.as_str())
     }

@@ -39,7 +39,9 @@ impl StoredVersion {
         let packages = packages(&index, &artifact.index).map_err(Error::unread)?;
         let manifests = packages.iter().map(|package| package.entry.digest.clone());
         let manifests = manifests.collect();
-        let examined = from.judge(version, artifact, packages, trust).await;
+        let examined = from
+            .verify_packages(version, artifact, packages, trust)
+            .await;
         let examined = examined.map_err(Error::in_source)?;
         let release = examined.proof.map_err(Error::in_source)?;
         let evidence = match examined.evidence {
@@ -78,7 +80,7 @@ impl StoredVersion {
 
 /// The blobs that are neither packages, documents of the evidence, nor the empty config: no signature covers them.
 pub(super) fn unproven<B>(content: &ContentGraph<Expected>, release: &Release<B>) -> Vec<Expected> {
-    let proven: Vec<Expected> = at_hand(release)
+    let proven: Vec<Expected> = documents_in_memory(release)
         .iter()
         .map(Memory::expected)
         .chain(release.packages.iter().map(|package| package.expected))
@@ -91,7 +93,7 @@ pub(super) fn unproven<B>(content: &ContentGraph<Expected>, release: &Release<B>
 }
 
 /// The blobs whose bytes are already in memory: the documents of the evidence, and the empty config.
-fn at_hand<B>(release: &Release<B>) -> Vec<Memory> {
+fn documents_in_memory<B>(release: &Release<B>) -> Vec<Memory> {
     let Release {
         checksums,
         signatures,
@@ -165,7 +167,7 @@ fn packages(
     let platforms = index.platforms()?.into_iter();
     let packages = platforms.map(|(platform, entry)| {
         let what = Part::Manifest;
-        let digest = entry.leads_to(what)?.digest;
+        let digest = entry.expected_of(what)?.digest;
         let raw = content.document(entry);
         let raw = raw.ok_or(store::Error::Missing { what, digest })?;
         Ok(StoredPackage {
@@ -184,13 +186,13 @@ pub(super) fn without_packages(
     release: &Release<StoreBlob>,
     from: &StoredProvider,
 ) -> ContentGraph<Blob<StoreBlob>> {
-    let (packages, at_hand) = (&release.packages, at_hand(release));
+    let (packages, documents_in_memory) = (&release.packages, documents_in_memory(release));
     let is_package = |blob: &&Expected| packages.iter().any(|one| one.expected == **blob);
     let others = content.blobs.iter().filter(|blob| !is_package(blob));
     let others = others.map(|expected| {
         let stored = from.repo.blob(*expected);
-        let mut at_hand = at_hand.iter();
-        match at_hand.find(|memory| memory.expected() == *expected) {
+        let mut documents_in_memory = documents_in_memory.iter();
+        match documents_in_memory.find(|memory| memory.expected() == *expected) {
             None => Blob::Unproven(stored),
             Some(bytes) => Blob::Read {
                 bytes: bytes.clone(),

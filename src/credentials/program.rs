@@ -48,7 +48,7 @@ impl HelperRun<'_> {
             source: Arc::new(source),
         };
         let mut child = command.spawn().map_err(broken)?;
-        let talk = tokio::time::timeout(self.timeout, talk(&mut child, self.input)).await;
+        let talk = tokio::time::timeout(self.timeout, exchange(&mut child, self.input)).await;
         let Ok(talked) = talk else {
             return Err(Error::HelperTimeout {
                 helper: helper(),
@@ -84,7 +84,7 @@ impl HelperRun<'_> {
 }
 
 /// Writes the input and reads the output. The status is `None` if the output is too long, and the program may still run.
-async fn talk(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitStatus>, Output)> {
+async fn exchange(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitStatus>, Output)> {
     if let Some(mut stdin) = child.stdin.take() {
         match stdin.write_all(input).await {
             // A helper may exit without reading its input.

@@ -101,7 +101,7 @@ impl CredentialStore {
     async fn lock(&self) -> Result<Option<disk::Lock>, Error> {
         let target = followed(&self.file);
         let directory = disk::directory_of(&target);
-        disk::create_private_dir(directory)?;
+        disk::create_private_directory(directory)?;
         // Locking is best effort: some network file systems do not support locks on directories.
         Ok(disk::Lock::of_directory(directory, &()).await.ok())
     }

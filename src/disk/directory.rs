@@ -116,7 +116,7 @@ impl Directory {
     ///
     /// # Errors
     /// The system reported an error, or the entry is a symbolic link.
-    pub fn look(&self, name: &str) -> io::Result<Option<Metadata>> {
+    pub fn metadata(&self, name: &str) -> io::Result<Option<Metadata>> {
         if self.is_link(name) {
             return Err(link());
         }
@@ -267,7 +267,7 @@ mod tests {
             let said = link().to_string();
             assert_eq!(top.enter(name).unwrap_err().to_string(), said);
             assert_eq!(top.enter_or_create(name).unwrap_err().to_string(), said);
-            assert_eq!(top.look(name).unwrap_err().to_string(), said);
+            assert_eq!(top.metadata(name).unwrap_err().to_string(), said);
             assert_eq!(top.read(name).unwrap_err().to_string(), said);
             assert!(top.create(name).is_err());
         }
@@ -275,8 +275,8 @@ mod tests {
         top.read("file").unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "x");
         assert!(top.enter_if_there("none").unwrap().is_none());
-        assert!(top.look("none").unwrap().is_none());
-        assert!(top.look("inner").unwrap().unwrap().is_dir());
+        assert!(top.metadata("none").unwrap().is_none());
+        assert!(top.metadata("inner").unwrap().unwrap().is_dir());
         assert!(top.read("inner").is_err());
     }
 
@@ -305,7 +305,7 @@ mod tests {
             .status();
         assert!(made.unwrap().success());
         let top = Directory::open(scene.path()).unwrap();
-        assert!(!top.look("pipe").unwrap().unwrap().is_file());
+        assert!(!top.metadata("pipe").unwrap().unwrap().is_file());
         assert!(top.read("pipe").is_err());
     }
 }

@@ -8,19 +8,19 @@ use super::{Error, UNFINISHED, if_exists};
 ///
 /// # Errors
 /// The system reported an error.
-pub fn create_dir(path: &Path) -> Result<(), Error> {
+pub fn create_directory(path: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(path).map_err(|source| Error::at("create", path, source))
 }
 
-/// Like [`create_dir`], and syncs the new directories, so that they survive a power failure.
+/// Like [`create_directory`], and syncs the new directories, so that they survive a power failure.
 ///
 /// # Errors
 /// The system reported an error.
-pub fn create_durable_dir(path: &Path) -> Result<(), Error> {
+pub fn create_durable_directory(path: &Path) -> Result<(), Error> {
     let new: Vec<&Path> = path.ancestors().take_while(|at| is_absent(at)).collect();
-    create_dir(path)?;
+    create_directory(path)?;
     new.into_iter()
-        .try_for_each(|directory| sync_dir(directory_of(directory)))
+        .try_for_each(|directory| sync_directory(directory_of(directory)))
 }
 
 /// Whether a path does not exist. The empty path is the working directory, which exists.
@@ -32,7 +32,7 @@ fn is_absent(path: &Path) -> bool {
 ///
 /// # Errors
 /// The system reported an error.
-pub fn create_private_dir(path: &Path) -> Result<(), Error> {
+pub fn create_private_directory(path: &Path) -> Result<(), Error> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -60,7 +60,7 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// The system reported an error.
-pub fn sync_dir(path: &Path) -> Result<(), Error> {
+pub fn sync_directory(path: &Path) -> Result<(), Error> {
     // Windows cannot open a directory for this, and does not need it.
     if cfg!(unix) {
         let sync = std::fs::File::open(path).and_then(|directory| directory.sync_all());
@@ -122,12 +122,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a/b/c");
         for _ in 0..2 {
-            create_durable_dir(&path).unwrap();
+            create_durable_directory(&path).unwrap();
             assert!(path.is_dir());
         }
-        create_durable_dir(Path::new("src")).unwrap();
+        create_durable_directory(Path::new("src")).unwrap();
         std::fs::write(directory.path().join("file"), b"").unwrap();
-        assert!(create_durable_dir(&directory.path().join("file/a")).is_err());
+        assert!(create_durable_directory(&directory.path().join("file/a")).is_err());
     }
 
     #[test]

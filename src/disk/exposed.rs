@@ -53,7 +53,7 @@ pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
 
 /// Whether this user owns a file and no other user may write to it. Only then may a hard link share it.
 #[cfg(unix)]
-pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
+pub(super) fn is_exclusively_owned(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     const OTHERS: u32 = 0o022;
     metadata.is_file()
@@ -63,7 +63,7 @@ pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
 
 /// Whether a hard link may share a file. Access control lists are not checked.
 #[cfg(not(unix))]
-pub(super) fn is_ours_alone(metadata: &Metadata) -> bool {
+pub(super) fn is_exclusively_owned(metadata: &Metadata) -> bool {
     metadata.is_file()
 }
 

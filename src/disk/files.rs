@@ -18,7 +18,7 @@ pub const CHUNK: usize = 64 << 10;
 /// The system reported an error, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::at("read", path, source);
-    let file = without_waiting(std::fs::OpenOptions::new().read(true))
+    let file = non_blocking(std::fs::OpenOptions::new().read(true))
         .open(path)
         .map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -71,7 +71,7 @@ pub fn open(path: &Path) -> Result<std::fs::File, Error> {
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(special());
     }
-    let file = without_waiting(std::fs::OpenOptions::new().read(true))
+    let file = non_blocking(std::fs::OpenOptions::new().read(true))
         .open(path)
         .map_err(failed)?;
     match file.metadata().map_err(failed)?.is_file() {
@@ -82,7 +82,7 @@ pub fn open(path: &Path) -> Result<std::fs::File, Error> {
 
 /// Without this flag, opening a pipe would block until another process opens its other end.
 #[cfg(unix)]
-pub(super) fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+pub(super) fn non_blocking(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt as _;
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -90,7 +90,7 @@ pub(super) fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::f
 }
 
 #[cfg(not(unix))]
-pub(super) fn without_waiting(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+pub(super) fn non_blocking(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
     options
 }
 

@@ -43,7 +43,7 @@ impl Lock {
         }
         Self::wait(
             path,
-            super::without_waiting(OpenOptions::new().read(true)),
+            super::non_blocking(OpenOptions::new().read(true)),
             reporter,
         )
         .await
@@ -168,7 +168,7 @@ mod tests {
         // The pipe can be opened because it has a reader.
         let mut reader = OpenOptions::new();
         reader.read(true);
-        let _reader = super::super::without_waiting(&mut reader)
+        let _reader = super::super::non_blocking(&mut reader)
             .open(path("pipe"))
             .unwrap();
         assert!(matches!(attempt("pipe"), Err(Error::Special { .. })));

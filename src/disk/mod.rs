@@ -18,15 +18,15 @@ pub mod unpack;
 pub use contents::directory_h1;
 pub use directory::Directory;
 pub use entries::{
-    create_dir, create_durable_dir, create_private_dir, directory_of, names, remove, sweep,
-    sync_dir,
+    create_directory, create_durable_directory, create_private_directory, directory_of, names,
+    remove, sweep, sync_directory,
 };
 pub use error::{Error, if_exists};
 pub use files::{Blocks, CHUNK, open, read, read_regular};
 pub use lock::Lock;
-pub use staged::{Staged, hidden_dir, show_dir};
+pub use staged::{Staged, hidden_directory, show_directory};
 
-use files::without_waiting;
+use files::non_blocking;
 
 /// The prefix of the names of unfinished files and directories. They are hidden, so that clients ignore them.
 pub const UNFINISHED: &str = ".tfoci-tmp-";

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use super::entries::{directory_of, sync_dir};
-use super::exposed::is_ours_alone;
-use super::{Directory, Error, UNFINISHED, without_waiting};
+use super::entries::{directory_of, sync_directory};
+use super::exposed::is_exclusively_owned;
+use super::{Directory, Error, UNFINISHED, non_blocking};
 
 /// An unfinished file under a hidden name. It is removed on drop, unless [`Staged::publish`] renamed it.
 pub struct Staged {
@@ -32,7 +32,7 @@ impl Staged {
     pub fn hidden_in(directory: &Path, target: &Path) -> Result<Self, Error> {
         let file = tempfile::Builder::new()
             .prefix(UNFINISHED)
-            .make_in(directory, |path| for_us_to_write().open(path))
+            .make_in(directory, |path| owner_writable().open(path))
             .map_err(|source| Error::at("create a file in", directory, source))?;
         Ok(Self {
             file,
@@ -43,17 +43,23 @@ impl Staged {
     /// Creates the hidden file for `target` as a hard link to `file`. `None` if the file system does not support hard links, if `file`
     /// is a symbolic link, or if another user owns it or may write to it: that user could then change `target`.
     pub fn link(file: &Path, target: &Path) -> Option<Self> {
-        std::fs::symlink_metadata(file).ok().filter(is_ours_alone)?;
+        std::fs::symlink_metadata(file)
+            .ok()
+            .filter(is_exclusively_owned)?;
         let linked =
             tempfile::Builder::new()
                 .prefix(UNFINISHED)
                 .make_in(directory_of(target), |hidden| {
                     std::fs::hard_link(file, hidden)?;
-                    without_waiting(std::fs::OpenOptions::new().read(true)).open(hidden)
+                    non_blocking(std::fs::OpenOptions::new().read(true)).open(hidden)
                 });
         let linked = linked.ok()?;
         // Another process may have replaced `file` after the check.
-        linked.as_file().metadata().ok().filter(is_ours_alone)?;
+        linked
+            .as_file()
+            .metadata()
+            .ok()
+            .filter(is_exclusively_owned)?;
         Some(Self {
             file: linked,
             target: target.to_owned(),
@@ -120,7 +126,7 @@ impl Staged {
 }
 
 /// Options that create a file to which only its owner may write, regardless of the umask.
-fn for_us_to_write() -> std::fs::OpenOptions {
+fn owner_writable() -> std::fs::OpenOptions {
     let mut options = File::options();
     options.write(true).read(true).create_new(true);
     #[cfg(unix)]
@@ -128,11 +134,11 @@ fn for_us_to_write() -> std::fs::OpenOptions {
     options
 }
 
-/// Creates a hidden directory in `beside`. It is removed on drop, unless [`show_dir`] renamed it.
+/// Creates a hidden directory in `beside`. It is removed on drop, unless [`show_directory`] renamed it.
 ///
 /// # Errors
 /// The system reported an error.
-pub fn hidden_dir(beside: &Path) -> Result<TempDir, Error> {
+pub fn hidden_directory(beside: &Path) -> Result<TempDir, Error> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(UNFINISHED);
     #[cfg(unix)]
@@ -146,7 +152,7 @@ pub fn hidden_dir(beside: &Path) -> Result<TempDir, Error> {
 ///
 /// # Errors
 /// The system reported an error.
-pub fn show_dir(hidden: TempDir, directory: &Directory, name: &str) -> Result<(), Error> {
+pub fn show_directory(hidden: TempDir, directory: &Directory, name: &str) -> Result<(), Error> {
     let taken = directory.take(hidden.path(), name);
     taken.map_err(|source| Error::at("create", &directory.path().join(name), source))?;
     // The directory has moved, so there is nothing to remove at the hidden path.
@@ -162,7 +168,7 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut staged = Staged::new(target)?;
     staged.write(bytes)?;
     staged.publish()?;
-    sync_dir(directory_of(target))
+    sync_directory(directory_of(target))
 }
 
 /// Like [`replace`], for a file that only its owner may read at any time.
@@ -182,7 +188,7 @@ pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     };
     staged.write(bytes)?;
     staged.publish()?;
-    sync_dir(directory)
+    sync_directory(directory)
 }
 
 #[cfg(test)]

@@ -28,14 +28,14 @@ pub struct Answer {
 #[derive(Debug)]
 enum AnswerBody {
     /// The body has not been read.
-    Coming(Box<Coming>),
+    Incoming(Box<Incoming>),
     /// The body was read: all of it, or its start for an error message.
     Read(Vec<u8>),
 }
 
 /// A body that is being received, and the permit and journal entry that are held until its end.
 #[derive(Debug)]
-pub(super) struct Coming {
+pub(super) struct Incoming {
     pub(super) response: Response,
     pub(super) entry: JournalEntry,
     /// The longest time for which the server may stall.
@@ -46,15 +46,15 @@ pub(super) struct Coming {
 }
 
 impl Answer {
-    pub(super) fn new(coming: Coming) -> Self {
-        let response = &coming.response;
+    pub(super) fn new(incoming: Incoming) -> Self {
+        let response = &incoming.response;
         Self {
             status: response.status(),
             headers: response.headers().clone(),
             url: response.url().clone(),
             is_verified: false,
             is_elsewhere: false,
-            body: AnswerBody::Coming(Box::new(coming)),
+            body: AnswerBody::Incoming(Box::new(incoming)),
         }
     }
 
@@ -78,7 +78,7 @@ impl Answer {
         self.is_elsewhere
     }
 
-    pub(super) fn reached(mut self, is_verified: bool, is_elsewhere: bool) -> Self {
+    pub(super) fn with_final_url(mut self, is_verified: bool, is_elsewhere: bool) -> Self {
         self.is_verified = is_verified;
         self.is_elsewhere = is_elsewhere;
         self
@@ -116,8 +116,8 @@ impl Answer {
 
     /// Reads up to `limit` bytes of the body for an error message, and ignores errors. A shorter body is read to its end, so that the
     /// connection can be reused.
-    pub(super) async fn skim(mut self, limit: u64) -> Self {
-        let mut chunks = Box::pin(flow(self.body, self.url.clone()));
+    pub(super) async fn read_start(mut self, limit: u64) -> Self {
+        let mut chunks = Box::pin(body_stream(self.body, self.url.clone()));
         let mut read = Vec::new();
         while (read.len() as u64) < limit
             && let Some(Ok(chunk)) = chunks.next().await
@@ -130,9 +130,9 @@ impl Answer {
     }
 
     /// The body, if it was read already.
-    pub(super) fn seen(&self) -> &[u8] {
+    pub(super) fn read_bytes(&self) -> &[u8] {
         match &self.body {
-            AnswerBody::Coming(_) => &[],
+            AnswerBody::Incoming(_) => &[],
             AnswerBody::Read(bytes) => bytes,
         }
     }
@@ -145,22 +145,22 @@ impl Answer {
         whole(self.body, &self.url, limit).await
     }
 
-    /// Returns the answer's permit to download from its host, while the body is not read. [`super::Http::take_up`] waits for another one.
+    /// Returns the answer's permit to download from its host, while the body is not read. [`super::Http::with_permit`] waits for another one.
     #[must_use]
-    pub fn set_aside(mut self) -> Self {
+    pub fn without_permit(mut self) -> Self {
         self.hold(None);
         self
     }
 
     pub(super) fn hold(&mut self, permit: Option<Permit>) {
-        if let AnswerBody::Coming(coming) = &mut self.body {
-            coming._permit = permit;
+        if let AnswerBody::Incoming(incoming) = &mut self.body {
+            incoming._permit = permit;
         }
     }
 
     /// The body as a stream.
     pub fn chunks(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
-        flow(self.body, self.url)
+        body_stream(self.body, self.url)
     }
 }
 
@@ -172,13 +172,15 @@ async fn whole(body: AnswerBody, url: &Url, limit: u64) -> Result<Vec<u8>, Error
     let size = match body {
         AnswerBody::Read(bytes) if bytes.len() as u64 > limit => return Err(too_large()),
         AnswerBody::Read(bytes) => return Ok(bytes),
-        AnswerBody::Coming(ref coming) => coming.response.content_length().unwrap_or_default(),
+        AnswerBody::Incoming(ref incoming) => {
+            incoming.response.content_length().unwrap_or_default()
+        }
     };
     // The body may hold a token, and a buffer that grows leaves copies of it in memory. The server's announced size is trusted up to
     // `SMALL` only.
     let size = usize::try_from(size.min(limit).min(SMALL)).unwrap_or_default();
     let mut all = Vec::with_capacity(size);
-    let mut chunks = Box::pin(flow(body, url.clone()));
+    let mut chunks = Box::pin(body_stream(body, url.clone()));
     while let Some(chunk) = chunks.next().await {
         all.extend_from_slice(&chunk?);
         if all.len() as u64 > limit {
@@ -188,29 +190,32 @@ async fn whole(body: AnswerBody, url: &Url, limit: u64) -> Result<Vec<u8>, Error
     Ok(all)
 }
 
-fn flow(body: AnswerBody, url: Url) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
+fn body_stream(
+    body: AnswerBody,
+    url: Url,
+) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
     futures_util::stream::unfold(Some(body), move |body| {
         let url = url.clone();
         async move {
-            let mut coming = match body? {
+            let mut incoming = match body? {
                 AnswerBody::Read(bytes) if bytes.is_empty() => return None,
                 AnswerBody::Read(bytes) => return Some((Ok(bytes.into()), None)),
-                AnswerBody::Coming(coming) => coming,
+                AnswerBody::Incoming(incoming) => incoming,
             };
-            let (limit, began) = (coming.stall, Instant::now());
-            let left = coming.window.left(limit);
-            let error = match tokio::time::timeout(left, coming.response.chunk()).await {
+            let (limit, began) = (incoming.stall, Instant::now());
+            let left = incoming.window.left(limit);
+            let error = match tokio::time::timeout(left, incoming.response.chunk()).await {
                 Ok(Ok(Some(chunk))) => {
-                    coming.window.waited(began.elapsed());
-                    coming.window.flowed(chunk.len());
-                    coming.entry.received(chunk.len());
-                    return Some((Ok(chunk), Some(AnswerBody::Coming(coming))));
+                    incoming.window.waited(began.elapsed());
+                    incoming.window.flowed(chunk.len());
+                    incoming.entry.received(chunk.len());
+                    return Some((Ok(chunk), Some(AnswerBody::Incoming(incoming))));
                 }
                 Ok(Ok(None)) => return None,
                 Ok(Err(source)) => Error::transport(&url, source),
                 Err(_) => Error::Silent {
                     url: url.into(),
-                    silence: match coming.window.flows() {
+                    silence: match incoming.window.flows() {
                         true => Silence::SlowDownload,
                         false => Silence::Download,
                     },

@@ -142,7 +142,7 @@ impl Error {
     }
 
     /// Whether the same request may succeed a moment later.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Silent { .. } | Self::Slow { .. } => true,
             // Certificate errors, and servers without TLS, fail again on a retry.
@@ -152,7 +152,7 @@ impl Error {
     }
 
     /// The error in one line, without the URL.
-    pub fn in_short(&self) -> String {
+    pub fn summary(&self) -> String {
         match self {
             Self::Silent { silence, limit, .. } => {
                 format!("{silence} within {} seconds", limit.as_secs_f64())

@@ -22,7 +22,7 @@ pub const SMALL: u64 = 64 << 10;
 
 /// What a permit is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum RequestClass {
     Small,
     Download,
     Upload,
@@ -38,12 +38,12 @@ pub struct Permit {
 #[derive(Debug)]
 pub(super) struct Limits {
     transfers: usize,
-    hosts: Mutex<HashMap<String, Gate>>,
+    hosts: Mutex<HashMap<String, HostLimits>>,
 }
 
 /// The permits of one host.
 #[derive(Clone, Debug)]
-struct Gate {
+struct HostLimits {
     small: Arc<Semaphore>,
     downloads: Arc<Semaphore>,
     uploads: Arc<Semaphore>,
@@ -58,12 +58,12 @@ impl Limits {
     }
 
     /// Waits for a permit.
-    pub(super) async fn permit(&self, url: &Url, what: Use) -> Permit {
-        let gate = self.gate(url);
+    pub(super) async fn permit(&self, url: &Url, what: RequestClass) -> Permit {
+        let gate = self.host_limits(url);
         let permits = match what {
-            Use::Small => gate.small,
-            Use::Download => gate.downloads,
-            Use::Upload => gate.uploads,
+            RequestClass::Small => gate.small,
+            RequestClass::Download => gate.downloads,
+            RequestClass::Upload => gate.uploads,
         };
         Permit {
             // The semaphores are never closed, so that acquiring a permit cannot fail.
@@ -71,11 +71,11 @@ impl Limits {
         }
     }
 
-    fn gate(&self, url: &Url) -> Gate {
+    fn host_limits(&self, url: &Url) -> HostLimits {
         let host = url.origin().ascii_serialization();
         let permits = |count| Arc::new(Semaphore::new(count));
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let gate = hosts.entry(host).or_insert_with(|| Gate {
+        let gate = hosts.entry(host).or_insert_with(|| HostLimits {
             small: permits(SMALL_REQUESTS),
             downloads: permits(self.transfers),
             uploads: permits(self.transfers),
@@ -96,17 +96,17 @@ mod tests {
         let url = |text: &str| text.parse::<Url>().unwrap();
         let take = |text: &str, what| limits.permit(&url(text), what).now_or_never();
         let mut held: Vec<Permit> = (0..2)
-            .filter_map(|_| take("https://a.example/x", Use::Download))
+            .filter_map(|_| take("https://a.example/x", RequestClass::Download))
             .collect();
         assert_eq!(held.len(), 2);
-        assert!(take("https://a.example/y", Use::Download).is_none());
-        assert!(take("https://a.example:8443/", Use::Download).is_some());
-        assert!(take("https://a.example/", Use::Upload).is_some());
+        assert!(take("https://a.example/y", RequestClass::Download).is_none());
+        assert!(take("https://a.example:8443/", RequestClass::Download).is_some());
+        assert!(take("https://a.example/", RequestClass::Upload).is_some());
         let small: Vec<Permit> = (0..40)
-            .filter_map(|_| take("https://a.example/", Use::Small))
+            .filter_map(|_| take("https://a.example/", RequestClass::Small))
             .collect();
         assert_eq!(small.len(), SMALL_REQUESTS);
         held.pop();
-        assert!(take("https://a.example/z", Use::Download).is_some());
+        assert!(take("https://a.example/z", RequestClass::Download).is_some());
     }
 }

@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder};
 use url::Url;
 
-use super::limits::Use;
+use super::limits::RequestClass;
 use super::{Authorization, MOST_REDIRECTS, SMALL};
 
 /// The body of a request.
@@ -49,7 +49,7 @@ pub(super) enum Wanted {
     /// Into memory, at most this many bytes.
     Whole(u64),
     /// As a stream.
-    Flow,
+    Stream,
 }
 
 /// A request.
@@ -138,18 +138,18 @@ impl Request {
 
     /// Reads the response body as a stream, which holds a permit for a download until its end.
     #[must_use]
-    pub fn flowing(mut self) -> Self {
-        self.wanted = Wanted::Flow;
+    pub fn streaming(mut self) -> Self {
+        self.wanted = Wanted::Stream;
         self
     }
 
     /// The permit that it needs; `None` for the upload of a package or of a part of one, because one permit covers all requests of an
     /// upload.
-    pub(super) fn permit(&self) -> Option<Use> {
+    pub(super) fn permit(&self) -> Option<RequestClass> {
         match &self.payload {
             Some(payload) if payload.size() > SMALL => None,
-            _ if self.wanted == Wanted::Flow => Some(Use::Download),
-            _ => Some(Use::Small),
+            _ if self.wanted == Wanted::Stream => Some(RequestClass::Download),
+            _ => Some(RequestClass::Small),
         }
     }
 
@@ -175,7 +175,7 @@ impl Request {
         }
     }
 
-    pub(super) fn towards(mut self, from: &Url, to: Url) -> Self {
+    pub(super) fn redirected(mut self, from: &Url, to: Url) -> Self {
         if from.origin() != to.origin() {
             self.authorization = None;
         }

@@ -53,12 +53,12 @@ use url::Url;
 
 use crate::address::HostPort;
 use crate::event::{Event, Reporter};
-use answer::Coming;
+use answer::Incoming;
 use clients::{Clients, ConnectionKind, Trust};
 use deadline::Deadline;
 use guard::Private;
 use journal::{Journal, JournalEntry};
-use limits::{Limits, Use};
+use limits::{Limits, RequestClass};
 use message::Wanted;
 use upload::Progress;
 use window::Window;
@@ -114,13 +114,17 @@ impl Http {
     pub async fn upload_permit(&self, url: &Url, size: u64) -> Option<Permit> {
         match size {
             0..=SMALL => None,
-            _ => Some(self.0.limits.permit(url, Use::Upload).await),
+            _ => Some(self.0.limits.permit(url, RequestClass::Upload).await),
         }
     }
 
-    /// Waits for a permit to read an answer that was [set aside](Answer::set_aside).
-    pub async fn take_up(&self, mut answer: Answer) -> Answer {
-        let permit = self.0.limits.permit(answer.url(), Use::Download).await;
+    /// Waits for a permit to read an answer that was [set aside](Answer::without_permit).
+    pub async fn with_permit(&self, mut answer: Answer) -> Answer {
+        let permit = self
+            .0
+            .limits
+            .permit(answer.url(), RequestClass::Download)
+            .await;
         answer.hold(Some(permit));
         answer
     }
@@ -159,7 +163,7 @@ impl Http {
             let (url, again) = (request.url.clone(), request.without_body());
             let answer = self.once(request, &kind, &mut deadline).await?;
             let Some(target) = redirect(&answer).filter(|_| follows) else {
-                return Ok(answer.reached(is_verified, is_elsewhere));
+                return Ok(answer.with_final_url(is_verified, is_elsewhere));
             };
             let target = target?;
             if url.scheme() == "https" && target.scheme() == "http" {
@@ -174,7 +178,7 @@ impl Http {
             };
             left = left.checked_sub(1).ok_or_else(exhausted)?;
             is_elsewhere |= url.origin() != target.origin();
-            request = again.towards(&url, target);
+            request = again.redirected(&url, target);
         }
     }
 
@@ -201,7 +205,7 @@ impl Http {
             false => deadline.hold(&url, exchange).await?,
         };
         entry.answered(response.status());
-        let answer = Answer::new(Coming {
+        let answer = Answer::new(Incoming {
             response,
             entry,
             stall: settings.timeouts.stall,
@@ -212,8 +216,8 @@ impl Http {
             Wanted::Whole(limit) if answer.status().is_success() => {
                 deadline.hold(&url, answer.read(limit)).await
             }
-            Wanted::Flow if answer.status().is_success() => Ok(answer),
-            _ => Ok(answer.skim(LARGEST_REFUSAL).await),
+            Wanted::Stream if answer.status().is_success() => Ok(answer),
+            _ => Ok(answer.read_start(LARGEST_REFUSAL).await),
         }
     }
 

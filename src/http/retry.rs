@@ -46,7 +46,7 @@ impl Transient {
                 retry_after: retry_after(answer)?,
                 reason: format!("it answered {}", answer.status().as_u16()),
             }),
-            Err(error) => error.is_passing().then(|| Self::because(error.in_short())),
+            Err(error) => error.is_transient().then(|| Self::because(error.summary())),
         }
     }
 }
@@ -192,7 +192,7 @@ fn backoff(failures: u32) -> Duration {
 /// Whether the server limits the rate of requests. GitHub responds with 403, and only the text of the body differs from a real refusal.
 fn is_throttled(answer: &Answer) -> bool {
     let says_so = || {
-        let text = String::from_utf8_lossy(answer.seen()).to_lowercase();
+        let text = String::from_utf8_lossy(answer.read_bytes()).to_lowercase();
         text.contains("secondary rate limit") || text.contains("rate limit exceeded")
     };
     answer.status() == StatusCode::TOO_MANY_REQUESTS

@@ -58,7 +58,7 @@ impl Progress {
         match payload {
             Some(Payload::Stream { body, size }) => {
                 let progress = Self::at(Stage::Taking, 0, size);
-                let watched = Watched {
+                let watched = TrackedBody {
                     body,
                     progress: progress.clone(),
                 };
@@ -117,7 +117,7 @@ impl Progress {
     }
 
     /// Counts bytes that were passed on to be sent. The HTTP library stops reading at the announced size.
-    fn gave(&self, bytes: usize) {
+    fn count_sent(&self, bytes: usize) {
         let mut state = self.state();
         state.end_turn();
         state.window.flowed(bytes);
@@ -160,12 +160,12 @@ fn in_pieces(bytes: Bytes) -> reqwest::Body {
     reqwest::Body::wrap_stream(pieces)
 }
 
-struct Watched {
+struct TrackedBody {
     body: reqwest::Body,
     progress: Progress,
 }
 
-impl Stream for Watched {
+impl Stream for TrackedBody {
     type Item = Result<Bytes, reqwest::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -177,7 +177,7 @@ impl Stream for Watched {
             match frame.map(|frame| frame.map(http_body::Frame::into_data)) {
                 None => return Poll::Ready(None),
                 Some(Ok(Ok(bytes))) => {
-                    self.progress.gave(bytes.len());
+                    self.progress.count_sent(bytes.len());
                     return Poll::Ready(Some(Ok(bytes)));
                 }
                 // Trailers: the bodies of tfoci have none.

@@ -160,7 +160,7 @@ pub async fn install(
             prepare(&request.into, reporter).await.map_err(about)?,
         )),
     };
-    let work = release.packages.iter().map(|package| Work {
+    let work = release.packages.iter().map(|package| PackageInstallation {
         package: package.clone(),
         place: Place::of(request, &from.provider, version, &package.platform),
         subject: subject.platform(&package.platform),
@@ -187,7 +187,7 @@ pub async fn install(
 }
 
 async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock, Problem> {
-    disk::create_dir(into)?;
+    disk::create_directory(into)?;
     let lock = disk::Lock::acquire(into.join(".tfoci.lock"), &**reporter).await?;
     disk::sweep(into)?;
     Ok(lock)
@@ -221,7 +221,7 @@ impl Installed {
 }
 
 /// A package to install.
-struct Work<B> {
+struct PackageInstallation<B> {
     package: Package<B>,
     place: Place,
     subject: Subject,
@@ -234,7 +234,7 @@ struct Work<B> {
     reporter: Arc<dyn Reporter>,
 }
 
-impl<B: BlobSource> Work<B> {
+impl<B: BlobSource> PackageInstallation<B> {
     async fn install(self) -> Result<InstalledPackage, Problem> {
         let (transfer, hashes) = self.deliver().await?;
         let has_two_h1 = hashes
@@ -283,7 +283,7 @@ impl<B: BlobSource> Work<B> {
         let lock = self.lock.clone();
         let settled = tokio::task::spawn_blocking(move || {
             let _lock = lock;
-            place.settle(staged, &file_name)
+            place.move_into_place(staged, &file_name)
         });
         let (transfer, hashes) = settled
             .await

@@ -20,20 +20,20 @@ use crate::error::printable_path;
 pub(super) struct Place {
     into: PathBuf,
     form: Form,
-    packed: Spot,
-    unpacked: Spot,
+    packed: EntryPath,
+    unpacked: EntryPath,
     type_name: String,
 }
 
 /// A file or directory in a mirror: its parent directories and its name.
 #[derive(Clone, Debug)]
-struct Spot {
+struct EntryPath {
     way: Vec<String>,
     name: String,
     path: PathBuf,
 }
 
-impl Spot {
+impl EntryPath {
     fn new(into: &Path, way: Vec<String>, name: String) -> Self {
         let mut path = into.to_owned();
         path.extend(&way);
@@ -55,13 +55,13 @@ impl Spot {
             }
         }
         let found = at
-            .look(&self.name)
+            .metadata(&self.name)
             .map_err(|error| unusable(&self.path, error))?;
         Ok(found.map(|found| (at, found)))
     }
 
     /// Opens the parent directory, and creates missing directories.
-    fn make_way(&self, into: &Path) -> Result<Directory, disk::Error> {
+    fn open_or_create_parent(&self, into: &Path) -> Result<Directory, disk::Error> {
         let mut at = Directory::open(into).map_err(|error| unusable(into, error))?;
         for name in &self.way {
             let entered = at.enter_or_create(name);
@@ -93,8 +93,8 @@ impl Place {
         Self {
             into: request.into.clone(),
             form: request.form,
-            packed: Spot::new(&request.into, way, file),
-            unpacked: Spot::new(&request.into, within, platform.to_string()),
+            packed: EntryPath::new(&request.into, way, file),
+            unpacked: EntryPath::new(&request.into, within, platform.to_string()),
             type_name: provider.type_name().to_owned(),
         }
     }
@@ -103,7 +103,7 @@ impl Place {
         &self.spot().path
     }
 
-    fn spot(&self) -> &Spot {
+    fn spot(&self) -> &EntryPath {
         match self.form {
             Form::Packed => &self.packed,
             Form::Unpacked => &self.unpacked,
@@ -141,7 +141,7 @@ impl Place {
         let (place, expected) = (self.clone(), package.expected.digest);
         let (zh, file) = (package.zh(), package.file_name.clone());
         let compare = move || {
-            let Spot { name, path, .. } = &place.packed;
+            let EntryPath { name, path, .. } = &place.packed;
             let Some((directory, found)) = place.packed.find(&place.into)? else {
                 return Ok(None);
             };
@@ -172,11 +172,18 @@ impl Place {
     }
 
     /// Opens a verified zip, and moves it or its extracted content to the package's path.
-    pub(super) fn settle(&self, staged: Staged, file: &str) -> Result<(Transfer, Hashes), Problem> {
+    pub(super) fn move_into_place(
+        &self,
+        staged: Staged,
+        file: &str,
+    ) -> Result<(Transfer, Hashes), Problem> {
         match self.form {
             Form::Packed => {
                 let hashes = hashes(staged.reopen()?, &self.type_name, file)?;
-                staged.show_in(&self.packed.make_way(&self.into)?, &self.packed.name)?;
+                staged.show_in(
+                    &self.packed.open_or_create_parent(&self.into)?,
+                    &self.packed.name,
+                )?;
                 Ok((Transfer::Copied, hashes))
             }
             Form::Unpacked => self.unpack(&staged, file),
@@ -196,15 +203,15 @@ impl Place {
                 .compare(hashes)
                 .map(|hashes| (Transfer::Present, hashes));
         }
-        let hidden = disk::hidden_dir(&self.into)?;
+        let hidden = disk::hidden_directory(&self.into)?;
         let hashes = disk::unpack::unpack(&mut archive, &self.type_name, hidden.path()).map_err(
             |error| match error {
                 disk::unpack::Error::Archive(source) => unusable(source),
                 other => Problem::Unpack(other),
             },
         )?;
-        let way = self.unpacked.make_way(&self.into)?;
-        disk::show_dir(hidden, &way, &self.unpacked.name)?;
+        let way = self.unpacked.open_or_create_parent(&self.into)?;
+        disk::show_directory(hidden, &way, &self.unpacked.name)?;
         Ok((Transfer::Copied, hashes))
     }
 

@@ -27,7 +27,7 @@ impl LockFile {
         }
         only(&body, &[])?;
         let mut file = Self {
-            written_by: Client::that_wrote(bytes),
+            written_by: Client::of_header(bytes),
             ..Self::default()
         };
         let mut lines = BTreeMap::new();
@@ -66,7 +66,7 @@ impl LockFile {
 
 impl Client {
     /// The client that the comments at the beginning of a lock file name.
-    pub fn that_wrote(bytes: &[u8]) -> Option<Self> {
+    pub fn of_header(bytes: &[u8]) -> Option<Self> {
         let comments = bytes
             .split(|byte| *byte == b'\n')
             .take_while(|line| line.starts_with(b"#"));

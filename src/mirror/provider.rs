@@ -23,7 +23,7 @@ impl<'a> Journey<'a> {
     pub(super) async fn run(&self, on_result: &OnResult<'_>) {
         let fail =
             |failures: Vec<Failure>| failures.into_iter().for_each(|one| on_result(Err(one)));
-        let (selection, targets) = match self.survey(on_result).await {
+        let (selection, targets) = match self.select_versions(on_result).await {
             Ok(found) => found,
             Err(failures) => return fail(failures),
         };
@@ -44,13 +44,13 @@ impl<'a> Journey<'a> {
                 let _all_received = sender.send(planned).await;
             }
             for no_match in unmatched {
-                let settled = self.without_match(&no_match, &targets).await;
-                let _all_received = sender.send(Planned::settled(settled)).await;
+                let completed = self.without_match(&no_match, &targets).await;
+                let _all_received = sender.send(Planned::completed(completed)).await;
             }
         };
         let copying = async {
             while let Some(planned) = receiver.recv().await {
-                self.carry_out(planned, on_result).await;
+                self.execute(planned, on_result).await;
             }
         };
         future::join(planning, copying).await;
@@ -58,7 +58,7 @@ impl<'a> Journey<'a> {
 
     /// Lists the versions of the source and the tags of the destinations, and selects versions. A destination that cannot be read fails
     /// separately.
-    async fn survey(
+    async fn select_versions(
         &self,
         on_result: &OnResult<'_>,
     ) -> Result<(SelectedVersions, Vec<MirrorTarget<'a>>), Vec<Failure>> {

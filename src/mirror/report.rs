@@ -27,7 +27,7 @@ impl MirrorTarget<'_> {
                         transfer: package.status,
                         authentication: authentication.clone(),
                     },
-                    _ => Event::Settled { subject },
+                    _ => Event::VersionPresent { subject },
                 });
         }
     }

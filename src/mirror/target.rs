@@ -84,7 +84,7 @@ impl<'a> MirrorTarget<'a> {
 
     /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
     /// used, which [`publish`] then decides about.
-    pub(super) async fn look(&self, version: &Version) -> Result<Option<Stored>, Problem> {
+    pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
         let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
         if everything || !self.tags.contains(tag.as_str()) {
@@ -124,7 +124,7 @@ impl<'a> MirrorTarget<'a> {
     ) -> Result<Comparison<'a>, Problem> {
         let (mut platforms, mut read) = (wanted.map(<[_]>::to_vec), Vec::new());
         if let (Some(stored), Some(wanted)) = (&stored, wanted) {
-            read = self.hold_to_lock(version, stored, wanted).await?;
+            read = self.check_lock(version, stored, wanted).await?;
             let missing = self.missing(stored, wanted, can_prove);
             if missing.is_empty() {
                 let published = self.present(version, stored, &read);
@@ -152,7 +152,7 @@ impl<'a> MirrorTarget<'a> {
 
     /// Compares the stored packages of these platforms with the lock files, by the digests in their platform manifests. Returns the
     /// packages that it read, none for a version that is not locked.
-    pub(super) async fn hold_to_lock(
+    pub(super) async fn check_lock(
         &self,
         version: &Version,
         stored: &Stored,

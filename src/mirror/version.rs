@@ -14,39 +14,39 @@ use crate::outcome::{Failure, OnResult, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
 use crate::release::Release;
-use crate::source::{self, PackageMeta};
+use crate::source::{self, PackageMetadata};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 
 /// The plan for a version.
 pub(super) struct Planned<'t> {
     /// Destinations that are complete, and those that failed.
-    settled: Vec<Settled<'t>>,
+    completed: Vec<Completed<'t>>,
     /// The verified release, and what the other destinations lack of it.
-    copying: Option<Copying<'t>>,
+    copy: Option<PlannedCopy<'t>>,
 }
 
 /// A version that needs no copying in one destination.
-pub(super) struct Settled<'t> {
+pub(super) struct Completed<'t> {
     pub(super) target: &'t MirrorTarget<'t>,
     pub(super) result: Result<Box<Published>, Failure>,
 }
 
-struct Copying<'t> {
-    release: Verified<Release<PackageMeta>>,
+struct PlannedCopy<'t> {
+    release: Verified<Release<PackageMetadata>>,
     missing: Vec<Missing<'t>>,
 }
 
 impl<'t> Planned<'t> {
-    pub(super) fn settled(settled: Vec<Settled<'t>>) -> Self {
+    pub(super) fn completed(completed: Vec<Completed<'t>>) -> Self {
         Self {
-            settled,
-            copying: None,
+            completed,
+            copy: None,
         }
     }
 }
 
-impl<'t> Settled<'t> {
+impl<'t> Completed<'t> {
     pub(super) fn present(target: &'t MirrorTarget<'t>, published: Published) -> Self {
         Self {
             target,
@@ -77,15 +77,15 @@ impl Journey<'_> {
         let provider = &self.task.provider;
         let version = available.version.version();
         let subject = Subject::version(provider, version);
-        let mut settled = Vec::new();
+        let mut completed = Vec::new();
         let mut looked = Vec::new();
-        let looking = targets.iter().map(|target| target.look(version));
+        let looking = targets.iter().map(|target| target.read_stored(version));
         for (target, found) in targets.iter().zip(future::join_all(looking).await) {
             match found {
                 Ok(stored) => looked.push((target, stored)),
                 Err(problem) => {
                     let failure = target.failure(problem, subject.clone());
-                    settled.push(Settled::failed(target, failure));
+                    completed.push(Completed::failed(target, failure));
                 }
             }
         }
@@ -98,29 +98,29 @@ impl Journey<'_> {
                     let failed = looked
                         .iter()
                         .map(|(target, _)| self.failed(target, &failure));
-                    settled.extend(failed);
-                    return Planned::settled(settled);
+                    completed.extend(failed);
+                    return Planned::completed(completed);
                 }
             },
             platforms => platforms.clone(),
         };
         let mut missing = Vec::new();
-        let can_prove = self.source.brings_proof();
+        let can_prove = self.source.has_checksum_documents();
         for (target, stored) in looked {
             let compared = target.compare(version, stored, wanted.as_deref(), can_prove);
             match compared.await {
                 Ok(Comparison::Present(published)) => {
-                    settled.push(Settled::present(target, *published));
+                    completed.push(Completed::present(target, *published));
                 }
                 Ok(Comparison::Missing(one)) => missing.push(*one),
                 Err(problem) => {
                     let failure = target.failure(problem, subject.clone());
-                    settled.push(Settled::failed(target, failure));
+                    completed.push(Completed::failed(target, failure));
                 }
             }
         }
         if missing.is_empty() {
-            return Planned::settled(settled);
+            return Planned::completed(completed);
         }
         let copying = match self.release(selected, &missing).await {
             Ok((release, absent)) => {
@@ -134,26 +134,29 @@ impl Journey<'_> {
                     // The store may already have every wanted package that the source has.
                     let Some(published) = one.present_for(version, wanted.as_deref()) else {
                         let failure = self.without_packages(&absent, None, subject.clone());
-                        settled.push(self.failed(one.target, &failure));
+                        completed.push(self.failed(one.target, &failure));
                         continue;
                     };
                     if !is_reported {
                         self.report_absent(version, &absent);
                         is_reported = true;
                     }
-                    settled.push(Settled::present(one.target, published));
+                    completed.push(Completed::present(one.target, published));
                 }
-                release.map(|release| Copying {
+                release.map(|release| PlannedCopy {
                     release,
                     missing: some,
                 })
             }
             Err(failure) => {
-                settled.extend(missing.iter().map(|one| self.failed(one.target, &failure)));
+                completed.extend(missing.iter().map(|one| self.failed(one.target, &failure)));
                 None
             }
         };
-        Planned { settled, copying }
+        Planned {
+            completed,
+            copy: copying,
+        }
     }
 
     /// Requests and verifies the release of the platforms that any destination lacks; `None` if the source has none of them. Also returns
@@ -162,11 +165,11 @@ impl Journey<'_> {
         &self,
         Selected { available, .. }: &Selected,
         missing: &[Missing<'_>],
-    ) -> Result<(Option<Verified<Release<PackageMeta>>>, Vec<Platform>), Failure> {
+    ) -> Result<(Option<Verified<Release<PackageMetadata>>>, Vec<Platform>), Failure> {
         let provider = &self.task.provider;
         let version = available.version.version();
         let subject = Subject::version(provider, version);
-        if !self.source.brings_proof() && missing.iter().any(|one| one.stored.is_none()) {
+        if !self.source.has_checksum_documents() && missing.iter().any(|one| one.stored.is_none()) {
             // If the policy cannot accept an unsigned release, fail before any package is downloaded.
             let nothing = Release::unproven(provider, version, Vec::new());
             let verified = self.verify(nothing).await;
@@ -194,14 +197,14 @@ impl Journey<'_> {
 
     async fn verify(
         &self,
-        release: Release<PackageMeta>,
-    ) -> Result<Verified<Release<PackageMeta>>, trust::Error> {
+        release: Release<PackageMetadata>,
+    ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
         let Some(hashes) = self.task.locked.get(&release.version) else {
             return self.can_be_pinned(prove(release, rule, now).await?);
         };
         // With pinned keys, a signature by one of them is required, and a lock file cannot replace it.
-        if self.source.brings_proof() || rule.pinned() {
+        if self.source.has_checksum_documents() || rule.pinned() {
             let verified = prove(release, rule, now).await?.locked(hashes)?;
             return self.can_be_pinned(verified);
         }
@@ -216,8 +219,8 @@ impl Journey<'_> {
     /// If keys will be pinned, refuses a release whose keys came over an unverified connection.
     fn can_be_pinned(
         &self,
-        release: Verified<Release<PackageMeta>>,
-    ) -> Result<Verified<Release<PackageMeta>>, trust::Error> {
+        release: Verified<Release<PackageMetadata>>,
+    ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
         let notes = &release.authentication().notes;
         if self.options.pins_keys && notes.contains(&Note::UnverifiedTransport) {
             return Err(trust::Error::UnverifiedTransport);
@@ -226,14 +229,14 @@ impl Journey<'_> {
     }
 
     /// Copies the missing packages into all destinations concurrently.
-    pub(super) async fn carry_out(&self, planned: Planned<'_>, on_result: &OnResult<'_>) {
-        for Settled { target, result } in planned.settled {
+    pub(super) async fn execute(&self, planned: Planned<'_>, on_result: &OnResult<'_>) {
+        for Completed { target, result } in planned.completed {
             if let Ok(published) = &result {
                 target.report_plan(published);
             }
             on_result(result.map(|published| *published));
         }
-        let Some(Copying { release, missing }) = planned.copying else {
+        let Some(PlannedCopy { release, missing }) = planned.copy else {
             return;
         };
         let subject = Subject::version(&release.provider, &release.version);
@@ -251,7 +254,7 @@ impl Journey<'_> {
             Err(error) => {
                 let failure = self.at_source(error, subject);
                 let failed = missing.iter().map(|one| self.failed(one.target, &failure));
-                return failed.for_each(|settled| on_result(settled.result.map(|one| *one)));
+                return failed.for_each(|completed| on_result(completed.result.map(|one| *one)));
             }
         };
         let packages = release.packages.iter().map(|package| {
@@ -278,8 +281,8 @@ impl Journey<'_> {
     }
 
     /// A failure on the source's side, for one of the destinations.
-    fn failed<'t>(&self, target: &'t MirrorTarget<'t>, failure: &Failure) -> Settled<'t> {
-        Settled::failed(target, failure.to(target.label.as_deref()))
+    fn failed<'t>(&self, target: &'t MirrorTarget<'t>, failure: &Failure) -> Completed<'t> {
+        Completed::failed(target, failure.to(target.label.as_deref()))
     }
 }
 

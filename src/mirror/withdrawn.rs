@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::journey::Journey;
 use super::selection::NoMatch;
 use super::target::{MirrorTarget, Stored};
-use super::version::Settled;
+use super::version::Completed;
 use crate::digest::Digest;
 use crate::event::{Event, Subject};
 use crate::hash::PackageHash;
@@ -23,13 +23,13 @@ impl Journey<'_> {
         &self,
         no_match: &NoMatch,
         targets: &'t [MirrorTarget<'t>],
-    ) -> Vec<Settled<'t>> {
+    ) -> Vec<Completed<'t>> {
         let NoMatch {
             versions,
             available,
             ..
         } = no_match;
-        let mut settled = Vec::new();
+        let mut completed = Vec::new();
         let exact = versions.as_exact();
         let locked = exact.filter(|one| self.task.locked.contains_key(one));
         for target in targets {
@@ -44,12 +44,12 @@ impl Journey<'_> {
                     Err(self.at_source(problem, subject))
                 }
             };
-            settled.push(match result {
-                Ok(published) => Settled::present(target, published),
-                Err(failure) => Settled::failed(target, failure.to(target.label.as_deref())),
+            completed.push(match result {
+                Ok(published) => Completed::present(target, published),
+                Err(failure) => Completed::failed(target, failure.to(target.label.as_deref())),
             });
         }
-        settled
+        completed
     }
 
     /// A locked version that the source does not list any more.
@@ -66,7 +66,7 @@ impl Journey<'_> {
         let provider = &self.task.provider;
         let subject = Subject::version(provider, version);
         let in_store = |problem: Problem| target.failure(problem, subject.clone());
-        let stored = target.look(version).await.map_err(in_store)?;
+        let stored = target.read_stored(version).await.map_err(in_store)?;
         if let Some(stored) = &stored {
             let has_all = target.has_all(version, stored, platforms.as_deref()).await;
             if let Some(read) = has_all.map_err(in_store)? {
@@ -98,7 +98,7 @@ impl MirrorTarget<'_> {
     ) -> Result<Option<Vec<StoredPackage>>, Problem> {
         let there = Vec::from_iter(stored.platforms.iter().cloned());
         let wanted = platforms.unwrap_or(&there);
-        let read = self.hold_to_lock(version, stored, wanted).await?;
+        let read = self.check_lock(version, stored, wanted).await?;
         if platforms.is_some() {
             let has_all = wanted.iter().all(|one| stored.platforms.contains(one));
             return Ok(has_all.then_some(read));

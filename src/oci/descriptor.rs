@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::annotations;
-use super::target::{DescriptorPlatform, ReadTarget, text};
+use super::descriptor_platform::{DescriptorPlatform, ReadPlatform, text};
 use super::{DescriptorError, Part, Refusal};
 use crate::digest::Digest;
 use crate::json::{self, Object};
@@ -65,7 +65,7 @@ impl Descriptor {
     }
 
     /// Whether the media type is that of a document that may refer to others.
-    pub fn leads_on(&self) -> bool {
+    pub fn may_refer_to_others(&self) -> bool {
         let media_type = &self.media_type;
         media_type.ends_with("json")
             && (media_type.contains("manifest") || media_type.contains("index"))
@@ -75,7 +75,7 @@ impl Descriptor {
     ///
     /// # Errors
     /// The digest or size is invalid.
-    pub fn leads_to(&self, what: Part) -> Result<Expected, Refusal> {
+    pub fn expected_of(&self, what: Part) -> Result<Expected, Refusal> {
         self.expected().map_err(|source| Refusal::Descriptor {
             what: what.pointer(),
             source,
@@ -97,7 +97,7 @@ impl Descriptor {
         if let Some(data) = object.take("data")? {
             check_data(data).map_err(|error| error.within("data"))?;
         }
-        let platform = object.object("platform", ReadTarget::read)?;
+        let platform = object.object("platform", ReadPlatform::read)?;
         let mut descriptor = Self {
             media_type: object.text("mediaType")?,
             artifact_type: Some(object.text("artifactType")?).filter(|text| !text.is_empty()),

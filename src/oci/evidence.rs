@@ -71,7 +71,7 @@ impl Evidence<Expected> {
         let layer = |media_type: &str| {
             let mut layers = document.items.iter().map(|item| &item.descriptor);
             let found = layers.find(|layer| layer.media_type == media_type);
-            found.map(|layer| layer.leads_to(WHAT)).transpose()
+            found.map(|layer| layer.expected_of(WHAT)).transpose()
         };
         let protocols = document.annotations.get(PROTOCOLS);
         let protocols = protocols.map_or("", String::as_str).split(',');

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
+use super::descriptor_platform::DescriptorPlatform;
 use super::parsed::{ListedDescriptor, ManifestKind, ParsedManifest};
-use super::target::DescriptorPlatform;
 use super::{
     DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, MOST_PLATFORMS, PACKAGE, PROVIDER,
     PROVIDER_TARGET, Part, RawManifest, Refusal, TITLE, VERSION, write,

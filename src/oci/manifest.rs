@@ -74,7 +74,7 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
 pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
     let document = ParsedManifest::read(raw, ManifestKind::Image, Part::Manifest, PROVIDER_TARGET)?;
     let layer = package(&document)?;
-    let expected = layer.leads_to(Part::Package)?;
+    let expected = layer.expected_of(Part::Package)?;
     if expected.digest.sha256().is_none() {
         return Err(Refusal::PackageDigest {
             digest: expected.digest,

@@ -32,6 +32,7 @@
 mod annotations;
 pub mod descriptor;
 mod descriptor_error;
+pub mod descriptor_platform;
 pub mod evidence;
 pub mod index;
 pub mod manifest;
@@ -41,7 +42,6 @@ pub mod reference;
 pub mod refusal;
 pub mod repository_name;
 pub mod tags;
-pub mod target;
 
 pub use descriptor::Descriptor;
 pub use descriptor_error::DescriptorError;

@@ -126,7 +126,8 @@ impl fmt::Display for Failure {
         f.write_str(what)?;
         if let Some(subject) = &self.subject {
             // The side already names the destination.
-            write!(f, " for {}", subject.clone().unless_to(self.at.name()))?;
+            let subject = subject.clone().without_destination(self.at.name());
+            write!(f, " for {subject}")?;
         }
         if let Some(name) = self.at.name() {
             write!(f, " in {name}")?;

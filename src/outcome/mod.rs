@@ -39,7 +39,7 @@ pub struct Published {
     pub packages: Vec<PublishedPackage>,
     /// Other blobs, which no signature covers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    pub beside: Option<AttachedBlobs>,
     /// The bytes of copied packages and of blobs that were copied with them.
     #[serde(skip)]
     pub bytes: u64,
@@ -47,7 +47,7 @@ pub struct Published {
 
 /// Blobs that other tools attach to a version, such as attestations. `copy` copies them, and no signature covers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Beside {
+pub struct AttachedBlobs {
     /// The number of blobs.
     pub blobs: usize,
     /// The total size in bytes.
@@ -57,7 +57,7 @@ pub struct Beside {
     pub moved: u64,
 }
 
-impl Beside {
+impl AttachedBlobs {
     /// Adds a blob.
     pub(crate) fn add(&mut self, size: u64, transfer: Transfer) {
         self.blobs += 1;

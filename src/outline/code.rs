@@ -8,7 +8,7 @@ const DEEPEST: usize = 256;
 
 /// A bracket, quote or heredoc that is open, with the line where it begins.
 #[derive(Clone, Copy)]
-enum Within<'a> {
+enum OpenDelimiter<'a> {
     /// Brackets, which may be those of `${`.
     Brackets { closing: char, line: usize },
     /// Text in quotes.
@@ -59,16 +59,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads one step within the innermost open bracket, quote or heredoc.
-    fn step(&mut self, open: &mut Vec<Within<'a>>) -> Result<(), Error> {
+    fn step(&mut self, open: &mut Vec<OpenDelimiter<'a>>) -> Result<(), Error> {
         match open.last().copied() {
             None => self.step_in_code(open, None),
-            Some(Within::Brackets { closing, line }) => {
+            Some(OpenDelimiter::Brackets { closing, line }) => {
                 if self.rest.is_empty() {
                     return Err(unclosed(opening(closing), line));
                 }
                 self.step_in_code(open, Some(closing))
             }
-            Some(Within::Quotes { line }) => match self.peek() {
+            Some(OpenDelimiter::Quotes { line }) => match self.peek() {
                 None | Some('\n') => Err(unclosed("\"", line)),
                 Some('"') => {
                     self.next();
@@ -85,7 +85,7 @@ impl<'a> Scanner<'a> {
                     Ok(())
                 }
             },
-            Some(Within::Heredoc { mark, line }) => match self.peek() {
+            Some(OpenDelimiter::Heredoc { mark, line }) => match self.peek() {
                 None => Err(unclosed(&format!("<<{mark}"), line)),
                 Some('\n') => {
                     self.next();
@@ -105,7 +105,7 @@ impl<'a> Scanner<'a> {
 
     fn step_in_code(
         &mut self,
-        open: &mut Vec<Within<'a>>,
+        open: &mut Vec<OpenDelimiter<'a>>,
         closing: Option<char>,
     ) -> Result<(), Error> {
         if self.rest.starts_with('#') || self.rest.starts_with("//") {
@@ -117,12 +117,12 @@ impl<'a> Scanner<'a> {
         }
         let line = self.line;
         if let Some(mark) = self.heredoc() {
-            open.push(Within::Heredoc { mark, line });
+            open.push(OpenDelimiter::Heredoc { mark, line });
             return Ok(());
         }
-        let within = |closing| Within::Brackets { closing, line };
+        let within = |closing| OpenDelimiter::Brackets { closing, line };
         match self.next() {
-            Some('"') => open.push(Within::Quotes { line }),
+            Some('"') => open.push(OpenDelimiter::Quotes { line }),
             Some('(') => open.push(within(')')),
             Some('[') => open.push(within(']')),
             Some('{') => open.push(within('}')),
@@ -139,13 +139,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads one step within quotes or a heredoc. `$${` and `%%{` are escapes, not interpolations.
-    fn step_in_text(&mut self, open: &mut Vec<Within<'a>>) {
+    fn step_in_text(&mut self, open: &mut Vec<OpenDelimiter<'a>>) {
         let line = self.line;
         if self.eat("$${") || self.eat("%%{") {
             return;
         }
         if self.eat("${") || self.eat("%{") {
-            open.push(Within::Brackets { closing: '}', line });
+            open.push(OpenDelimiter::Brackets { closing: '}', line });
         } else {
             self.next();
         }

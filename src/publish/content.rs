@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::blob::{self, BlobSource, Body, Kept, Memory};
+use crate::blob::{self, BlobLocation, BlobSource, Body, Memory};
 use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
 use crate::release::Expected;
 use crate::store::{At, Error, Repo, RepoMut};
@@ -74,11 +74,11 @@ impl ContentGraph<Expected> {
                     continue;
                 }
             };
-            let what = match entry.leads_on() {
+            let what = match entry.may_refer_to_others() {
                 true => Part::Manifest,
                 false => Part::Blob,
             };
-            let expected = entry.leads_to(what)?;
+            let expected = entry.expected_of(what)?;
             if !seen.insert(expected.digest) {
                 continue;
             }
@@ -123,7 +123,7 @@ impl ContentGraph<Expected> {
 /// # Errors
 /// The store cannot be read.
 pub(crate) async fn is_whole(repo: &RepoMut, tag: &Tag) -> Result<bool, Error> {
-    if repo.keeps_whole() {
+    if repo.refuses_incomplete() {
         return Ok(true);
     }
     let read = match repo.manifest(At::Tag(tag)).await {
@@ -172,17 +172,17 @@ impl<B: BlobSource> BlobSource for Blob<B> {
         }
     }
 
-    fn can_be_cut(&self) -> bool {
+    fn may_end_early(&self) -> bool {
         match self {
             Self::Read { .. } => false,
-            Self::Unproven(blob) => blob.can_be_cut(),
+            Self::Unproven(blob) => blob.may_end_early(),
         }
     }
 
-    fn kept(&self) -> Option<Kept<'_>> {
+    fn location(&self) -> Option<BlobLocation<'_>> {
         match self {
-            Self::Read { stored, .. } => stored.as_ref()?.kept(),
-            Self::Unproven(blob) => blob.kept(),
+            Self::Read { stored, .. } => stored.as_ref()?.location(),
+            Self::Unproven(blob) => blob.location(),
         }
     }
 

@@ -13,12 +13,12 @@ pub enum Error {
     /// The repository's content forbids it, or its store fails.
     Destination(Problem),
     /// The source of a package or another blob fails, or gives wrong bytes.
-    Source(Undelivered),
+    Source(BlobFailure),
 }
 
 /// A blob whose source fails or gives wrong bytes.
 #[derive(Debug)]
-pub struct Undelivered {
+pub struct BlobFailure {
     /// The part of the artifact that the blob is.
     pub what: Part,
     /// The package, if the blob is one.
@@ -48,16 +48,16 @@ impl Error {
     /// Converts the failure of writing a blob.
     pub(super) fn of_blob(
         error: PutError,
-        undelivered: impl Fn(blob::Error) -> Undelivered,
+        blob_failure: impl Fn(blob::Error) -> BlobFailure,
     ) -> Self {
         match error {
             PutError::Store(error) => Self::Destination(error.into()),
-            PutError::Source(source) => Self::Source(undelivered(source)),
+            PutError::Source(source) => Self::Source(blob_failure(source)),
         }
     }
 }
 
-impl Undelivered {
+impl BlobFailure {
     /// The problem to report for the source of the blob.
     pub(crate) fn into_problem(self) -> Problem {
         let Self {

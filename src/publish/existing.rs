@@ -63,14 +63,14 @@ pub(super) struct ExistingEvidence {
     /// Whether its manifest and all documents can be read.
     pub(super) is_intact: bool,
     /// The highest status that it may have; a replacement must have at least this one.
-    claim: Claim,
+    claim: ClaimedStatus,
     /// The verified evidence, or why it does not verify.
     proof: Result<Verified<Release<()>>, Problem>,
 }
 
 /// The status that evidence may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Claim {
+enum ClaimedStatus {
     Known(Status),
     /// Its manifest cannot be read.
     Unknown,
@@ -121,8 +121,10 @@ impl ExistingEvidence {
                     return Ok(None);
                 };
                 let claim = match repo.manifest(At::Tag(&tag)).await {
-                    Ok(Some(raw)) => Evidence::read(&raw).map_or(Claim::Unknown, Claim::of),
-                    _ => Claim::Unknown,
+                    Ok(Some(raw)) => {
+                        Evidence::read(&raw).map_or(ClaimedStatus::Unknown, ClaimedStatus::of)
+                    }
+                    _ => ClaimedStatus::Unknown,
                 };
                 return Ok(Some(Self {
                     at,
@@ -134,11 +136,11 @@ impl ExistingEvidence {
             // Evidence that cannot be read at the moment may prove more than its replacement.
             Err(error) => return Err(error.into()),
         };
-        let claim = Claim::of(stored.evidence.clone());
+        let claim = ClaimedStatus::of(stored.evidence.clone());
         let release = artifact::release(provider, version, packages, Some(stored.evidence));
         let proof = evidence_policy.check(release, now).await;
         let claim = match &proof {
-            Ok(verified) => Claim::Known(verified.authentication().status),
+            Ok(verified) => ClaimedStatus::Known(verified.authentication().status),
             Err(_) => claim,
         };
         Ok(Some(Self {
@@ -183,8 +185,8 @@ impl ExistingEvidence {
             }
         }
         let weakens = match self.claim {
-            Claim::Known(status) => status > offered.status,
-            Claim::Unknown => offered.status != Status::Signed,
+            ClaimedStatus::Known(status) => status > offered.status,
+            ClaimedStatus::Unknown => offered.status != Status::Signed,
         };
         let from = self.claim.status();
         if weakens && !may_weaken {
@@ -210,7 +212,7 @@ impl ExistingEvidence {
     }
 }
 
-impl Claim {
+impl ClaimedStatus {
     /// The status that evidence with these parts would have if it verified.
     fn of<D>(evidence: Evidence<D>) -> Self {
         let Evidence {

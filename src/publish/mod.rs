@@ -22,7 +22,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::http::Retry;
 use crate::oci::{EMPTY_BYTES, RawManifest, Tag};
-use crate::outcome::{Beside, Change, Problem, Published, PublishedPackage};
+use crate::outcome::{AttachedBlobs, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
 use crate::store::{self, RepoMut, Tagged};
@@ -34,14 +34,14 @@ mod evidence;
 mod existing;
 mod plan;
 mod publication;
+mod reported_blob;
 mod transfer;
-mod watched;
 
 pub(crate) use content::{Blob, ContentGraph, is_whole};
-pub use error::{Error, PackageName, Undelivered};
+pub use error::{BlobFailure, Error, PackageName};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
-use transfer::Brought;
+use transfer::TransferOutcomes;
 
 /// The most times that a publication is planned. An attempt only fails if another writer moved a tag meanwhile, so eight concurrent writers
 /// all succeed.
@@ -153,7 +153,7 @@ pub async fn publish<B: BlobSource>(
     };
     let mut snapshot = edition.snapshot;
     let mut events = Arc::clone(reporter);
-    let mut brought = Brought::default();
+    let mut outcomes = TransferOutcomes::default();
     let mut refused = None;
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
     loop {
@@ -162,12 +162,14 @@ pub async fn publish<B: BlobSource>(
             warn(&events, message);
         }
         if options.dry_run {
-            brought.foresee(edition, &publication, to, reporter).await?;
-            return Ok(report(edition, &publication, to, brought, options));
+            outcomes
+                .predict(edition, &publication, to, reporter)
+                .await?;
+            return Ok(report(edition, &publication, to, outcomes, options));
         }
         refused = refused.or(probe(&mut publication, to).await?);
-        brought
-            .bring(edition, &publication, to, options.jobs, &events)
+        outcomes
+            .transfer_all(edition, &publication, to, options.jobs, &events)
             .await?;
         let (tagged, refusal) = move_tags(&mut publication, to).await?;
         refused = refused.or(refusal);
@@ -182,7 +184,7 @@ pub async fn publish<B: BlobSource>(
                 let message = format!("what was replaced is not removed: {error}");
                 warn(reporter, message);
             }
-            return Ok(report(edition, &publication, to, brought, options));
+            return Ok(report(edition, &publication, to, outcomes, options));
         }
         // Do not report the same transfers and warnings again.
         events = Arc::new(());
@@ -202,11 +204,13 @@ async fn probe<B>(
         return Ok(None);
     };
     let is_lacking = publication.index.was.is_some() && evidence.was.is_none();
-    if !is_lacking || !to.keeps_whole() {
+    if !is_lacking || !to.refuses_incomplete() {
         return Ok(None);
     }
     match to.put_manifest(&evidence.content.root).await {
-        Err(error) if error.is_unwelcome() => Ok(Some(evidence::leave_out(publication, error)?)),
+        Err(error) if error.is_unsupported_artifact() => {
+            Ok(Some(evidence::leave_out(publication, error)?))
+        }
         // The store may refuse the manifest because its documents are missing; other errors will occur again later.
         _ => Ok(None),
     }
@@ -226,7 +230,7 @@ async fn move_tags<B>(
         let moved = to.tag(&moves).await;
         match moved {
             // No tag has moved yet, because the evidence comes first.
-            Err(error) if error.is_unwelcome() => {
+            Err(error) if error.is_unsupported_artifact() => {
                 refused = Some(evidence::leave_out(publication, error)?);
             }
             moved => return Ok((moved?, refused)),
@@ -238,14 +242,14 @@ fn report<B>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
     to: &RepoMut,
-    brought: Brought,
+    outcomes: TransferOutcomes,
     options: &Options,
 ) -> Published {
     let TagUpdate { tag, content, .. } = &publication.index;
     let digest = content.root.expected.digest;
     let status = match publication.change() {
         // A package that seemed to be present was damaged and was written again.
-        Change::Present if brought.is_anything() => Change::Updated,
+        Change::Present if outcomes.is_anything() => Change::Updated,
         change => change,
     };
     let status = match status {
@@ -255,10 +259,10 @@ fn report<B>(
     let release = edition.release;
     let bytes = match options.dry_run {
         true => 0,
-        false => brought.bytes(release),
+        false => outcomes.bytes(release),
     };
-    let beside = brought.beside();
-    let packages = release.packages.iter().zip(brought.packages);
+    let beside = outcomes.beside();
+    let packages = release.packages.iter().zip(outcomes.packages);
     let packages = packages.map(|(package, status)| PublishedPackage {
         platform: package.platform.clone(),
         status,

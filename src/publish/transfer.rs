@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
-use super::watched::Watched;
+use super::reported_blob::ReportedBlob;
 use super::{
-    Beside, Blob, BlobSource, Edition, Error, Event, Expected, Package, PackageName, Publication,
-    RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Undelivered,
+    AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, Package,
+    PackageName, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer,
 };
 use crate::blob::{self, proven};
 use crate::jobs;
@@ -20,16 +20,16 @@ const CONCURRENT_WRITES: usize = 8;
 
 /// The outcome for the packages of a release and for other blobs, over all attempts.
 #[derive(Debug, Default)]
-pub(super) struct Brought {
+pub(super) struct TransferOutcomes {
     /// The outcome of each package, in the order of the release.
     pub(super) packages: Vec<Transfer>,
     /// The blobs that no signature covers.
     beside: Vec<(Expected, Transfer)>,
 }
 
-impl Brought {
+impl TransferOutcomes {
     /// Writes everything below the tags of a publication.
-    pub(super) async fn bring<B: BlobSource>(
+    pub(super) async fn transfer_all<B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
         publication: &Publication<B>,
@@ -41,15 +41,15 @@ impl Brought {
         let (transfers, ()) = future::try_join(packages, documents(publication, to)).await?;
         self.add_packages(transfers);
         let transfers = unproven(edition, publication, to, limit, reporter).await?;
-        self.add_beside(transfers);
+        self.add_attached(transfers);
         for target in std::iter::once(&publication.index).chain(&publication.evidence) {
             manifests(&target.content.manifests, to).await?;
         }
         Ok(())
     }
 
-    /// Finds out what [`Brought::bring`] would do. An interrupted run may have written packages without moving the tag.
-    pub(super) async fn foresee<B: BlobSource>(
+    /// Finds out what [`TransferOutcomes::transfer_all`] would do. An interrupted run may have written packages without moving the tag.
+    pub(super) async fn predict<B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
         publication: &Publication<B>,
@@ -59,10 +59,10 @@ impl Brought {
         let packages = edition.release.packages.iter();
         for (package, delivers) in packages.zip(&publication.delivers) {
             check_package(package).await?;
-            let is_there = match to.keeps_whole() {
+            let is_there = match to.refuses_incomplete() {
                 _ if !delivers => true,
                 true => to.has_blob(&package.expected).await?,
-                false => is_sound(to, package.expected).await,
+                false => is_intact_blob(to, package.expected).await,
             };
             self.packages.push(planned(is_there));
         }
@@ -90,8 +90,8 @@ impl Brought {
     }
 
     /// The counts of blobs that no signature covers, if there are any.
-    pub(super) fn beside(&self) -> Option<Beside> {
-        let mut beside = Beside::default();
+    pub(super) fn beside(&self) -> Option<AttachedBlobs> {
+        let mut beside = AttachedBlobs::default();
         for (expected, transfer) in &self.beside {
             beside.add(expected.size, *transfer);
         }
@@ -108,8 +108,8 @@ impl Brought {
         self.packages = now.into_iter().map(join).collect();
     }
 
-    /// As [`Brought::add_packages`], for blobs. A new plan may list different blobs.
-    fn add_beside(&mut self, now: Vec<(Expected, Transfer)>) {
+    /// As [`TransferOutcomes::add_packages`], for blobs. A new plan may list different blobs.
+    fn add_attached(&mut self, now: Vec<(Expected, Transfer)>) {
         for (blob, transfer) in now {
             let mut earlier = self.beside.iter_mut();
             match earlier.find(|(earlier, _)| *earlier == blob) {
@@ -166,10 +166,10 @@ async fn deliver_package<B: BlobSource>(
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Transfer, Error> {
-    let watched = Watched::new(package.location.clone(), subject, reporter);
-    let undelivered = |source| undelivered_package(package, source);
+    let watched = ReportedBlob::new(package.location.clone(), subject, reporter);
+    let blob_failure = |source| package_failure(package, source);
     let transfer = deliver(&watched, to).await;
-    let transfer = transfer.map_err(|error| Error::of_blob(error, undelivered))?;
+    let transfer = transfer.map_err(|error| Error::of_blob(error, blob_failure))?;
     match watched.was_read() {
         true => Ok(transfer),
         false => check_package(package).await.map(|_| transfer),
@@ -181,7 +181,7 @@ async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, 
     let blob = &package.location;
     if blob.is_unverified() {
         let read = read(blob).await;
-        read.map_err(|source| Error::Source(undelivered_package(package, source)))?;
+        read.map_err(|source| Error::Source(package_failure(package, source)))?;
     }
     Ok(Transfer::Present)
 }
@@ -197,8 +197,8 @@ async fn read<B: BlobSource>(blob: &B) -> Result<(), blob::Error> {
     Ok(())
 }
 
-fn undelivered_package<B>(package: &Package<B>, source: blob::Error) -> Undelivered {
-    Undelivered {
+fn package_failure<B>(package: &Package<B>, source: blob::Error) -> BlobFailure {
+    BlobFailure {
         what: Part::Package,
         package: Some(PackageName {
             platform: package.platform.clone(),
@@ -210,7 +210,10 @@ fn undelivered_package<B>(package: &Package<B>, source: blob::Error) -> Undelive
 }
 
 /// Writes a blob to a repository and reports the progress.
-async fn deliver<B: BlobSource>(watched: &Watched<B>, to: &RepoMut) -> Result<Transfer, PutError> {
+async fn deliver<B: BlobSource>(
+    watched: &ReportedBlob<B>,
+    to: &RepoMut,
+) -> Result<Transfer, PutError> {
     watched.start();
     Ok(match to.put_blob(watched).await? {
         Put::Stored => Transfer::Copied,
@@ -245,7 +248,7 @@ async fn documents<B: BlobSource>(publication: &Publication<B>, to: &RepoMut) ->
                 false => to.put_new_blob(&blob).await,
             };
             put.map_err(|error| {
-                Error::of_blob(error, |source| Undelivered {
+                Error::of_blob(error, |source| BlobFailure {
                     what,
                     package: None,
                     digest: blob.expected().digest,
@@ -273,9 +276,9 @@ async fn unproven<B: BlobSource>(
         let subject = edition.subject();
         async move {
             let expected = blob.expected();
-            let transfer = deliver(&Watched::new(blob, &subject, &reporter), &to).await;
+            let transfer = deliver(&ReportedBlob::new(blob, &subject, &reporter), &to).await;
             let transfer = transfer.map_err(|error| {
-                Error::of_blob(error, |source| Undelivered {
+                Error::of_blob(error, |source| BlobFailure {
                     what,
                     package: None,
                     digest: expected.digest,
@@ -301,7 +304,8 @@ async fn manifests(all: &[RawManifest], to: &RepoMut) -> Result<(), Error> {
 }
 
 fn leads_to_blobs_alone(manifest: &RawManifest) -> bool {
-    oci::parts(&manifest.bytes).is_ok_and(|parts| !parts.iter().any(Descriptor::leads_on))
+    oci::parts(&manifest.bytes)
+        .is_ok_and(|parts| !parts.iter().any(Descriptor::may_refer_to_others))
 }
 
 fn all_blobs<B>(publication: &Publication<B>) -> impl Iterator<Item = (&Blob<B>, Part)> {
@@ -322,7 +326,7 @@ fn unproven_blobs<B>(publication: &Publication<B>) -> Vec<(&B, Part)> {
 }
 
 fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Transfer) -> Event {
-    Event::Carried {
+    Event::AttachedFinished {
         subject,
         digest,
         size,
@@ -331,6 +335,6 @@ fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Tran
 }
 
 /// Whether a blob can be read from a repository and its bytes are right.
-pub(super) async fn is_sound(repo: &RepoMut, expected: Expected) -> bool {
+pub(super) async fn is_intact_blob(repo: &RepoMut, expected: Expected) -> bool {
     read(&repo.blob(expected)).await.is_ok()
 }

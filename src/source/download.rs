@@ -8,7 +8,7 @@ use reqwest::header::ETAG;
 
 use super::error::Error;
 use super::location::PackageLocation;
-use super::meta::RemoteMeta;
+use super::package_metadata::RemoteMetadata;
 use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Hasher};
 use crate::disk::temp_file::{TempFile, TempFileWriter};
@@ -20,7 +20,7 @@ const LARGEST: u64 = 8 << 30;
 
 /// A package that is downloaded into a temporary file.
 pub(super) struct PackageDownload<'a> {
-    meta: &'a RemoteMeta,
+    meta: &'a RemoteMetadata,
     file: TempFileWriter,
     hasher: Hasher,
     size: u64,
@@ -29,7 +29,7 @@ pub(super) struct PackageDownload<'a> {
 }
 
 impl<'a> PackageDownload<'a> {
-    pub(super) fn new(meta: &'a RemoteMeta) -> Result<Self, Error> {
+    pub(super) fn new(meta: &'a RemoteMetadata) -> Result<Self, Error> {
         Ok(Self {
             meta,
             file: TempFileWriter::new()?,
@@ -50,8 +50,8 @@ impl<'a> PackageDownload<'a> {
                 retry.progressed();
             }
             resumptions += 1;
-            let is_worth_it = error.is_passing() && resumptions <= MOST_RESUMPTIONS;
-            let failure = Transient::because(error.in_short());
+            let is_worth_it = error.is_transient() && resumptions <= MOST_RESUMPTIONS;
+            let failure = Transient::because(error.summary());
             if !is_worth_it || !retry.wait(&access.http, url, failure).await {
                 return Err(error);
             }
@@ -66,7 +66,7 @@ impl<'a> PackageDownload<'a> {
         if self.tag.is_none() && self.meta.digest.is_none() {
             self.start_over()?;
         }
-        let RemoteMeta {
+        let RemoteMetadata {
             location, opened, ..
         } = self.meta;
         let opened = match opened {

@@ -330,17 +330,17 @@ impl Error {
     }
 
     /// Whether the same request may succeed later.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
-            Self::Http(error) => error.is_passing(),
+            Self::Http(error) => error.is_transient(),
             _ => false,
         }
     }
 
     /// The error in one line, for the report of a retry.
-    pub(super) fn in_short(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         match self {
-            Self::Http(error) => error.in_short(),
+            Self::Http(error) => error.summary(),
             error => error
                 .to_string()
                 .lines()

@@ -85,7 +85,7 @@ impl PackageLocation {
         auth: &RequestAuth,
         (from, tag): (u64, Option<&str>),
     ) -> Result<Answer, Error> {
-        let all = || self.request(url, auth).flowing();
+        let all = || self.request(url, auth).streaming();
         let rest = || all().header(RANGE, &format!("bytes={from}-"));
         let request = || match (from, tag) {
             (0, _) => all(),

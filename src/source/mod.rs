@@ -34,11 +34,11 @@ mod fetch;
 pub mod filesystem_mirror;
 pub mod folder;
 mod location;
-mod meta;
 pub mod network_mirror;
 mod opened;
 pub mod origin;
 mod package;
+mod package_metadata;
 mod remote;
 mod renewal;
 pub mod tree;
@@ -47,7 +47,7 @@ pub use auth::AuthTried;
 pub use error::{Document, Error};
 pub use fetch::{Access, RequestLimits};
 pub use opened::OpenAnswers;
-pub use package::{PackageMeta, SourcePackage};
+pub use package::{PackageMetadata, SourcePackage};
 pub use remote::RemotePackage;
 
 /// A place that providers are mirrored from.
@@ -63,7 +63,7 @@ pub enum Source {
 
 impl Source {
     /// Whether its releases have a checksum document.
-    pub fn brings_proof(&self) -> bool {
+    pub fn has_checksum_documents(&self) -> bool {
         matches!(self, Self::Origin(_))
     }
 
@@ -124,7 +124,7 @@ impl Source {
     /// A package does not exist, or cannot be requested.
     pub async fn packages(
         &self,
-        release: Verified<Release<PackageMeta>>,
+        release: Verified<Release<PackageMetadata>>,
     ) -> Result<Verified<Release<SourcePackage>>, Error> {
         let metas = release.packages.iter();
         let metas = metas.map(|package| package.location.clone());
@@ -201,14 +201,14 @@ pub struct AvailableVersion {
 #[derive(Clone, Debug)]
 pub struct ReleaseAnswer {
     /// The documents and packages; `None` if there are no packages.
-    pub release: Option<Release<PackageMeta>>,
+    pub release: Option<Release<PackageMetadata>>,
     /// Platforms without a package that were requested or that the source lists.
     pub absent: Vec<Platform>,
 }
 
 impl ReleaseAnswer {
     /// Builds the answer. Requested platforms without a package in the release are absent.
-    fn of(mut requested: Vec<Platform>, release: Release<PackageMeta>) -> Self {
+    fn of(mut requested: Vec<Platform>, release: Release<PackageMetadata>) -> Self {
         let packages = &release.packages;
         requested.retain(|platform| !packages.iter().any(|one| one.platform == *platform));
         Self {

@@ -18,8 +18,8 @@ use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use super::location::PackageLocation;
-use super::meta::RemoteMeta;
-use super::package::{self, PackageMeta, SourcePackage};
+use super::package::{self, PackageMetadata, SourcePackage};
+use super::package_metadata::RemoteMetadata;
 use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::blob::BlobSource as _;
@@ -162,7 +162,12 @@ impl NetworkMirror {
     }
 
     /// The metadata of a package.
-    fn meta(&self, archive: Archive, platform: &Platform, from: &Url) -> Result<RemoteMeta, Error> {
+    fn meta(
+        &self,
+        archive: Archive,
+        platform: &Platform,
+        from: &Url,
+    ) -> Result<RemoteMetadata, Error> {
         let contradicts = |field, expected: &str, received: String| Error::Contradiction {
             what: Document::Archives,
             field,
@@ -188,7 +193,7 @@ impl NetworkMirror {
             hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
-        Ok(RemoteMeta {
+        Ok(RemoteMetadata {
             location,
             // With several `zh` hashes, clients accept a package that matches any of them.
             digest: digests.first().filter(|_| digests.len() == 1).copied(),
@@ -281,12 +286,12 @@ impl NetworkMirror {
             let (expected, location) = match meta.digest {
                 Some(digest) => (
                     Expected { digest, size: 0 },
-                    PackageMeta::Remote(Box::new(meta)),
+                    PackageMetadata::Remote(Box::new(meta)),
                 ),
                 None => {
                     let package = downloaded.next()?;
                     let location = SourcePackage::Remote(package);
-                    (location.expected(), PackageMeta::Complete(location))
+                    (location.expected(), PackageMetadata::Complete(location))
                 }
             };
             Some(Package {

@@ -53,14 +53,17 @@ pub(super) struct Opened(Arc<Mutex<Option<(Answer, OwnedSemaphorePermit)>>>);
 
 impl Opened {
     pub(super) fn new(answer: Answer, permit: OwnedSemaphorePermit) -> Self {
-        Self(Arc::new(Mutex::new(Some((answer.set_aside(), permit)))))
+        Self(Arc::new(Mutex::new(Some((
+            answer.without_permit(),
+            permit,
+        )))))
     }
 
     /// Waits for a download permit and returns the response; `None` if it was already taken.
     pub(super) async fn take(&self, http: &Http) -> Option<Answer> {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (answer, _permit) = waiting?;
-        Some(http.take_up(answer).await)
+        Some(http.with_permit(answer).await)
     }
 }
 

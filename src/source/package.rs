@@ -15,8 +15,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::download::PackageDownload;
 use super::error::Error;
-use super::meta::RemoteMeta;
 use super::opened::Opened;
+use super::package_metadata::RemoteMetadata;
 use super::remote::{PackageBytes, RemotePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::blob::{self, BlobSource, Body, File};
@@ -31,9 +31,9 @@ const CONCURRENT_PACKAGES: usize = 8;
 
 /// The metadata of a package before it is requested.
 #[derive(Clone, Debug)]
-pub enum PackageMeta {
+pub enum PackageMetadata {
     /// A package at a URL. Its size or digest may be unknown.
-    Remote(Box<RemoteMeta>),
+    Remote(Box<RemoteMetadata>),
     /// A package of known size and digest.
     Complete(SourcePackage),
 }
@@ -55,10 +55,10 @@ impl BlobSource for SourcePackage {
         }
     }
 
-    fn can_be_cut(&self) -> bool {
+    fn may_end_early(&self) -> bool {
         match self {
-            Self::Remote(package) => package.can_be_cut(),
-            Self::File(file) => file.can_be_cut(),
+            Self::Remote(package) => package.may_end_early(),
+            Self::File(file) => file.may_end_early(),
         }
     }
 
@@ -78,26 +78,26 @@ impl BlobSource for SourcePackage {
 }
 
 /// Determines sizes and digests that the source does not provide.
-pub(super) async fn complete(metas: Vec<PackageMeta>) -> Result<Vec<SourcePackage>, Error> {
+pub(super) async fn complete(metas: Vec<PackageMetadata>) -> Result<Vec<SourcePackage>, Error> {
     let remote = metas.iter().filter_map(|meta| match meta {
-        PackageMeta::Remote(remote) => Some(RemoteMeta::clone(remote)),
-        PackageMeta::Complete(_) => None,
+        PackageMetadata::Remote(remote) => Some(RemoteMetadata::clone(remote)),
+        PackageMetadata::Complete(_) => None,
     });
     let mut found = resolve(remote.collect()).await?.into_iter();
     let packages = metas.into_iter().filter_map(|meta| match meta {
-        PackageMeta::Remote(_) => found.next().map(SourcePackage::Remote),
-        PackageMeta::Complete(package) => Some(package),
+        PackageMetadata::Remote(_) => found.next().map(SourcePackage::Remote),
+        PackageMetadata::Complete(package) => Some(package),
     });
     Ok(packages.collect())
 }
 
 /// Like [`complete`], for packages at URLs.
-pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>, Error> {
+pub(super) async fn resolve(metas: Vec<RemoteMetadata>) -> Result<Vec<RemotePackage>, Error> {
     let mut metas = with_sizes(metas).await?;
-    let unknown = |meta: &&RemoteMeta| meta.known().is_none();
+    let unknown = |meta: &&RemoteMetadata| meta.known().is_none();
     let mut left = metas.iter().filter(unknown).count();
     let Some(first) = metas.iter().find(unknown) else {
-        return Ok(metas.iter().filter_map(RemoteMeta::remote).collect());
+        return Ok(metas.iter().filter_map(RemoteMetadata::remote).collect());
     };
     let temp_files = first.location.access.temp_files.clone();
     let permit = match temp_files.acquire(left).now_or_never() {
@@ -124,7 +124,7 @@ pub(super) async fn resolve(metas: Vec<RemoteMeta>) -> Result<Vec<RemotePackage>
 }
 
 /// Requests the sizes that the source does not provide.
-async fn with_sizes(metas: Vec<RemoteMeta>) -> Result<Vec<RemoteMeta>, Error> {
+async fn with_sizes(metas: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
     let count = metas.iter().filter(|meta| meta.lacks_size()).count();
     let mut permits = match metas.iter().find(|meta| meta.lacks_size()) {
         Some(first) => {
@@ -144,7 +144,7 @@ async fn with_sizes(metas: Vec<RemoteMeta>) -> Result<Vec<RemoteMeta>, Error> {
     asked.try_collect().await
 }
 
-impl RemoteMeta {
+impl RemoteMetadata {
     /// Whether its size has to be requested. If the digest is unknown, the package is downloaded anyway.
     fn lacks_size(&self) -> bool {
         self.digest.is_some() && self.size.is_none()

@@ -37,7 +37,7 @@ impl BlobSource for RemotePackage {
         self.expected
     }
 
-    fn can_be_cut(&self) -> bool {
+    fn may_end_early(&self) -> bool {
         matches!(self.bytes, PackageBytes::Remote { .. })
     }
 

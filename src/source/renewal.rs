@@ -14,14 +14,14 @@ use super::error::Error;
 const MOST: u32 = 2;
 
 /// Requests the current URL of a package from its origin.
-type Ask = dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync;
+type RequestUrl = dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync;
 
 /// Requests new URLs for one package. Clones share the responses.
 #[derive(Clone)]
 pub(super) struct Renewal(Arc<Shared>);
 
 struct Shared {
-    ask: Box<Ask>,
+    ask: Box<RequestUrl>,
     latest: Mutex<Option<Url>>,
     /// The number of requests. Locked during a request, so that only one runs at a time.
     asked: tokio::sync::Mutex<u32>,

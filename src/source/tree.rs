@@ -103,7 +103,7 @@ fn one_path(directory: &Path, caller: Option<PathBuf>) -> Result<PathBuf, Error>
 fn writer_of_lock_file(root: &Path) -> Result<Option<Client>, disk::Error> {
     let path = root.join(lockfile::FILE_NAME);
     let bytes = disk::if_exists(disk::read_regular(&path, lockfile::LARGEST as u64))?;
-    Ok(bytes.and_then(|bytes| Client::that_wrote(&bytes)))
+    Ok(bytes.and_then(|bytes| Client::of_header(&bytes)))
 }
 
 fn read_module(directory: &Path, default_host: &Hostname) -> Result<Module, Error> {

@@ -7,7 +7,7 @@
 use super::layout::LayoutBlob;
 use super::registry::RegistryBlob;
 use super::{At, Error, Layout, Listing, Move, Put, PutError, Registry, Tagged};
-use crate::blob::{self, BlobSource, Body, Kept};
+use crate::blob::{self, BlobLocation, BlobSource, Body};
 use crate::digest::Digest;
 use crate::disk;
 use crate::event::Reporter;
@@ -99,7 +99,7 @@ impl Store {
 
     /// Whether the store itself refuses a manifest that refers to missing blobs or manifests. If so, tfoci does not check the parts
     /// of a tagged artifact one by one.
-    pub(super) fn keeps_whole(&self) -> bool {
+    pub(super) fn refuses_incomplete(&self) -> bool {
         match self {
             // Users and other tools can delete files from a directory.
             Self::Layout(_) => false,
@@ -200,12 +200,12 @@ impl BlobSource for StoreBlob {
         either!(self, blob => blob.expected())
     }
 
-    fn can_be_cut(&self) -> bool {
-        either!(self, blob => blob.can_be_cut())
+    fn may_end_early(&self) -> bool {
+        either!(self, blob => blob.may_end_early())
     }
 
-    fn kept(&self) -> Option<Kept<'_>> {
-        either!(self, blob => blob.kept())
+    fn location(&self) -> Option<BlobLocation<'_>> {
+        either!(self, blob => blob.location())
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

@@ -296,9 +296,9 @@ impl Error {
     }
 
     /// The error in one line, without the location, which the caller adds.
-    pub(super) fn in_short(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         match self {
-            Self::Http(error) => error.in_short(),
+            Self::Http(error) => error.summary(),
             Self::Registry { status, .. }
             | Self::Unauthorized { status, .. }
             | Self::RefusedElsewhere { status, .. } => {
@@ -325,12 +325,12 @@ impl Error {
     }
 
     /// Whether the store accepts no artifact of this type, regardless of the credentials.
-    pub fn is_unwelcome(&self) -> bool {
+    pub fn is_unsupported_artifact(&self) -> bool {
         matches!(self, Self::Unwelcome { .. })
     }
 
     /// Whether the network, the credentials or this machine caused the error. It then says nothing about the stored data.
-    pub fn is_on_the_way(&self) -> bool {
+    pub fn is_about_access(&self) -> bool {
         let way = matches!(
             self,
             Self::Http(_)

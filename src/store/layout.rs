@@ -18,7 +18,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 
 use super::{At, Error, Listing, Move, Put, PutError, Tagged};
-use crate::blob::{self, BlobSource, Body, Kept, proven};
+use crate::blob::{self, BlobLocation, BlobSource, Body, proven};
 use crate::digest::Digest;
 use crate::disk::{self, Staged, if_exists, staged};
 use crate::error::Category;
@@ -95,7 +95,7 @@ impl Layout {
         entry: &Descriptor,
         what: Part,
     ) -> Result<Option<RawManifest>, Error> {
-        let expected = entry.leads_to(what)?;
+        let expected = entry.expected_of(what)?;
         let Expected { digest, size } = expected;
         if size > LARGEST_READ {
             return Err(Refusal::TooLarge { what, size }.into());
@@ -135,11 +135,11 @@ impl Layout {
         &self,
         repository: &Repository,
         expected: &Expected,
-        kept: Option<Kept<'_>>,
+        kept: Option<BlobLocation<'_>>,
     ) -> Result<bool, Error> {
         let target = self.blob_path(repository, &expected.digest);
         let mut paths = Vec::new();
-        if let Some(Kept::InFile(path)) = kept {
+        if let Some(BlobLocation::InFile(path)) = kept {
             paths.push(path.to_owned());
         }
         if !repository.as_str().is_empty() {
@@ -152,7 +152,7 @@ impl Layout {
             // If the file system supports no hard link here, the caller copies the blob instead.
             if fits
                 && let Some(link) = Staged::link(&path, &target)
-                && is_sound(link.path(), expected).unwrap_or_default()
+                && matches_digest(link.path(), expected).unwrap_or_default()
             {
                 link.publish()?;
                 return Ok(true);
@@ -161,10 +161,10 @@ impl Layout {
         Ok(false)
     }
 
-    fn make_room(&self, repository: &Repository, digest: &Digest) -> Result<PathBuf, Error> {
+    fn create_parent(&self, repository: &Repository, digest: &Digest) -> Result<PathBuf, Error> {
         let path = self.blob_path(repository, digest);
         if let Some(directory) = path.parent() {
-            disk::create_dir(directory)?;
+            disk::create_directory(directory)?;
         }
         Ok(path)
     }
@@ -182,7 +182,7 @@ impl Layout {
             .collect();
         let what = Part::Blob;
         while let Some(descriptor) = open.pop() {
-            if !used.insert(descriptor.digest.clone()) || !descriptor.leads_on() {
+            if !used.insert(descriptor.digest.clone()) || !descriptor.may_refer_to_others() {
                 continue;
             }
             if let Some(raw) = self.document(repository, &descriptor, what).await? {
@@ -203,8 +203,8 @@ impl BlobSource for LayoutBlob {
         self.0.expected()
     }
 
-    fn kept(&self) -> Option<Kept<'_>> {
-        Some(Kept::InFile(&self.0.path))
+    fn location(&self) -> Option<BlobLocation<'_>> {
+        Some(BlobLocation::InFile(&self.0.path))
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
@@ -234,7 +234,7 @@ impl Layout {
                 let Some(entry) = index.find(tag) else {
                     return Ok(None);
                 };
-                let digest = entry.leads_to(what)?.digest;
+                let digest = entry.expected_of(what)?.digest;
                 let document = self.document(repository, &entry, what).await?;
                 document.ok_or(Error::Missing { what, digest }).map(Some)
             }
@@ -249,7 +249,7 @@ impl Layout {
         let index = self.index(repository)?.unwrap_or_default();
         let entry = index
             .find(tag)
-            .map(|entry| entry.leads_to(At::Tag(tag).part()));
+            .map(|entry| entry.expected_of(At::Tag(tag).part()));
         Ok(entry.transpose()?.map(|expected| expected.digest))
     }
 
@@ -275,7 +275,7 @@ impl Layout {
         reporter: &dyn Reporter,
     ) -> Result<disk::Lock, Error> {
         let directory = self.directory(repository);
-        disk::create_durable_dir(&directory)?;
+        disk::create_durable_directory(&directory)?;
         let lock = disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?;
         disk::sweep(&directory)?;
         disk::sweep(&directory.join("blobs").join("sha256"))?;
@@ -293,12 +293,12 @@ impl Layout {
         blob: &B,
     ) -> Result<Put, PutError> {
         let expected = blob.expected();
-        let path = self.make_room(repository, &expected.digest)?;
+        let path = self.create_parent(repository, &expected.digest)?;
         // A check of the size alone would let a new version refer to a damaged blob.
-        if self.has_blob(repository, &expected) && is_sound(&path, &expected)? {
+        if self.has_blob(repository, &expected) && matches_digest(&path, &expected)? {
             return Ok(Put::Present);
         }
-        if self.link(repository, &expected, blob.kept())? {
+        if self.link(repository, &expected, blob.location())? {
             return Ok(Put::Mounted);
         }
         let mut staged = Staged::new(&path)?;
@@ -317,7 +317,7 @@ impl Layout {
         repository: &Repository,
         manifest: &RawManifest,
     ) -> Result<(), Error> {
-        let path = self.make_room(repository, &manifest.expected.digest)?;
+        let path = self.create_parent(repository, &manifest.expected.digest)?;
         // Always written, since it is small and an existing file may be truncated.
         let mut staged = Staged::new(&path)?;
         staged.write(&manifest.bytes)?;
@@ -347,9 +347,9 @@ impl Layout {
         })?;
         let blobs = directory.join("blobs");
         for algorithm in subdirectories(&blobs)? {
-            disk::sync_dir(&blobs.join(algorithm))?;
+            disk::sync_directory(&blobs.join(algorithm))?;
         }
-        disk::sync_dir(&blobs)?;
+        disk::sync_directory(&blobs)?;
         let marker = directory.join("oci-layout");
         if !marker.exists() {
             staged::replace(&marker, LAYOUT)?;
@@ -378,7 +378,7 @@ fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
         .collect())
 }
 
-fn is_sound(path: &Path, expected: &Expected) -> Result<bool, Error> {
+fn matches_digest(path: &Path, expected: &Expected) -> Result<bool, Error> {
     let blocks = disk::Blocks::open(path, 0)?;
     Ok(blocks.digest(expected.digest.algorithm())? == expected.digest)
 }

@@ -101,7 +101,7 @@ impl Repo {
         entry: &Descriptor,
     ) -> Result<StoredPackage, Error> {
         let what = Part::Manifest;
-        let digest = entry.leads_to(what)?.digest;
+        let digest = entry.expected_of(what)?.digest;
         let raw = self.manifest(At::Entry(entry)).await?;
         let layer = manifest::read(&raw.ok_or(Error::Missing { what, digest })?, platform)?;
         Ok(StoredPackage {
@@ -190,8 +190,8 @@ impl RepoMut {
     }
 
     /// Whether the store refuses a manifest that refers to missing parts. If so, tfoci does not check the parts of a tagged artifact one by one.
-    pub fn keeps_whole(&self) -> bool {
-        self.store.keeps_whole()
+    pub fn refuses_incomplete(&self) -> bool {
+        self.store.refuses_incomplete()
     }
 
     /// Whether the store may accept evidence, as far as is known.

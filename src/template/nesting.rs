@@ -12,24 +12,24 @@ pub(super) const MOST_LEVELS: usize = 200;
 
 /// The largest number of quoted texts that are open at once. An invalid text may have any number.
 pub(crate) fn depth(text: &str) -> usize {
-    let (mut open, mut depth, mut deepest) = (vec![Within::Text], 0_usize, 0);
+    let (mut open, mut depth, mut deepest) = (vec![OpenText::Text], 0_usize, 0);
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match (open.last(), c) {
-            (Some(Within::Text), '$' | '%') if rest.next_if_eq(&'{').is_some() => {
-                open.push(Within::Expression);
+            (Some(OpenText::Text), '$' | '%') if rest.next_if_eq(&'{').is_some() => {
+                open.push(OpenText::Expression);
             }
-            (Some(Within::Text), '\\') => drop(rest.next()),
-            (Some(Within::Text), '"') if depth > 0 => {
+            (Some(OpenText::Text), '\\') => drop(rest.next()),
+            (Some(OpenText::Text), '"') if depth > 0 => {
                 open.pop();
                 depth -= 1;
             }
-            (Some(Within::Expression), '"') => {
-                open.push(Within::Text);
+            (Some(OpenText::Expression), '"') => {
+                open.push(OpenText::Text);
                 depth += 1;
             }
-            (Some(Within::Expression), '{') => open.push(Within::Expression),
-            (Some(Within::Expression), '}') => drop(open.pop()),
+            (Some(OpenText::Expression), '{') => open.push(OpenText::Expression),
+            (Some(OpenText::Expression), '}') => drop(open.pop()),
             _ => {}
         }
         deepest = deepest.max(depth);
@@ -38,7 +38,7 @@ pub(crate) fn depth(text: &str) -> usize {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum OpenText {
     Text,
     Expression,
 }

@@ -22,7 +22,7 @@ pub struct Budget {
 
 /// The budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spent;
+pub(super) struct OverBudget;
 
 /// The budget for one release, several times what an honest one needs.
 impl Default for Budget {
@@ -56,14 +56,14 @@ impl Budget {
 
     /// Subtracts a step's cost before the step is done. A step beyond the budget ends the verification.
     #[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
-    pub(super) fn spend(&self, work: u64) -> Result<(), Spent> {
+    pub(super) fn spend(&self, work: u64) -> Result<(), OverBudget> {
         let order = Ordering::Relaxed;
         let paid = self
             .left
             .fetch_update(order, order, |left| left.checked_sub(work));
         paid.map(|_| ()).map_err(|_| {
             self.end();
-            Spent
+            OverBudget
         })
     }
 }
@@ -77,10 +77,10 @@ mod tests {
         let budget = Budget::default();
         assert_eq!(budget.spend(5), Ok(()));
         assert_eq!(budget.spent(), 5);
-        assert_eq!(budget.spend(RELEASE), Err(Spent));
-        assert_eq!(budget.spend(1), Err(Spent));
+        assert_eq!(budget.spend(RELEASE), Err(OverBudget));
+        assert_eq!(budget.spend(1), Err(OverBudget));
         let other = Budget::default();
         other.clone().end();
-        assert_eq!(other.spend(1), Err(Spent));
+        assert_eq!(other.spend(1), Err(OverBudget));
     }
 }

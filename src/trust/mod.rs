@@ -87,7 +87,7 @@ pub fn verify_within<L>(
         .transpose()?;
     let good = match &release.checksums {
         Some(document) if !release.signatures.is_empty() => {
-            let question = openpgp::Question {
+            let question = openpgp::VerificationInput {
                 document: &document.bytes,
                 signatures: &release.signatures,
                 rings: &release.keys,
@@ -209,7 +209,7 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
 impl Proof {
     fn new<L>(
         release: &Release<L>,
-        good: Option<openpgp::Good>,
+        good: Option<openpgp::ValidSignature>,
         checksums: Option<Checksums>,
         mut notes: Vec<Note>,
     ) -> Self {

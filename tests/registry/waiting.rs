@@ -134,9 +134,9 @@ async fn redirects_and_slow_headers_count_towards_the_time_of_a_document() {
     let http = Http::new(hasty(User::of(&registry, "acme/demo")).settings);
     let base = http.base(registry.host()).unwrap();
     let url = base.join("v2/acme/demo/blobs/x").unwrap();
-    let request = Request::new(reqwest::Method::GET, url, &base).flowing();
+    let request = Request::new(reqwest::Method::GET, url, &base).streaming();
     let error = http.send(request).await.unwrap_err();
-    assert!(!error.is_passing(), "{error}");
+    assert!(!error.is_transient(), "{error}");
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn an_upload_that_nobody_takes_comes_to_an_end() {
     };
     let request = Request::new(reqwest::Method::PUT, base.clone(), &base).payload(payload);
     let error = http.send(request).await.unwrap_err();
-    assert!(error.is_passing());
+    assert!(error.is_transient());
     assert_eq!(
         error.to_string(),
         format!("nothing more of the upload was taken within 0.3 seconds\n  at {base}")
@@ -257,7 +257,7 @@ async fn a_slow_source_is_not_the_servers_fault() {
     let waited = http.clone();
     let slow = futures_util::stream::once(async move {
         let error = waited.send(silent.whole(1)).await.err();
-        assert!(error.is_some_and(|error| error.is_passing()));
+        assert!(error.is_some_and(|error| error.is_transient()));
         Ok::<_, std::io::Error>(bytes::Bytes::from_static(b"late"))
     });
     let payload = Payload::Stream {

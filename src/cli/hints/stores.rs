@@ -46,7 +46,7 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Immutable { .. } => {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
-        store::Error::Blob { .. } if error.is_on_the_way() => return None,
+        store::Error::Blob { .. } if error.is_about_access() => return None,
         // A blob that is not in the store yet is not damaged content of the store.
         store::Error::Blob {
             what: Part::Blob, ..

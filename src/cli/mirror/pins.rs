@@ -49,7 +49,7 @@ struct Keys {
     is_examined: bool,
     seen: BTreeSet<Fingerprint>,
     /// Those of `seen` that are in the trust file.
-    settled: BTreeSet<Fingerprint>,
+    saved: BTreeSet<Fingerprint>,
 }
 
 impl<'a> Pins<'a> {
@@ -91,10 +91,10 @@ impl<'a> Pins<'a> {
         let mut all =
             std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
-        let is_unsettled = all.values().any(|keys| keys.seen != keys.settled);
+        let is_unsaved = all.values().any(|keys| keys.seen != keys.saved);
         let directory = directory_of(&self.path);
         // If the directory does not exist, the error of writing the file explains more than the error of locking.
-        let lock = match is_unsettled && directory.exists() {
+        let lock = match is_unsaved && directory.exists() {
             true => Lock::of_directory(directory, reporter).await.map(Some),
             false => Ok(None),
         };
@@ -108,7 +108,7 @@ impl<'a> Pins<'a> {
                 true => self
                     .write(provider, keys)
                     .map_err(|error| why = Some(error)),
-                false if keys.seen == keys.settled => Ok(()),
+                false if keys.seen == keys.saved => Ok(()),
                 false => Err(()),
             };
             if written.is_err() {
@@ -141,15 +141,15 @@ impl<'a> Pins<'a> {
     /// Adds the keys of a provider to the trust file. Reads the file again under the lock, so that concurrent runs do not overwrite
     /// each other's keys.
     fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), CommandError> {
-        if keys.seen == keys.settled {
+        if keys.seen == keys.saved {
             return Ok(());
         }
         let path = &self.path;
         let text = current(path)?;
-        if let Some(text) = pin(&text, provider, &keys.settled, &keys.seen)? {
+        if let Some(text) = pin(&text, provider, &keys.saved, &keys.seen)? {
             let written = disk::staged::replace(path, text.as_bytes());
             written.map_err(Problem::from).map_err(Failure::from)?;
-            let new = keys.seen.difference(&keys.settled);
+            let new = keys.seen.difference(&keys.saved);
             let new: Vec<String> = new.map(Fingerprint::to_string).collect();
             let line = format!(
                 "{provider}   {} in {}",
@@ -158,7 +158,7 @@ impl<'a> Pins<'a> {
             );
             self.printer.line(Tone::Done, "Pinned", &line);
         }
-        keys.settled.clone_from(&keys.seen);
+        keys.saved.clone_from(&keys.seen);
         Ok(())
     }
 }

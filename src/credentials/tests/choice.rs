@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_path_beats_a_domain_and_a_block_beats_a_file_and_a_file_the_next() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(
         ".tofurc",
         r#"
@@ -47,7 +47,7 @@ fn a_path_beats_a_domain_and_a_block_beats_a_file_and_a_file_the_next() {
 
 #[test]
 fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write("run/containers/auth.json", "{\"auths\": hunter2");
     home.write(".docker/config.json", &file(&[("example.com", "me:good")]));
     fs::create_dir_all(home.path(".dockercfg")).unwrap();
@@ -96,7 +96,7 @@ fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
 
 #[test]
 fn a_malformed_default_configuration_hides_no_file() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(".tofurc", "oci_credentials \"example.com\" {}");
     home.write(".docker/config.json", &file(&[("example.com", "me:good")]));
     let credentials = home.credentials();
@@ -109,7 +109,7 @@ fn a_malformed_default_configuration_hides_no_file() {
 
 #[test]
 fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(
         ".docker/config.json",
         r#"{"auths": {
@@ -175,7 +175,7 @@ fn docker_hub_is_one_registry_by_all_its_names() {
         "index.docker.io",
         "https://index.docker.io/v1/",
     ] {
-        let home = Home::new();
+        let home = HomeDirectory::new();
         home.write(".docker/config.json", &file(&[(key, "me:hub")]));
         let credentials = home.credentials();
         for host in ["docker.io", "index.docker.io", "registry-1.docker.io"] {
@@ -186,7 +186,7 @@ fn docker_hub_is_one_registry_by_all_its_names() {
 
 #[test]
 fn variables_are_considered_and_clients_are_said_to_ignore_them() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write("docker/config.json", &file(&[("example.com", "docker:1")]));
     home.write("auth.json", &file(&[("example.com", "podman:2")]));
     let mut locations = home.locations();
@@ -216,7 +216,7 @@ fn variables_are_considered_and_clients_are_said_to_ignore_them() {
 
 #[test]
 fn discovery_can_be_switched_off_or_given_its_files() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(".docker/config.json", &file(&[("example.com", "me:1")]));
     home.write(
         ".tofurc",
@@ -239,7 +239,7 @@ fn discovery_can_be_switched_off_or_given_its_files() {
 
 #[test]
 fn tokens_of_the_configuration_are_sent_as_they_are() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(
         ".tofurc",
         "oci_credentials \"a.example.com\" { access_token = \"a\", refresh_token = \"r\" }

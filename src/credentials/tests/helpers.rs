@@ -20,7 +20,7 @@ esac"#;
 
 #[test]
 fn helpers_answer_for_what_they_know() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.helper("good", ANSWERS);
     home.write(
         ".docker/config.json",
@@ -53,7 +53,7 @@ fn helpers_answer_for_what_they_know() {
 
 #[test]
 fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.helper("bad", ANSWERS);
     home.write(
         ".docker/config.json",
@@ -94,7 +94,7 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
 
 #[test]
 fn a_helper_that_fails_hides_no_file() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.helper("bad", ANSWERS);
     home.write(
         "run/containers/auth.json",

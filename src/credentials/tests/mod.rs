@@ -18,9 +18,9 @@ use super::docker_file::DockerFile;
 use super::*;
 
 /// A home directory with credential files and helpers.
-struct Home(TempDir);
+struct HomeDirectory(TempDir);
 
-impl Home {
+impl HomeDirectory {
     fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
@@ -122,7 +122,7 @@ fn failure(credentials: &Credentials, repository: &str) -> String {
 
 #[test]
 fn secrets_are_not_printed() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(
         ".docker/config.json",
         &file(&[("example.com", "me:hunter2")]),

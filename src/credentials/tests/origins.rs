@@ -18,7 +18,7 @@ fn token(credentials: &Credentials, host: &str) -> Result<Option<String>, String
         .map_err(|error| error.to_string())
 }
 
-fn locations(home: &Home, tokens: &[(&str, &str)]) -> Locations {
+fn locations(home: &HomeDirectory, tokens: &[(&str, &str)]) -> Locations {
     let mut locations = home.locations();
     let tokens = tokens.iter();
     locations.environment.tokens = tokens
@@ -29,7 +29,7 @@ fn locations(home: &Home, tokens: &[(&str, &str)]) -> Locations {
 
 #[test]
 fn a_host_is_the_same_in_every_spelling() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(
         ".tofurc",
         "credentials \"Bücher.example:443\" { token = \"1\" }\ncredentials \"no host\" { token = \"2\" }\n\
@@ -69,7 +69,7 @@ fn a_host_is_the_same_in_every_spelling() {
 
 #[test]
 fn of_several_blocks_for_one_host_the_last_counts() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(
         ".tofurc",
         "credentials \"a.example\" { token = \"first\" }\ncredentials \"A.example\" { token = \"last\" }",
@@ -81,7 +81,7 @@ fn of_several_blocks_for_one_host_the_last_counts() {
 
 #[test]
 fn a_token_that_cannot_be_sent_is_an_error_where_there_is_no_other() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     let credentials = Credentials::at(locations(&home, &[("a_example", "hunter2\n")]));
     assert_eq!(
         token(&credentials, "a.example").unwrap_err(),
@@ -91,7 +91,7 @@ fn a_token_that_cannot_be_sent_is_an_error_where_there_is_no_other() {
 
 #[test]
 fn a_helper_is_not_waited_for_for_ever() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(".tofurc", "credentials_helper \"slow\" {}");
     home.program("bin/terraform-credentials-slow", "exec sleep 60");
     let started = Instant::now();
@@ -106,7 +106,7 @@ fn a_helper_is_not_waited_for_for_ever() {
 
 #[test]
 fn a_configuration_that_was_named_must_be_good() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     let mut locations = locations(&home, &[]);
     locations.cli_config = Some(home.write("bad.tfrc", "host \"https://a.example\" {}"));
     let credentials = Credentials::at(locations.clone());
@@ -128,7 +128,7 @@ fn a_configuration_that_was_named_must_be_good() {
 
 #[test]
 fn tokens_and_passwords_are_not_printed() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.write(".netrc", "machine a.example login me password hunter2");
     home.write(
         ".tofurc",

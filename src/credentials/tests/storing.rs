@@ -13,7 +13,7 @@ case "$1" in
   erase) read -r server; echo "$server" >> erased; rm entry ;;
 esac"#;
 
-fn store(home: &Home, host: &str) -> Result<Location, Error> {
+fn store(home: &HomeDirectory, host: &str) -> Result<Location, Error> {
     let store = CredentialStore::new(&home.locations(), host)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -22,7 +22,7 @@ fn store(home: &Home, host: &str) -> Result<Location, Error> {
     runtime.block_on(store.store("me", &"hunter2".into()))
 }
 
-fn erase(home: &Home, host: &str) -> Result<Option<Location>, Error> {
+fn erase(home: &HomeDirectory, host: &str) -> Result<Option<Location>, Error> {
     let store = CredentialStore::new(&home.locations(), host)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -37,7 +37,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_stored_password_is_found_and_then_erased() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     let path = home.path(".docker/config.json");
     assert_eq!(erase(&home, "example.com").unwrap(), None);
     assert!(!path.exists());
@@ -65,7 +65,7 @@ fn a_stored_password_is_found_and_then_erased() {
 
 #[test]
 fn everything_else_in_the_file_stays_as_it_is() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     let others = r#""HttpHeaders": { "z": [1 , 2], "a": 12345678901234567890123.10 }"#;
     let path = home.write(
         "real/config.json",
@@ -96,7 +96,7 @@ fn everything_else_in_the_file_stays_as_it_is() {
 
 #[test]
 fn a_dangling_link_is_followed() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     fs::create_dir(home.path(".docker")).unwrap();
     let link = home.path(".docker/config.json");
     std::os::unix::fs::symlink("../later/config.json", &link).unwrap();
@@ -107,7 +107,7 @@ fn a_dangling_link_is_followed() {
 
 #[test]
 fn helpers_store_and_erase() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     home.helper("keeps", STORES);
     let path = home.write(
         ".docker/config.json",
@@ -141,7 +141,7 @@ fn helpers_store_and_erase() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_not_replaced() {
-    let home = Home::new();
+    let home = HomeDirectory::new();
     let path = home.write(".docker/config.json", "{\"auths\": hunter2");
     for error in [
         store(&home, "example.com").unwrap_err(),

@@ -3,7 +3,7 @@
 use crate::oci::{self, EMPTY_BYTES, Index, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
-use crate::publish::transfer::is_sound;
+use crate::publish::transfer::is_intact_blob;
 use crate::publish::{
     BTreeSet, Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options,
     Package, Platform, Publication, Release, RepoMut, TagUpdate,
@@ -59,7 +59,7 @@ pub(super) async fn plan<B: BlobSource>(
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
-    let is_settled = to.keeps_whole()
+    let is_settled = to.refuses_incomplete()
         && !(changed || replaces || options.evidence_policy.always)
         && tags.contains(Tag::of_evidence(&release.version)?.as_str());
     let (evidence, warning) = match is_settled {
@@ -200,7 +200,7 @@ async fn step<L>(
         ));
     };
     if entry.digest == ours.expected.digest.to_string() {
-        let is_missing = !to.keeps_whole() && {
+        let is_missing = !to.refuses_incomplete() && {
             let manifest = to.manifest(At::Entry(entry)).await;
             !matches!(manifest, Ok(Some(_))) || lacks(to, &package.expected, options).await?
         };
@@ -234,11 +234,11 @@ async fn step<L>(
 
 /// Whether a blob must be written. A blob of the right size counts as present; if the version is replaced, its bytes are checked too.
 async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<bool, Problem> {
-    if to.keeps_whole() && options.existing != Existing::Replace {
+    if to.refuses_incomplete() && options.existing != Existing::Replace {
         return Ok(false);
     }
     let there = to.has_blob(expected).await?;
-    Ok(!there || options.existing == Existing::Replace && !is_sound(to, *expected).await)
+    Ok(!there || options.existing == Existing::Replace && !is_intact_blob(to, *expected).await)
 }
 
 /// Whether the empty config, which all manifests by tfoci refer to, is missing. Clients ignore it; tools that copy the artifact read it.

@@ -6,8 +6,8 @@ use url::Url;
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
 use super::super::location::PackageLocation;
-use super::super::meta::RemoteMeta;
-use super::super::package::PackageMeta;
+use super::super::package::PackageMetadata;
+use super::super::package_metadata::RemoteMetadata;
 use super::super::renewal::Renewal;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
@@ -17,7 +17,7 @@ use crate::protocol::registry::{DownloadMetadata, ListedPackage};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
 /// A request for metadata, and the URL of its response.
-pub(super) struct Asked<'a> {
+pub(super) struct MetadataRequest<'a> {
     pub(super) platform: &'a Platform,
     pub(super) access: &'a Access,
     /// The host of the provider's address.
@@ -53,7 +53,7 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// Parses a response, and checks that it is about the requested package.
-    pub(super) fn read(said: DownloadMetadata, asked: &Asked<'_>) -> Result<Self, Error> {
+    pub(super) fn read(said: DownloadMetadata, asked: &MetadataRequest<'_>) -> Result<Self, Error> {
         let target = format!("{}_{}", said.os, said.arch);
         if target != asked.platform.to_string() {
             return Err(asked.contradicts("platform", asked.platform.to_string(), target));
@@ -93,7 +93,7 @@ impl Metadata {
     }
 
     /// The package with its metadata.
-    pub(super) fn package(self, renewal: Renewal) -> Package<PackageMeta> {
+    pub(super) fn package(self, renewal: Renewal) -> Package<PackageMetadata> {
         Package {
             platform: self.platform,
             file_name: self.file_name,
@@ -101,7 +101,7 @@ impl Metadata {
                 digest: self.digest,
                 size: self.size.unwrap_or_default(),
             },
-            location: PackageMeta::Remote(Box::new(RemoteMeta {
+            location: PackageMetadata::Remote(Box::new(RemoteMetadata {
                 location: PackageLocation {
                     renewal: Some(renewal),
                     ..self.location
@@ -134,7 +134,7 @@ impl Metadata {
 fn packages(
     said: &DownloadMetadata,
     digest: Digest,
-    asked: &Asked<'_>,
+    asked: &MetadataRequest<'_>,
 ) -> Result<(Vec<Platform>, Option<u64>), Error> {
     let mut platforms = Vec::new();
     for name in said.packages.keys() {
@@ -170,7 +170,7 @@ fn packages(
     Ok((platforms, Some(*package_size)))
 }
 
-fn keys(said: Vec<String>, asked: &Asked<'_>) -> Vec<KeyRing> {
+fn keys(said: Vec<String>, asked: &MetadataRequest<'_>) -> Vec<KeyRing> {
     let host = asked.named.host_str().unwrap_or_default();
     let armours = said.into_iter().filter(|armour| !armour.trim().is_empty());
     armours
@@ -183,7 +183,7 @@ fn keys(said: Vec<String>, asked: &Asked<'_>) -> Vec<KeyRing> {
         .collect()
 }
 
-impl Asked<'_> {
+impl MetadataRequest<'_> {
     fn place(&self, field: &'static str, text: &str) -> Result<Url, Error> {
         let url = self.url.join(text).ok();
         url.filter(|url| matches!(url.scheme(), "http" | "https"))

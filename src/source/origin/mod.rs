@@ -23,7 +23,7 @@ use url::Url;
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
-use super::package::PackageMeta;
+use super::package::PackageMetadata;
 use super::renewal::Renewal;
 use super::{AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
@@ -37,7 +37,7 @@ use crate::trust::limits;
 use crate::version::SpelledVersion;
 use discovered::Discovered;
 use listing::available_versions;
-use metadata::{Asked, Metadata};
+use metadata::{Metadata, MetadataRequest};
 use service::Service;
 
 /// The largest list of versions, in bytes. Real ones have up to half a megabyte.
@@ -86,7 +86,7 @@ impl Origin {
         }
         let what = Document::Download(platform.clone());
         let answer = fetch::successful(&what, answer, &service.auth).await?;
-        let asked = Asked {
+        let asked = MetadataRequest {
             platform,
             access: &self.access,
             named: &service.named,
@@ -116,12 +116,12 @@ impl Origin {
     }
 
     /// The packages of a version. Each can request a new URL when its own has expired.
-    fn package_metas(
+    fn packages_of(
         &self,
         found: Vec<Metadata>,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Vec<Package<PackageMeta>> {
+    ) -> Vec<Package<PackageMetadata>> {
         let packages = found.into_iter().map(|metadata| {
             let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
             let (platform, digest) = (metadata.platform.clone(), metadata.digest);
@@ -262,7 +262,7 @@ impl Origin {
             checksums,
             signatures: signature.into_iter().collect(),
             keys,
-            packages: self.package_metas(found, provider, version),
+            packages: self.packages_of(found, provider, version),
             notes: unverified.into_iter().collect(),
         };
         Ok(ReleaseAnswer::of(others, release))

@@ -50,7 +50,7 @@ pub(super) async fn failure(what: &'static str, answer: Answer) -> Error {
 /// Whether an error, at any status, means that there is no such repository
 /// ([clients: repository not found](crate::clients#repository-not-found)). Clients also stop at a 404 with other codes; tfoci
 /// takes every 404 for a repository that does not exist.
-pub(super) fn says_unknown(body: &[u8]) -> bool {
+pub(super) fn is_unknown_repository(body: &[u8]) -> bool {
     let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
     list.errors
         .iter()

@@ -11,7 +11,7 @@ use super::chunked_upload::ChunkedUpload;
 use super::upload::{Upload, UploadError};
 use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, Repository};
-use crate::blob::{BlobSource, Kept};
+use crate::blob::{BlobLocation, BlobSource};
 use crate::event::Event;
 use crate::http::{Retry, Transient};
 use crate::release::Expected;
@@ -69,11 +69,11 @@ impl Registry {
         if session.remembers(&digest, name) == Some(true) {
             return Ok(Put::Present);
         }
-        let source = neighbour(repository, blob.kept()).map(str::to_owned);
+        let source = mount_source(repository, blob.location()).map(str::to_owned);
         let from = source.or_else(|| session.elsewhere(&digest, name));
         // An earlier run may have uploaded the blob and stopped before its first tag. Mounting it from the repository itself
         // finds it without an additional request.
-        let from = from.or_else(|| session.mounts_itself(name).then(|| name.to_owned()));
+        let from = from.or_else(|| session.may_mount_from_itself(name).then(|| name.to_owned()));
         let upload = Upload {
             registry: self,
             session: &session,
@@ -127,7 +127,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 }) => {
                     let failure = Transient {
                         retry_after,
-                        reason: error.in_short(),
+                        reason: error.summary(),
                     };
                     if !retry.wait(http, &url, failure).await {
                         return Err(error.into());
@@ -150,8 +150,8 @@ impl<B: BlobSource> Upload<'_, B> {
 }
 
 /// The name of the repository that a blob is copied from, if it belongs to the same registry.
-fn neighbour<'a>(repository: &Repository, kept: Option<Kept<'a>>) -> Option<&'a str> {
-    let Some(Kept::InRegistry(other)) = kept else {
+fn mount_source<'a>(repository: &Repository, kept: Option<BlobLocation<'a>>) -> Option<&'a str> {
+    let Some(BlobLocation::InRegistry(other)) = kept else {
         return None;
     };
     let (host, name) = other.as_str().split_once('/')?;

@@ -99,7 +99,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             .payload(Payload::Bytes(chunk));
         let answer = match registry.http.send(request).await {
             Ok(answer) => answer,
-            Err(error) if error.is_passing() => {
+            Err(error) if error.is_transient() => {
                 return self.resume_shorter(sent, error.into()).await;
             }
             Err(error) => return Err(Error::from(error).into()),
@@ -219,7 +219,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let http = &self.upload.registry.http;
         let failure = Transient {
             retry_after,
-            reason: error.in_short(),
+            reason: error.summary(),
         };
         match self.retry.wait(http, &self.location, failure).await {
             true => Ok(()),

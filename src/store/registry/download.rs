@@ -5,7 +5,7 @@ use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
 use super::{Error, Registry};
-use crate::blob::{self, BlobSource, Body, Kept};
+use crate::blob::{self, BlobLocation, BlobSource, Body};
 use crate::event::Event;
 use crate::http::{Answer, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
@@ -24,12 +24,12 @@ impl BlobSource for RegistryBlob {
         self.expected
     }
 
-    fn can_be_cut(&self) -> bool {
+    fn may_end_early(&self) -> bool {
         true
     }
 
-    fn kept(&self) -> Option<Kept<'_>> {
-        Some(Kept::InRegistry(&self.repository))
+    fn location(&self) -> Option<BlobLocation<'_>> {
+        Some(BlobLocation::InRegistry(&self.repository))
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
@@ -58,7 +58,7 @@ impl RegistryBlob {
             // A small blob is read at once, so that it does not occupy one of the limited transfers.
             let request = match self.expected.size {
                 0..=SMALL => request.whole(LARGEST_READ),
-                _ => request.flowing(),
+                _ => request.streaming(),
             };
             if from > 0 {
                 request.header(RANGE, &format!("bytes={from}-"))

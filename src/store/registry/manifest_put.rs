@@ -92,7 +92,7 @@ impl Registry {
         let answer = match sent {
             Ok(answer) if answer.status().is_success() => return Ok(PutOutcome::Written),
             Ok(answer) => answer,
-            Err(Error::Http(error)) if error.is_passing() => {
+            Err(Error::Http(error)) if error.is_transient() => {
                 return Ok(PutOutcome::Failed {
                     retry_after: Duration::ZERO,
                     error: Box::new(error.into()),

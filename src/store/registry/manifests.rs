@@ -34,7 +34,7 @@ impl Registry {
         let (reference, accept, expected) = match at {
             At::Tag(tag) => (tag.to_string(), format!("{INDEX}, {MANIFEST}"), None),
             At::Entry(entry) => {
-                let expected = entry.leads_to(what)?;
+                let expected = entry.expected_of(what)?;
                 (
                     entry.digest.clone(),
                     entry.media_type.clone(),

@@ -242,7 +242,7 @@ impl RepositorySession {
     }
 
     /// Whether to look for a blob of a repository without tags by mounting it from the repository itself.
-    pub(super) fn mounts_itself(&self, name: &str) -> bool {
+    pub(super) fn may_mount_from_itself(&self, name: &str) -> bool {
         let cache = self.cache();
         cache.empty.contains(name) && !cache.refuses_mounts
     }

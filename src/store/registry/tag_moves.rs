@@ -80,7 +80,7 @@ impl Registry {
             let url = session.url(name, &format!("manifests/{tag}"))?;
             let failure = Transient {
                 retry_after,
-                reason: error.in_short(),
+                reason: error.summary(),
             };
             if !retry.wait(&self.http, &url, failure).await {
                 return Err(*error);

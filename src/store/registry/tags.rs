@@ -53,7 +53,7 @@ impl Registry {
             let shown = answer.url().clone();
             let body = answer.bytes(LARGEST_PAGE).await?;
             if !status.is_success() {
-                if status == StatusCode::NOT_FOUND || answer::says_unknown(&body) {
+                if status == StatusCode::NOT_FOUND || answer::is_unknown_repository(&body) {
                     session.cache().empty.insert(name.to_owned());
                     return Ok(None);
                 }

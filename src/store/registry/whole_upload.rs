@@ -23,7 +23,7 @@ impl<B: BlobSource> Upload<'_, B> {
         let body = proven(self.blob).await.map_err(PutError::Source)?;
         let read_error = Arc::new(Mutex::new(None));
         let cell = Arc::clone(&read_error);
-        // Kept aside, since the HTTP client would only report that the body failed.
+        // BlobLocation aside, since the HTTP client would only report that the body failed.
         let body = body.map_err(move |error| {
             let text = error.to_string();
             *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -48,7 +48,7 @@ impl<B: BlobSource> Upload<'_, B> {
         }
         let answer = match sent {
             Ok(answer) => answer,
-            Err(error) if error.is_passing() => {
+            Err(error) if error.is_transient() => {
                 return self.unanswered(Duration::ZERO, error.into()).await;
             }
             Err(error) => return Err(Error::from(error).into()),

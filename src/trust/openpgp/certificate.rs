@@ -13,10 +13,10 @@ use openpgp::serialize::Serialize as _;
 use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::Anchor;
-use crate::trust::budget::{Budget, Spent};
+use crate::trust::budget::{Budget, OverBudget};
 use crate::trust::rule::Fingerprint;
 
-use super::component::{Price, keep, may_let_sign, signatures};
+use super::component::{Cost, keep, may_grant_signing, signatures};
 use super::measure;
 use super::ring::{self, ComponentType, Copy};
 
@@ -53,9 +53,9 @@ impl Offered {
     }
 
     /// Charges the budget for the work, and parses the certificate; `None` if it is not a certificate.
-    pub fn open(&self, budget: &Budget) -> Result<Option<Certificate>, Spent> {
+    pub fn open(&self, budget: &Budget) -> Result<Option<Certificate>, OverBudget> {
         let (mut primary, mut others) = (Vec::new(), Vec::new());
-        let mut price = Price::default();
+        let mut price = Cost::default();
         let mut found = Vec::new();
         for copy in &self.copies {
             let Some(owner) = copy.handles.first() else {
@@ -68,7 +68,7 @@ impl Offered {
         // Another copy may revoke what this one says of a subkey.
         let signing: BTreeSet<openpgp::Fingerprint> = found
             .iter()
-            .filter(|(_, signatures)| signatures.iter().any(may_let_sign))
+            .filter(|(_, signatures)| signatures.iter().any(may_grant_signing))
             .filter_map(|(component, _)| component.fingerprint.clone())
             .collect();
         for (component, signatures) in found {

@@ -12,7 +12,7 @@ use super::ring::{Component, ComponentType};
 
 /// The work of parsing and verifying a certificate.
 #[derive(Default)]
-pub(super) struct Price {
+pub(super) struct Cost {
     /// Signatures of the primary key.
     signatures: u64,
     /// Signatures of subkeys, embedded in others.
@@ -23,7 +23,7 @@ pub(super) struct Price {
     subkey: u64,
 }
 
-impl Price {
+impl Cost {
     pub fn add(&mut self, other: Self) {
         self.signatures += other.signatures;
         self.embedded += other.embedded;
@@ -50,7 +50,7 @@ pub(super) fn signatures(component: &Component, owner: &KeyHandle) -> Vec<Signat
             Ok(Packet::Signature(signature)) => Some(signature),
             _ => None,
         })
-        .filter(|signature| is_by(signature, owner) && is_about_keys(signature.typ()))
+        .filter(|signature| is_issued_by(signature, owner) && is_about_keys(signature.typ()))
         .collect()
 }
 
@@ -60,13 +60,13 @@ pub(super) fn keep(
     mut signatures: Vec<Signature>,
     is_signing: bool,
     packets: &mut Vec<Packet>,
-) -> Price {
+) -> Cost {
     let Ok(packet) = Packet::from_bytes(&component.packet) else {
-        return Price::default();
+        return Cost::default();
     };
-    let mut price = Price {
+    let mut price = Cost {
         bytes: bytes(component.packet.len()),
-        ..Price::default()
+        ..Cost::default()
     };
     if component.kind == ComponentType::Subkey {
         if !is_signing {
@@ -74,7 +74,7 @@ pub(super) fn keep(
             signatures.retain(is_revocation);
         }
         if signatures.is_empty() {
-            return Price::default();
+            return Cost::default();
         }
         price.subkey = cost_of(&packet);
     }
@@ -102,7 +102,7 @@ fn bytes(length: usize) -> u64 {
 }
 
 /// Whether the owner of the certificate may have made a signature.
-fn is_by(signature: &Signature, owner: &KeyHandle) -> bool {
+fn is_issued_by(signature: &Signature, owner: &KeyHandle) -> bool {
     let issuers = signature.get_issuers();
     issuers.is_empty() || issuers.iter().any(|issuer| issuer.aliases(owner))
 }
@@ -132,7 +132,7 @@ fn is_revocation(signature: &Signature) -> bool {
 }
 
 /// Whether a signature may allow a subkey to sign. Without key flags, other signatures of the certificate decide.
-pub(super) fn may_let_sign(signature: &Signature) -> bool {
+pub(super) fn may_grant_signing(signature: &Signature) -> bool {
     signature.typ() == SignatureType::SubkeyBinding
         && signature
             .key_flags()

@@ -68,7 +68,7 @@ fn policy(now: SystemTime, overlook: &[Note]) -> StandardPolicy<'static> {
 }
 
 /// Checks the hash algorithm of a document's signature. Returns the notes for it, or `None` if it cannot be accepted.
-pub(super) fn soundness(signature: &Signature, now: SystemTime) -> Option<&'static [Note]> {
+pub(super) fn hash_notes(signature: &Signature, now: SystemTime) -> Option<&'static [Note]> {
     let property = HashAlgoSecurity::CollisionResistance;
     [&[][..], &[Note::WeakDocument]]
         .into_iter()
@@ -76,7 +76,7 @@ pub(super) fn soundness(signature: &Signature, now: SystemTime) -> Option<&'stat
 }
 
 /// The status of a key in its certificate.
-pub(super) struct Standing {
+pub(super) struct KeyStatus {
     /// The weaknesses that were tolerated.
     pub notes: &'static [Note],
     /// When the key, or the certificate with it, expires.
@@ -87,11 +87,15 @@ pub(super) struct Standing {
 ///
 /// The time `at` is not before the signature. Like clients, tfoci uses the owner's latest self-signature, because a renewed certificate may
 /// lack the older ones.
-pub(super) fn standing(key: &Candidate<'_>, at: SystemTime, now: SystemTime) -> Option<Standing> {
+pub(super) fn key_status(
+    key: &Candidate<'_>,
+    at: SystemTime,
+    now: SystemTime,
+) -> Option<KeyStatus> {
     TOLERANCES.into_iter().find_map(|notes| {
         let policy = policy(now, notes);
         let valid = key.clone().with_policy(&policy, at).ok()?;
-        valid.for_signing().then(|| Standing {
+        valid.for_signing().then(|| KeyStatus {
             notes,
             expires: expiry(&valid),
         })

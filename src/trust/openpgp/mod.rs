@@ -34,7 +34,7 @@ pub(super) use signature::check;
 
 /// The input of a verification.
 #[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
-pub(super) struct Question<'a> {
+pub(super) struct VerificationInput<'a> {
     /// The bytes that were signed.
     pub document: &'a [u8],
     /// The signatures, in the order in which they are tried.
@@ -48,7 +48,7 @@ pub(super) struct Question<'a> {
 }
 
 /// The first good signature.
-pub(super) struct Good {
+pub(super) struct ValidSignature {
     /// Its index among the signatures.
     pub signature: usize,
     /// The certificate's primary key.
@@ -64,10 +64,10 @@ pub(super) struct Good {
 /// Without OpenPGP, no signature can be verified, so every signature is refused.
 #[cfg(not(feature = "openpgp"))]
 pub(super) fn check(
-    _: &Question<'_>,
+    _: &VerificationInput<'_>,
     _: &mut Vec<Note>,
     _: &Budget,
-) -> Result<Option<Good>, super::Error> {
+) -> Result<Option<ValidSignature>, super::Error> {
     Err(super::Error::Unsupported)
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::certificate::Offered;
 use super::certificates::Certificates;
-use super::key::standing;
+use super::key::key_status;
 use super::tests::signed;
 use super::*;
 use crate::trust::rule::Weak;
@@ -27,7 +27,7 @@ fn usable(offered: &Offered) -> bool {
     let certificate = offered.open(&Budget::default()).expect("cheap");
     let certificate = certificate.expect("a certificate");
     certificate.cert.keys().any(|key| {
-        standing(&key, now(), now())
+        key_status(&key, now(), now())
             .is_some_and(|standing| standing.expires.is_none_or(|at| at > now()))
     })
 }

@@ -133,7 +133,7 @@ pub(super) fn read(ring: &[u8]) -> Vec<RingElement> {
             Some(first) if first & 0x80 != 0 => block,
             _ => dearmoured(&block),
         };
-        take_apart(&bytes, &mut found);
+        split(&bytes, &mut found);
         if found.len() > MOST_CERTIFICATES {
             break;
         }
@@ -163,7 +163,7 @@ struct Open {
     is_kept: bool,
 }
 
-fn take_apart(bytes: &[u8], found: &mut Vec<RingElement>) {
+fn split(bytes: &[u8], found: &mut Vec<RingElement>) {
     let mut rest = bytes;
     let mut open: Option<Open> = None;
     while !rest.is_empty() {
@@ -262,7 +262,7 @@ impl Open {
             Tag::Signature => {
                 let count = packets::signatures_in(body);
                 self.signatures += count.unwrap_or(1);
-                let holder = copy.holder(packets::kind_of_signature(body), self.is_kept);
+                let holder = copy.component_of(packets::kind_of_signature(body), self.is_kept);
                 if let (Some(_), Some(holder)) = (count, holder) {
                     self.bytes += body.len();
                     let packet = packets::with_header(packets::SIGNATURE, body);
@@ -291,7 +291,7 @@ impl Open {
 impl Copy {
     /// The component that a signature belongs to. Revocations are often appended to the end of a file, so they go to the primary key if
     /// necessary.
-    fn holder(&mut self, kind: Option<u8>, last_is_kept: bool) -> Option<&mut Component> {
+    fn component_of(&mut self, kind: Option<u8>, last_is_kept: bool) -> Option<&mut Component> {
         match kind? {
             DIRECT | REVOCATION => self.components.first_mut(),
             _ if last_is_kept => self.components.last_mut(),

@@ -13,7 +13,7 @@ use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::{Anchor, Note};
 use crate::release::Document;
-use crate::trust::budget::{Budget, Spent};
+use crate::trust::budget::{Budget, OverBudget};
 use crate::trust::rule::{Expired, Fingerprint, Weak};
 use crate::trust::{Error, SignatureError, SignatureErrorKind, limits};
 
@@ -22,7 +22,7 @@ use super::certificates::{Certificates, MOST_NAMES};
 use super::key::{self, Candidate};
 use super::measure;
 use super::packets::{self, SignaturePacket};
-use super::{Good, Question};
+use super::{ValidSignature, VerificationInput};
 
 /// The most signatures that are tried for a release. Real ones have one.
 const MOST_SIGNATURES: usize = 16;
@@ -34,15 +34,15 @@ const MOST_CERTIFICATES: usize = 16;
 /// # Errors
 /// Keys that cannot be read, the most specific refusal if no signature is good, or [`Error::Costly`].
 pub(in crate::trust) fn check(
-    question: &Question<'_>,
+    question: &VerificationInput<'_>,
     notes: &mut Vec<Note>,
     budget: &Budget,
-) -> Result<Option<Good>, Error> {
+) -> Result<Option<ValidSignature>, Error> {
     let certificates = Certificates::read(question.rule, question.rings)?;
     if certificates.skipped() {
         notes.push(Note::SkippedKey);
     }
-    let mut trial = Trial {
+    let mut trial = Verification {
         question,
         certificates: &certificates,
         budget,
@@ -53,7 +53,8 @@ pub(in crate::trust) fn check(
     };
     let mut best: Option<SignatureError> = None;
     for (place, file) in question.signatures.iter().enumerate() {
-        let reason = match trial.file(place, file).map_err(|Spent| Error::Costly)? {
+        let checked = trial.file(place, file);
+        let reason = match checked.map_err(|OverBudget| Error::Costly)? {
             Ok(good) => return Ok(Some(good)),
             Err(reason) => reason,
         };
@@ -112,13 +113,11 @@ fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, SignatureErrorKind> {
     packets::signatures(file).ok_or(SignatureErrorKind::Malformed)
 }
 
-struct Trial<'a> {
-    question: &'a Question<'a>,
+struct Verification<'a> {
+    question: &'a VerificationInput<'a>,
     certificates: &'a Certificates,
     budget: &'a Budget,
-    /// How many signatures were tried.
     tried: usize,
-    /// The certificates that were opened.
     opened: BTreeSet<Fingerprint>,
     /// The one that was opened last: a second signature is usually by the same key.
     last: Option<Certificate>,
@@ -126,13 +125,13 @@ struct Trial<'a> {
     lacks_pinned: bool,
 }
 
-impl Trial<'_> {
+impl Verification<'_> {
     /// Tries each packet of a file with each key.
     fn file(
         &mut self,
         place: usize,
         file: &Document,
-    ) -> Result<Result<Good, SignatureErrorKind>, Spent> {
+    ) -> Result<Result<ValidSignature, SignatureErrorKind>, OverBudget> {
         let packets = match read(&file.bytes) {
             Ok(packets) => packets,
             Err(reason) => return Ok(Err(reason)),
@@ -165,7 +164,7 @@ impl Trial<'_> {
     fn signature(
         &mut self,
         signature: &Signature,
-    ) -> Result<Result<Good, SignatureErrorKind>, Spent> {
+    ) -> Result<Result<ValidSignature, SignatureErrorKind>, OverBudget> {
         let mut issuers = signature.get_issuers();
         issuers.truncate(MOST_NAMES);
         let certificates = self.certificates;
@@ -196,7 +195,7 @@ impl Trial<'_> {
         signature: &Signature,
         issuers: &[KeyHandle],
         offered: &Offered,
-    ) -> Result<Result<Good, SignatureErrorKind>, Spent> {
+    ) -> Result<Result<ValidSignature, SignatureErrorKind>, OverBudget> {
         if !self.opened.contains(&offered.fingerprint) {
             if self.opened.len() == MOST_CERTIFICATES {
                 return Ok(Err(self.unknown(issuers)));
@@ -216,9 +215,9 @@ impl Trial<'_> {
         };
         let mut is_first = true;
         for key in certificate.cert.keys().key_handles(issuers.iter()) {
-            match self.judge(signature, certificate, &key)? {
+            match self.verify_with_key(signature, certificate, &key)? {
                 Ok(notes) => {
-                    return Ok(Ok(Good {
+                    return Ok(Ok(ValidSignature {
                         signature: 0,
                         fingerprint: certificate.fingerprint.clone(),
                         anchor: certificate.anchor,
@@ -272,26 +271,26 @@ impl Trial<'_> {
     /// Verifies a signature by this key, and returns the notes for accepting it.
     ///
     /// The cryptographic check comes first. Later checks matter only if the key really made the signature.
-    fn judge(
+    fn verify_with_key(
         &self,
         signature: &Signature,
         certificate: &Certificate,
         key: &Candidate<'_>,
-    ) -> Result<Result<Vec<Note>, SignatureErrorKind>, Spent> {
+    ) -> Result<Result<Vec<Note>, SignatureErrorKind>, OverBudget> {
         let arithmetic = measure::cost(key.key()).unwrap_or(u64::MAX);
         let document = u64::try_from(self.question.document.len()).unwrap_or(u64::MAX);
         let hashing = document.saturating_mul(measure::A_BYTE);
         self.budget.spend(arithmetic.saturating_add(hashing))?;
-        Ok(self.judge_paid(signature, certificate, key))
+        Ok(self.verify_charged(signature, certificate, key))
     }
 
-    fn judge_paid(
+    fn verify_charged(
         &self,
         signature: &Signature,
         certificate: &Certificate,
         key: &Candidate<'_>,
     ) -> Result<Vec<Note>, SignatureErrorKind> {
-        let Question { rule, now, .. } = *self.question;
+        let VerificationInput { rule, now, .. } = *self.question;
         let signer = || certificate.fingerprint.clone();
         if let Some(algorithm) = key::unsupported(key) {
             return Err(SignatureErrorKind::UnsupportedKey {
@@ -304,7 +303,7 @@ impl Trial<'_> {
             .signature_creation_time()
             .ok_or_else(|| unsupported("undated"))?;
         let at = made.max(now);
-        let standing = key::standing(key, at, now)
+        let standing = key::key_status(key, at, now)
             .ok_or_else(|| SignatureErrorKind::NotForSigning { key: signer() })?;
         if !is_over(signature, &message, key)? {
             return Err(SignatureErrorKind::Altered { key: signer() });
@@ -380,7 +379,7 @@ fn is_over(
 
 /// The notes about the hash algorithm of the signature.
 fn weakness(signature: &Signature, now: SystemTime) -> Result<&'static [Note], SignatureErrorKind> {
-    key::soundness(signature, now).ok_or_else(|| unsupported(signature.hash_algo()))
+    key::hash_notes(signature, now).ok_or_else(|| unsupported(signature.hash_algo()))
 }
 
 fn unsupported(kind: impl ToString) -> SignatureErrorKind {

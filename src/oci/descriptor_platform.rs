@@ -46,12 +46,12 @@ impl From<&Platform> for DescriptorPlatform {
 }
 
 /// A parsed `platform`, and whether a member had its name in an unusual letter case.
-pub(super) struct ReadTarget {
+pub(super) struct ReadPlatform {
     pub(super) target: DescriptorPlatform,
     pub(super) lenient: bool,
 }
 
-impl ReadTarget {
+impl ReadPlatform {
     pub(super) fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         object.text("variant")?;
         object.list("os.features", usize::MAX, text)?;

@@ -7,7 +7,7 @@ use crate::hash::PackageHash;
 
 /// A package at a URL, with the metadata that the source provides.
 #[derive(Clone, Debug)]
-pub struct RemoteMeta {
+pub struct RemoteMetadata {
     pub(super) location: PackageLocation,
     /// The digest, if the source provides it.
     pub(super) digest: Option<Digest>,

@@ -7,18 +7,18 @@ use std::task::{Poll, ready};
 use futures_util::{StreamExt as _, stream};
 
 use super::{BlobSource, Event, Expected, Reporter, Subject};
-use crate::blob::{self, Body, Kept};
+use crate::blob::{self, BlobLocation, Body};
 
 /// A blob whose progress is reported.
 #[derive(Clone)]
-pub(super) struct Watched<B> {
+pub(super) struct ReportedBlob<B> {
     blob: B,
     subject: Subject,
     reporter: Arc<dyn Reporter>,
     was_read: Arc<AtomicBool>,
 }
 
-impl<B> Watched<B> {
+impl<B> ReportedBlob<B> {
     pub(super) fn new(blob: B, subject: &Subject, reporter: &Arc<dyn Reporter>) -> Self {
         Self {
             blob,
@@ -34,7 +34,7 @@ impl<B> Watched<B> {
     }
 }
 
-impl<B: BlobSource> Watched<B> {
+impl<B: BlobSource> ReportedBlob<B> {
     /// Reports that the transfer begins.
     pub(super) fn start(&self) {
         self.reporter.report(Event::Started {
@@ -44,13 +44,13 @@ impl<B: BlobSource> Watched<B> {
     }
 }
 
-impl<B: BlobSource> BlobSource for Watched<B> {
+impl<B: BlobSource> BlobSource for ReportedBlob<B> {
     fn expected(&self) -> Expected {
         self.blob.expected()
     }
 
-    fn can_be_cut(&self) -> bool {
-        self.blob.can_be_cut()
+    fn may_end_early(&self) -> bool {
+        self.blob.may_end_early()
     }
 
     fn is_unopened(&self) -> bool {
@@ -61,8 +61,8 @@ impl<B: BlobSource> BlobSource for Watched<B> {
         self.blob.is_unverified()
     }
 
-    fn kept(&self) -> Option<Kept<'_>> {
-        self.blob.kept()
+    fn location(&self) -> Option<BlobLocation<'_>> {
+        self.blob.location()
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
