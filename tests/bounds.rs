@@ -1,4 +1,4 @@
-//! Lists of strangers are counted before they are collected: whatever they hold, memory stays below 32 MiB, and requests are few.
+//! Untrusted lists are counted before they are collected: memory stays below 32 MiB, and requests stay few.
 //!
 //! The system itself holds each run to that: everything private and writable counts, stacks included, so a run that needs more
 //! is stopped in the middle.
@@ -139,7 +139,7 @@ fn entry_here() -> String {
 
 /// Nothing of what is within the limits is kept in another form than it has in the document, unless it is needed.
 #[test]
-fn whatever_an_entry_holds_takes_little_memory() {
+fn entries_of_any_content_take_little_memory() {
     let scene = Scene::new();
     let thousand = |members: String| repeated(&format!("{{{members}}}"), LARGE);
     for entries in [

@@ -22,7 +22,7 @@ pub fn run<A: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = A>,
 ) -> Run {
     let mut command: Command = scene.command(program);
-    // Nobody listens there: whoever asks anything of the network fails at once.
+    // No server listens there, so every request to the network fails at once.
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"] {
         command.env(name, "http://127.0.0.1:1");
     }

@@ -32,7 +32,7 @@ mod requests;
 /// Which versions of which providers, and what becomes of all when one fails.
 mod selection;
 
-/// Whom to believe, and what is refused.
+/// Trust rules, and what they refuse.
 mod trust;
 
 /// Registries that refuse evidence, and other writers of the same version.

@@ -15,7 +15,7 @@ const REFUSED: &str = "error: no evidence is stored for registry.opentofu.org/ac
 hint: the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence
 ";
 
-/// A signed version whose evidence somebody removed.
+/// A signed version whose evidence was removed.
 fn removed() -> Author {
     let author = Author::new();
     author.with_pushed();

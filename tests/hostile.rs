@@ -9,7 +9,7 @@ use crate::support::hostile::{Case, cases};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 
-/// What can be seen only by inflating. `push` reads headers and leaves this to whoever unpacks; the author signed these bytes.
+/// What can be seen only by inflating. `push` reads headers and leaves this to the command that unpacks; the author signed these bytes.
 fn hides_in_compressed_data(case: &Case) -> bool {
     let facts = [
         "unpacks to more than",

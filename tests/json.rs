@@ -252,7 +252,7 @@ fn the_text_is_the_same_without_colour() {
     );
 }
 
-/// Whoever closes the pipe has what they wanted.
+/// A reader that closes the pipe has all that it needs.
 #[test]
 fn a_closed_pipe_is_success() {
     for format in ["text", "json"] {

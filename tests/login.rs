@@ -83,7 +83,7 @@ fn answer(mut stream: TcpStream, manner: Manner, host: &str, heard: &Mutex<Vec<S
     );
 }
 
-/// Logs in with a password on standard input. Whatever happens, no secret is printed.
+/// Logs in with a password on standard input. No secret is ever printed.
 fn login(scene: &Scene, host: &str, password: &str, more: &[&str]) -> Run {
     let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command
@@ -179,7 +179,7 @@ fn a_host_that_is_no_registry_is_no_place_to_log_in() {
 }
 
 #[test]
-fn the_password_goes_to_nobody_who_did_not_ask() {
+fn the_password_goes_only_to_a_server_that_asks_for_it() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Bearer));
     login(&scene, &door.host, "hunter2", &[]).succeeds();
     assert_eq!(
@@ -240,7 +240,7 @@ fn a_helper_of_the_file_keeps_the_password() {
     scene.write(".docker/config.json", "{\"credsStore\": \"test\"}");
     let script = "#!/bin/sh\necho hunter2 >&2\ncase $1 in store) cat > \"$HOME/kept\" ;; get) cat \"$HOME/kept\" || { echo credentials not found in native keychain; exit 1; } ;; erase) rm \"$HOME/kept\" ;; esac\n";
     scene.write("bin/script", script);
-    // By another process: whoever forks while a file is written keeps it busy, and it cannot be run.
+    // Another process writes it: a fork of this one while the file is open for writing would keep it busy, and it could not be run.
     let install =
         "cp bin/script bin/docker-credential-test && chmod 755 bin/docker-credential-test";
     scene.run("sh", ["-c", install]).succeeds();

@@ -76,7 +76,7 @@ mod network;
 /// The origin double itself, against unmodified clients, and that its faults do what they say.
 mod origin_double;
 
-/// What is printed, whatever strangers say.
+/// What is printed for untrusted input.
 #[cfg(unix)]
 mod output;
 
@@ -105,7 +105,7 @@ mod resolve;
 #[cfg(unix)]
 mod shared;
 
-/// Layouts that somebody filled with bad intent.
+/// Hostile layouts.
 #[cfg(target_os = "linux")]
 mod strangers;
 

@@ -1,4 +1,4 @@
-//! One document, one meaning: a member that is there twice is refused wherever it stands, whatever its letter case or value.
+//! One document, one meaning: a duplicate member is refused in every place, letter case and value.
 //!
 //! Go decodes the second of two members into the first. A document with such a member could show one package to a tool that verifies
 //! it, and another to the client that installs it.
@@ -155,7 +155,7 @@ fn every_level_is_refused_by_every_command_that_reads() {
     }
 }
 
-/// A merge would carry the entries of the index, with whatever they say twice.
+/// A merge would carry over the index entries, with their duplicate members.
 #[test]
 fn no_merge_carries_an_index_with_a_member_twice() {
     for case in CASES

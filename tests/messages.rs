@@ -1,4 +1,4 @@
-//! Every error that a person can be shown, word for word.
+//! Every error that a user can see, word for word.
 //!
 //! A case is a command that cannot be carried out, and what it prints. Each says what is so and of which provider, version and
 //! platform; what was expected and received where two things differ; and in a hint what can be done, where something can.
@@ -18,7 +18,7 @@ mod texts;
 mod trust;
 mod trust_options;
 
-/// One way to be told no.
+/// A command that fails, and what it prints.
 struct Case {
     label: &'static str,
     given: fn(&Author),

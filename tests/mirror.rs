@@ -5,7 +5,7 @@ use crate::support::scene::{Run, Scene};
 
 /// Platforms that a source lists and does not have, or has and does not list.
 mod absent;
-/// Who is told who we are.
+/// Which hosts receive which credentials.
 mod access;
 /// Lists that do not end.
 #[cfg(target_os = "linux")]
@@ -24,7 +24,7 @@ mod faults;
 mod filesystem_mirror;
 /// Packages that are signed, and are no zips.
 mod frames;
-/// What an index says about zips is never believed.
+/// Statements of an index about zips are never trusted.
 mod hints;
 /// Keys that were made to keep readers busy.
 #[cfg(unix)]
@@ -39,6 +39,8 @@ mod locks;
 mod meanings;
 /// Other people's mirrors behind a URL.
 mod network_mirror;
+/// An origin, and a user who mirrors it.
+mod origin_scene;
 /// Keys that are seen for the first time, and written down.
 #[cfg(unix)]
 mod pins;
@@ -49,30 +51,28 @@ mod refusals;
 /// Many providers: everything arrives, in little memory.
 #[cfg(target_os = "linux")]
 mod scale;
-/// Packages of which nobody says what they are, or how long.
+/// Packages of unknown hash or size.
 mod spooled;
-/// An origin, somebody who mirrors it, and what became of it.
-mod stage;
 /// Packages that stand still in the middle.
 mod stalls;
 /// Stopped and killed: nothing half done is visible, and nothing is done twice.
 #[cfg(unix)]
 mod stopped;
-/// Secrets, and hosts that are not to know them.
+/// Secrets, and hosts that must not receive them.
 mod taint;
-/// Somebody who mirrors from an origin into a registry.
+/// A user who mirrors from an origin into a registry.
 mod team;
-/// Which keys are believed because the origin serves them.
+/// Which keys are trusted because the origin serves them.
 mod transport;
-/// Whom to believe.
+/// Trust rules.
 mod trust;
 /// How many requests a mirror takes.
 mod wire;
-/// Versions that are locked and no longer published, and whatever else nothing fulfils.
+/// Versions that are locked and no longer published, and other requirements that no version meets.
 mod withdrawn;
 
 const DARWIN: &str = "darwin_arm64";
-/// What a newcomer does wrong, and how it is said.
+/// Usage errors and their messages.
 mod words;
 
 const LINUX: &str = "linux_amd64";
@@ -81,7 +81,7 @@ fn demo() -> Provider {
     Provider::demo(&[LINUX])
 }
 
-/// A scene that believes an origin, and asks for nothing more than once again.
+/// A scene that trusts the origin's certificate and retries every request once.
 fn scene(origin: &Origin) -> Scene {
     let scene = Scene::new()
         .env("TF_REGISTRY_DISCOVERY_RETRY", "1")

@@ -1,4 +1,4 @@
-//! Whatever is altered in a layout: no panic, and what we accept, clients accept too.
+//! Arbitrary alterations of a layout: tfoci never panics, and clients accept every artifact that tfoci accepts.
 
 use std::path::Path;
 

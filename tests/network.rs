@@ -145,7 +145,7 @@ fn certificates_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn a_machine_that_trusts_nobody_says_so_and_needs_nobody_without_tls() {
+fn certificate_authorities_are_required_for_tls_only() {
     let scene = Scene::new()
         .env("SSL_CERT_FILE", "none.pem")
         .env("SSL_CERT_DIR", "none");
@@ -313,7 +313,7 @@ fn strangers_are_reached_through_a_proxy_and_private_addresses_are_not() {
             .clone()
     });
     let path = format!("/v2/{STORE}/blobs/{evidence}");
-    // Whatever it answers there, it is asked.
+    // Only the request counts: the host has no answer for it.
     install(&format!("https://storage.invalid{path}"));
     let asked = "connect storage.invalid:443 http/1.1".to_owned();
     assert!(proxy.heard().contains(&asked), "{:?}", proxy.heard());
@@ -331,7 +331,7 @@ fn strangers_are_reached_through_a_proxy_and_private_addresses_are_not() {
 }
 
 #[test]
-fn patience_is_the_users() {
+fn the_timeout_is_set_by_variable_and_option() {
     let registry = Registry::plain();
     registry.always(|_| true, Fault::Stall);
     let scene = Scene::new().env("TFOCI_TIMEOUT", "1");

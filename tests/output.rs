@@ -1,4 +1,4 @@
-//! Text of strangers stays text: whatever stands in a document, a name or an answer, nothing that is printed is a command of a
+//! Untrusted text stays text: no document, name or answer makes tfoci print a command of a
 //! terminal or of a CI runner.
 
 use crate::support::scene::Run;

@@ -42,13 +42,13 @@ mod kill;
 /// Registries that are known by their hosts.
 mod known;
 
-/// What registries have against manifests and tags.
+/// Manifests and tags that registries refuse.
 mod manifests;
 
 /// Every kind of registry: what goes in comes out.
 mod personalities;
 
-/// Somebody who pushes with the executable.
+/// A user who pushes with the executable.
 mod pusher;
 
 /// What goes wrong while a release is read.
@@ -61,13 +61,13 @@ mod reads;
 #[cfg(unix)]
 mod secrets;
 
-/// Servers that fall silent, and how much is asked of one at once.
+/// Servers that stop answering, and how many requests one server gets at once.
 mod waiting;
 
-/// Secrets, and hosts that are not to know them.
+/// Secrets, and hosts that must not receive them.
 mod taint;
 
-/// Two who push to one tag.
+/// Two writers of one tag.
 mod writers;
 
 /// What goes wrong while a release is written.
@@ -77,7 +77,7 @@ const VERSION: &str = "1.0.0";
 /// Larger than what the registry double of Azure takes in one piece.
 const LARGE: usize = 100 << 10;
 
-/// A release, and somebody who pushes it and installs it.
+/// A release, and a user who pushes and installs it.
 struct User {
     folder: TempDir,
     settings: Settings,
@@ -87,7 +87,7 @@ struct User {
 }
 
 impl User {
-    /// Somebody who knows the password of a registry, and may use a repository.
+    /// A user with the password of a registry.
     fn of(registry: &double::Registry, name: &str) -> Self {
         let credential = registry
             .user()
@@ -98,7 +98,7 @@ impl User {
         }
     }
 
-    /// Somebody who knows no password.
+    /// A user without a password.
     fn at(host: &str, name: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let noise = noise(LARGE);
@@ -108,7 +108,7 @@ impl User {
             .package("linux_amd64", &[(&executable, &noise)])
             .write(&folder.path().join("release"));
         let mut settings = Settings::default();
-        // Whatever the port: the token server and the storage of a double have their own.
+        // On every port, since the token server and the storage of a double have their own.
         settings.plain.insert("127.0.0.1".to_owned());
         Self {
             folder,

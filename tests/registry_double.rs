@@ -142,7 +142,7 @@ impl Said {
     }
 }
 
-/// A registry with the quirks of a kind, where nobody is asked who they are.
+/// A registry with the quirks of a kind, that asks for no credentials.
 fn open(personality: Personality) -> Setup {
     Setup::of(personality).access(Access::Open)
 }

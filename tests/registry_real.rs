@@ -152,7 +152,7 @@ fn secret() -> RegistryAuth {
     RegistryAuth::Basic(USER.to_owned(), PASSWORD.to_owned())
 }
 
-/// A release for this machine and for one that nobody has.
+/// A release for this machine and for a platform that no machine has.
 fn release(version: &str) -> ReleaseFolder {
     ReleaseFolder::new("demo", version)
         .platform(&Platform::current().to_string())

@@ -197,7 +197,7 @@ fn a_dry_run_compares_before_it_says_present() {
 }
 
 #[test]
-fn what_is_installed_is_written_by_nobody_else() {
+fn installed_files_are_writable_by_their_owner_only() {
     let author = pushed();
     let mut command = author.scene.command("sh");
     let known = "umask 0; exec \"$0\" install acme/demo --platform linux_amd64 --from oci-layout:store --into out -q";
@@ -303,7 +303,7 @@ fn a_program_may_write_the_key() {
 }
 
 #[test]
-fn files_are_shared_only_where_nobody_else_can_write() {
+fn files_are_linked_only_if_no_other_user_can_write_to_them() {
     let name = "dist/terraform-provider-demo_1.0.0_linux_amd64.zip";
     let links = |change: &dyn Fn(&Path)| {
         let author = pushed();
@@ -324,7 +324,7 @@ fn files_are_shared_only_where_nobody_else_can_write() {
             .path("other/registry.opentofu.org/acme/demo/blobs/sha256");
         let other = other.join(zip.file_name().unwrap());
         assert_eq!(fs::read(&other).unwrap(), fs::read(&zip).unwrap());
-        // The other one is shared as well, with nobody who could write to it.
+        // The other one is linked as well, since no other user can write to it.
         assert_eq!(fs::metadata(&other).unwrap().mode() & 0o022, 0);
         fs::metadata(&zip).unwrap().nlink()
     };

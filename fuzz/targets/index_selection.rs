@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use tfoci::oci::{INDEX, Index, MANIFEST, PROVIDER, PROVIDER_TARGET, RawManifest, manifest};
 use tfoci::platform::Platform;
 
-const PACKAGE: &[u8] = b"any bytes: nobody opens the zip here";
+const PACKAGE: &[u8] = b"any bytes: the zip is not opened here";
 
 fuzz_target!(|input: &[u8]| -> Corpus {
     let Some((index, platform_manifest)) = documents(input) else {

@@ -1,6 +1,6 @@
 //! OCI documents: indexes, manifests, evidence and the `index.json` of a layout.
 //!
-//! Whatever is accepted and written again must be read again with the same meaning.
+//! A document that is accepted and written again must be read with the same meaning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

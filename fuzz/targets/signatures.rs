@@ -1,4 +1,4 @@
-//! Certificates and signatures: never `signed`, whatever a stranger sends, and never for long.
+//! Certificates and signatures: untrusted ones never give `signed`, and never take long.
 //!
 //! The input is a length in two bytes, a signature file of that length, and a key ring. No input that a fuzzer finds by itself is a
 //! good signature by a key of the seeds over this document.

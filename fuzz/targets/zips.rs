@@ -1,4 +1,4 @@
-//! Zips: whatever is accepted means the same to an independent reader, name by name and byte by byte.
+//! Zips: an accepted zip means the same to an independent reader, name by name and byte by byte.
 #![no_main]
 
 use std::io::{Cursor, Read as _};

@@ -2,22 +2,22 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::stage::{PLATFORMS, PROVIDER, Stage};
+use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER};
 use crate::support::judge::sha256;
 use crate::support::programs::has;
 use crate::support::scene::Run;
 
-/// Nobody's number, on Linux.
+/// The id of the user `nobody` on Linux.
 const NOBODY: &str = "65534";
 
 /// A stage whose directories and files are closed against writing, all but `open`.
 struct Closed {
-    stage: Stage,
+    stage: LayoutScene,
     is_root: bool,
 }
 
 impl Closed {
-    fn new(stage: Stage) -> Self {
+    fn new(stage: LayoutScene) -> Self {
         fs::create_dir(stage.scene.path("open")).unwrap();
         let program = stage.scene.path("program");
         if fs::hard_link(env!("CARGO_BIN_EXE_tfoci"), &program).is_err() {
@@ -47,7 +47,7 @@ impl Closed {
         }
     }
 
-    /// Runs `tfoci` as somebody to whom permissions apply.
+    /// Runs `tfoci` as a user to whom permissions apply.
     fn tfoci(&self, arguments: &[String]) -> Run {
         let program = self.stage.scene.path("program");
         if !self.is_root {
@@ -77,20 +77,23 @@ fn nothing_is_written_and_the_message_says_where() {
     if !has("setpriv") {
         return;
     }
-    let stage = Stage::new(&PLATFORMS);
-    stage.succeeds(&Stage::push("store", &["--platform", "linux_amd64"]));
-    stage.succeeds(&Stage::install("mirror", &[]));
+    let stage = LayoutScene::new(&PLATFORMS);
+    stage.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
+    stage.succeeds(&LayoutScene::install("mirror", &[]));
     let closed = Closed::new(stage);
     let lock = format!("cannot lock store/{PROVIDER}/.tfoci.lock");
     let create = format!("cannot create new/{PROVIDER}");
     for (arguments, what) in [
-        (Stage::push("store", &[]), lock),
-        (Stage::push("new", &[]), create),
+        (LayoutScene::push("store", &[]), lock),
+        (LayoutScene::push("new", &[]), create),
         (
-            Stage::install("mirror", &[]),
+            LayoutScene::install("mirror", &[]),
             "cannot lock mirror/.tfoci.lock".to_owned(),
         ),
-        (Stage::install("new", &[]), "cannot create new".to_owned()),
+        (
+            LayoutScene::install("new", &[]),
+            "cannot create new".to_owned(),
+        ),
     ] {
         let before = closed.stage.tree(".");
         let run = closed.tfoci(&arguments).exits(1);
@@ -108,16 +111,16 @@ fn a_closed_store_is_read() {
     if !has("setpriv") {
         return;
     }
-    let stage = Stage::new(&PLATFORMS);
-    stage.succeeds(&Stage::push("store", &[]));
+    let stage = LayoutScene::new(&PLATFORMS);
+    stage.succeeds(&LayoutScene::push("store", &[]));
     let closed = Closed::new(stage);
     for arguments in [
         words("versions acme/demo --from oci-layout:store"),
         words("inspect acme/demo@1.0.0 --from oci-layout:store --key acme.asc"),
-        Stage::push("store", &["--dry-run"]),
-        Stage::push("new", &["--dry-run"]),
-        Stage::install("open/packed", &[]),
-        Stage::install("open/unpacked", &["--unpacked"]),
+        LayoutScene::push("store", &["--dry-run"]),
+        LayoutScene::push("new", &["--dry-run"]),
+        LayoutScene::install("open/packed", &[]),
+        LayoutScene::install("open/unpacked", &["--unpacked"]),
     ] {
         let before = closed.stage.tree("store");
         closed.tfoci(&arguments).succeeds();
@@ -131,8 +134,8 @@ fn evidence_that_may_not_be_read_is_not_called_forged() {
     if !has("setpriv") {
         return;
     }
-    let stage = Stage::new(&PLATFORMS);
-    stage.succeeds(&Stage::push("store", &[]));
+    let stage = LayoutScene::new(&PLATFORMS);
+    stage.succeeds(&LayoutScene::push("store", &[]));
     let closed = Closed::new(stage);
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
     let digest = sha256(&closed.stage.scene.path(signature));
@@ -148,7 +151,7 @@ fn evidence_that_may_not_be_read_is_not_called_forged() {
     );
     for arguments in [
         words("inspect acme/demo@1.0.0 --from oci-layout:store"),
-        Stage::install("open/mirror", &["--quiet"]),
+        LayoutScene::install("open/mirror", &["--quiet"]),
     ] {
         assert_eq!(closed.tfoci(&arguments).exits(1).stderr, expected);
     }

@@ -4,7 +4,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use super::stage::{PROVIDER, Stage};
+use super::layout_scene::{LayoutScene, PROVIDER};
 
 const PLATFORMS: [&str; 8] = [
     "darwin_amd64",
@@ -18,7 +18,7 @@ const PLATFORMS: [&str; 8] = [
 ];
 const ROUNDS: usize = 20;
 
-fn start(stage: &Stage, arguments: &[String]) -> Child {
+fn start(stage: &LayoutScene, arguments: &[String]) -> Child {
     let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command
         .args(arguments)
@@ -28,7 +28,7 @@ fn start(stage: &Stage, arguments: &[String]) -> Child {
 }
 
 /// Starts them all, then waits for them all; gives the one provider that each of them reports.
-fn at_once(stage: &Stage, runs: &[Vec<String>]) -> Vec<Value> {
+fn at_once(stage: &LayoutScene, runs: &[Vec<String>]) -> Vec<Value> {
     let started: Vec<Child> = runs
         .iter()
         .map(|arguments| start(stage, arguments))
@@ -44,14 +44,15 @@ fn at_once(stage: &Stage, runs: &[Vec<String>]) -> Vec<Value> {
 }
 
 fn platforms_at_once(platforms: &[&str]) {
-    let stage = Stage::new(platforms);
-    stage.succeeds(&Stage::push("alone", &[]));
+    let stage = LayoutScene::new(platforms);
+    stage.succeeds(&LayoutScene::push("alone", &[]));
     let alone = stage.seen("alone");
     assert!(alone.is_some());
     for _ in 0..ROUNDS {
         stage.reset("store", None);
-        let push =
-            |platform: &&str| Stage::push("store", &["--platform", platform, "--format", "json"]);
+        let push = |platform: &&str| {
+            LayoutScene::push("store", &["--platform", platform, "--format", "json"])
+        };
         let reports = at_once(&stage, &platforms.iter().map(push).collect::<Vec<_>>());
         assert_eq!(stage.seen("store"), alone);
         let copied = reports.iter().filter(|report| report["status"] == "copied");
@@ -76,10 +77,10 @@ fn eight_platforms_arrive() {
 #[test]
 fn one_of_several_equals_copies() {
     for count in [2, 8] {
-        let stage = Stage::new(&PLATFORMS[..2]);
+        let stage = LayoutScene::new(&PLATFORMS[..2]);
         let reports = at_once(
             &stage,
-            &vec![Stage::push("store", &["--format", "json"]); count],
+            &vec![LayoutScene::push("store", &["--format", "json"]); count],
         );
         let copied = reports.iter().filter(|report| report["status"] == "copied");
         assert_eq!(copied.count(), 1, "{reports:?}");
@@ -97,27 +98,27 @@ fn one_of_several_equals_copies() {
 
 #[test]
 fn installations_into_one_directory_share_it() {
-    let stage = Stage::new(&PLATFORMS);
-    stage.succeeds(&Stage::push("store", &[]));
-    let install = Stage::install("mirror", &["--unpacked", "--format", "json"]);
+    let stage = LayoutScene::new(&PLATFORMS);
+    stage.succeeds(&LayoutScene::push("store", &[]));
+    let install = LayoutScene::install("mirror", &["--unpacked", "--format", "json"]);
     let reports = at_once(&stage, &vec![install; 4]);
     assert!(reports.iter().all(|report| *report == reports[0]));
-    let install = Stage::install("alone", &["--unpacked"]);
+    let install = LayoutScene::install("alone", &["--unpacked"]);
     stage.succeeds(&install);
     assert!(stage.tree("mirror") == stage.tree("alone"));
 }
 
 #[test]
 fn who_waits_says_so_once() {
-    let stage = Stage::new(&PLATFORMS[..2]);
-    stage.succeeds(&Stage::push("store", &["--platform", PLATFORMS[0]]));
+    let stage = LayoutScene::new(&PLATFORMS[..2]);
+    stage.succeeds(&LayoutScene::push("store", &["--platform", PLATFORMS[0]]));
     let path = format!("store/{PROVIDER}/.tfoci.lock");
     let lock = File::options()
         .write(true)
         .open(stage.scene.path(&path))
         .unwrap();
     lock.lock().unwrap();
-    let mut push = start(&stage, &Stage::push("store", &[]));
+    let mut push = start(&stage, &LayoutScene::push("store", &[]));
     let mut stderr = BufReader::new(push.stderr.take().unwrap());
     let mut line = || {
         let mut line = String::new();
@@ -129,7 +130,7 @@ fn who_waits_says_so_once() {
         line(),
         format!("   Waiting for another process that holds {path}\n")
     );
-    // Reading waits for nobody. Each of these takes as long as the other waits between two looks at the lock.
+    // Readers take no lock. Each of these takes as long as the other waits between two looks at the lock.
     for _ in 0..5 {
         let versions = ["versions", "acme/demo", "--from", "oci-layout:store"];
         assert_eq!(stage.scene.tfoci(versions).succeeds().stdout, "1.0.0\n");

@@ -3,10 +3,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::stage::{PLATFORMS, PROVIDER, Stage};
+use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER};
 
-/// Runs dry while somebody holds the lock, and nothing changes; then runs. Gives both reports.
-fn planned_and_done(stage: &Stage, arguments: &[String]) -> [Value; 2] {
+/// Runs with `--dry-run` while another process holds the lock, which changes nothing; then without. Returns both reports.
+fn planned_and_done(stage: &LayoutScene, arguments: &[String]) -> [Value; 2] {
     let dry: Vec<String> = arguments
         .iter()
         .cloned()
@@ -27,9 +27,9 @@ fn planned_and_done(stage: &Stage, arguments: &[String]) -> [Value; 2] {
 
 /// Asserts that a push does what it said it would, and gives the status of the version and of its packages.
 #[track_caller]
-fn keeps_its_word(stage: &Stage, more: &[&str]) -> (String, Vec<String>) {
+fn keeps_its_word(stage: &LayoutScene, more: &[&str]) -> (String, Vec<String>) {
     let more: Vec<&str> = more.iter().copied().chain(["--format", "json"]).collect();
-    let [plan, done] = planned_and_done(stage, &Stage::push("store", &more));
+    let [plan, done] = planned_and_done(stage, &LayoutScene::push("store", &more));
     let [plan, done] = [&plan, &done].map(|report| &report["providers"][0]);
     for field in [
         "provider",
@@ -70,7 +70,7 @@ fn owned(version: &str, packages: &[&str]) -> (String, Vec<String>) {
 
 #[test]
 fn pushes_keep_their_word() {
-    let stage = Stage::new(&PLATFORMS);
+    let stage = LayoutScene::new(&PLATFORMS);
     let first = keeps_its_word(&stage, &["--platform", "linux_amd64"]);
     assert_eq!(first, owned("copied", &["copied"]));
     assert_eq!(
@@ -95,8 +95,8 @@ fn pushes_keep_their_word() {
 
 #[test]
 fn repairs_keep_their_word() {
-    let stage = Stage::new(&PLATFORMS);
-    stage.succeeds(&Stage::push("store", &[]));
+    let stage = LayoutScene::new(&PLATFORMS);
+    stage.succeeds(&LayoutScene::push("store", &[]));
     let sums = stage
         .scene
         .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
@@ -121,7 +121,7 @@ fn repairs_keep_their_word() {
 }
 
 /// Removes the blob with these bytes.
-fn remove_blob(stage: &Stage, bytes: &[u8]) {
+fn remove_blob(stage: &LayoutScene, bytes: &[u8]) {
     let store = stage.tree("store");
     let is_it = |content: &Option<Vec<u8>>| content.as_deref() == Some(bytes);
     let (path, _) = store
@@ -133,8 +133,8 @@ fn remove_blob(stage: &Stage, bytes: &[u8]) {
 
 #[test]
 fn what_another_repository_has_is_planned() {
-    let stage = Stage::new(&PLATFORMS);
-    let elsewhere = Stage::push("store", &[]);
+    let stage = LayoutScene::new(&PLATFORMS);
+    let elsewhere = LayoutScene::push("store", &[]);
     stage
         .scene
         .tfoci(elsewhere.iter().map(|argument| match &**argument {
@@ -151,9 +151,9 @@ fn what_another_repository_has_is_planned() {
 #[test]
 fn installations_keep_their_word() {
     for form in ["--packed", "--unpacked"] {
-        let stage = Stage::new(&PLATFORMS);
-        stage.succeeds(&Stage::push("store", &[]));
-        let install = Stage::install("mirror", &[form, "--format", "json"]);
+        let stage = LayoutScene::new(&PLATFORMS);
+        stage.succeeds(&LayoutScene::push("store", &[]));
+        let install = LayoutScene::install("mirror", &[form, "--format", "json"]);
         for _ in 0..2 {
             let [plan, done] = planned_and_done(&stage, &install);
             let [plan, done] = [&plan, &done].map(|report| &report["providers"][0]);

@@ -2,7 +2,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::stage::{PLATFORMS, Stage};
+use super::layout_scene::{LayoutScene, PLATFORMS};
 use super::tracer::{self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, OPEN, RENAME, Threads};
 use super::victim::{PLACE, Victim};
 use crate::support::programs::{can_run, can_trace};
@@ -139,9 +139,9 @@ fn fill(victim: &Victim, limit: impl Fn(&Mounted, usize)) {
 #[test]
 fn small_disks() {
     let victims = [
-        Victim::pushing(Stage::new(&PLATFORMS), None, &[]),
-        Victim::installing(Stage::new(&PLATFORMS), "--packed"),
-        Victim::installing(Stage::new(&PLATFORMS), "--unpacked"),
+        Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]),
+        Victim::installing(LayoutScene::new(&PLATFORMS), "--packed"),
+        Victim::installing(LayoutScene::new(&PLATFORMS), "--unpacked"),
     ];
     for victim in &victims {
         // A page is the least that a file takes, and less than any of these needs.
@@ -153,7 +153,7 @@ fn small_disks() {
 #[test]
 fn while_pushing() {
     if can_trace() {
-        let victim = Victim::pushing(Stage::new(&PLATFORMS), None, &[]);
+        let victim = Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]);
         fail_at_every(&FULL, &victim);
         fail_at_every(&BROKEN, &victim);
     }
@@ -162,8 +162,8 @@ fn while_pushing() {
 #[test]
 fn while_adding_a_platform() {
     if can_trace() {
-        let stage = Stage::new(&PLATFORMS);
-        stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
+        let stage = LayoutScene::new(&PLATFORMS);
+        stage.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
         let victim = Victim::pushing(stage, Some("before"), &[]);
         fail_at_every(&[FULL[2], BROKEN[0]], &victim);
     }
@@ -173,18 +173,21 @@ fn while_adding_a_platform() {
 fn while_installing() {
     if can_trace() {
         for form in ["--packed", "--unpacked"] {
-            fail_at_every(&FULL, &Victim::installing(Stage::new(&PLATFORMS), form));
+            fail_at_every(
+                &FULL,
+                &Victim::installing(LayoutScene::new(&PLATFORMS), form),
+            );
         }
     }
 }
 
-/// Where the result goes: nobody is told that all went well.
+/// If stdout is full, the command fails although its work is done.
 #[test]
 fn stdout() {
-    let stage = Stage::new(&PLATFORMS);
+    let stage = LayoutScene::new(&PLATFORMS);
     for format in ["text", "json"] {
         let mut push = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        push.args(Stage::push("store", &["--format", format]));
+        push.args(LayoutScene::push("store", &["--format", format]));
         push.stdout(File::create("/dev/full").unwrap());
         let output = push.output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();

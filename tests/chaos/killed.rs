@@ -1,4 +1,4 @@
-use super::stage::{PLATFORMS, Stage};
+use super::layout_scene::{LayoutScene, PLATFORMS};
 use super::tracer::{
     self, ENDLESS, FDATASYNC, FSYNC, Fault, LINK, MKDIR, REMOVE, RENAME, Threads, WRITE,
 };
@@ -49,7 +49,7 @@ fn is_killed(victim: &Victim, fault: &Fault<'_>) -> bool {
 #[test]
 fn while_pushing() {
     if can_trace() {
-        let victim = Victim::pushing(Stage::new(&PLATFORMS), None, &[]);
+        let victim = Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]);
         kill_at_every(&[WRITE, RENAME, FDATASYNC, FSYNC, MKDIR], &victim);
     }
 }
@@ -57,8 +57,8 @@ fn while_pushing() {
 #[test]
 fn while_adding_a_platform() {
     if can_trace() {
-        let stage = Stage::new(&PLATFORMS);
-        stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
+        let stage = LayoutScene::new(&PLATFORMS);
+        stage.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
         let victim = Victim::pushing(stage, Some("before"), &[]);
         kill_at_every(&[WRITE, RENAME, FDATASYNC, FSYNC], &victim);
     }
@@ -67,7 +67,7 @@ fn while_adding_a_platform() {
 #[test]
 fn while_replacing() {
     if can_trace() {
-        let stage = Stage::new(&PLATFORMS);
+        let stage = LayoutScene::new(&PLATFORMS);
         let executable = (
             "terraform-provider-demo_v1.0.0",
             b"another build".as_slice(),
@@ -78,7 +78,7 @@ fn while_replacing() {
         stage
             .scene
             .tfoci(
-                Stage::push("before", &[])
+                LayoutScene::push("before", &[])
                     .iter()
                     .map(|argument| match &**argument {
                         "dist" => "other",
@@ -94,7 +94,7 @@ fn while_replacing() {
 #[test]
 fn while_copying() {
     if can_trace() {
-        let victim = Victim::copying(Stage::new(&PLATFORMS), None);
+        let victim = Victim::copying(LayoutScene::new(&PLATFORMS), None);
         kill_at_every(&[WRITE, RENAME, LINK, FDATASYNC, FSYNC, MKDIR], &victim);
     }
 }
@@ -102,8 +102,8 @@ fn while_copying() {
 #[test]
 fn while_copying_a_platform_more() {
     if can_trace() {
-        let stage = Stage::new(&PLATFORMS);
-        stage.succeeds(&Stage::push("before", &["--platform", "linux_amd64"]));
+        let stage = LayoutScene::new(&PLATFORMS);
+        stage.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
         let victim = Victim::copying(stage, Some("before"));
         kill_at_every(&[WRITE, RENAME, LINK, FSYNC], &victim);
     }
@@ -112,7 +112,7 @@ fn while_copying_a_platform_more() {
 #[test]
 fn while_installing_zips() {
     if can_trace() {
-        let victim = Victim::installing(Stage::new(&PLATFORMS), "--packed");
+        let victim = Victim::installing(LayoutScene::new(&PLATFORMS), "--packed");
         kill_at_every(&[WRITE, RENAME, MKDIR], &victim);
     }
 }
@@ -120,7 +120,7 @@ fn while_installing_zips() {
 #[test]
 fn while_installing_directories() {
     if can_trace() {
-        let victim = Victim::installing(Stage::new(&PLATFORMS), "--unpacked");
+        let victim = Victim::installing(LayoutScene::new(&PLATFORMS), "--unpacked");
         kill_at_every(&[WRITE, RENAME, MKDIR, REMOVE], &victim);
     }
 }

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 
-use super::stage::{PLATFORMS, PROVIDER, Stage, unfinished};
+use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, unfinished};
 use super::tracer::{self, ENDLESS, Fault, RENAME, Threads, WRITE};
 use super::victim::Victim;
 use crate::support::programs::can_trace;
@@ -15,14 +15,14 @@ const LARGE: usize = 48 << 20;
 #[test]
 fn while_waiting_for_a_lock() {
     for signal in SIGNALS {
-        let stage = Stage::new(&PLATFORMS);
-        stage.succeeds(&Stage::push("store", &["--platform", "linux_amd64"]));
+        let stage = LayoutScene::new(&PLATFORMS);
+        stage.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
         let before = stage.tree("store");
         let path = stage.scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
         let lock = File::options().write(true).open(path).unwrap();
         lock.lock().unwrap();
         let mut push = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        push.args(Stage::push("store", &["--format", "json"]));
+        push.args(LayoutScene::push("store", &["--format", "json"]));
         push.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut push = push.spawn().unwrap();
         let mut stderr = BufReader::new(push.stderr.take().unwrap());
@@ -53,13 +53,13 @@ fn while_waiting_for_a_lock() {
         assert_eq!(push.wait().unwrap().code(), Some(130));
         assert!(stage.tree("store") == before);
         lock.unlock().unwrap();
-        stage.succeeds(&Stage::push("store", &[]));
+        stage.succeeds(&LayoutScene::push("store", &[]));
     }
 }
 
 /// A stage with one package that takes a while to copy, since nothing makes it smaller.
-fn large() -> Stage {
-    let stage = Stage::new(&[]);
+fn large() -> LayoutScene {
+    let stage = LayoutScene::new(&[]);
     let mut state = 1_u64;
     let words = std::iter::repeat_with(|| {
         // Xorshift: each bit depends on all of those before.
@@ -76,7 +76,7 @@ fn large() -> Stage {
 }
 
 /// Sends the signal when the copy has just begun.
-fn stop_a_copy(stage: &Stage, signal: &str, arguments: &[String]) {
+fn stop_a_copy(stage: &LayoutScene, signal: &str, arguments: &[String]) {
     let effect = format!("signal={signal}");
     let fault = Fault {
         calls: WRITE,
@@ -94,7 +94,7 @@ fn while_copying_into_a_store() {
         let stage = large();
         for signal in SIGNALS {
             stage.reset("store", None);
-            stop_a_copy(&stage, signal, &Stage::push("store", &[]));
+            stop_a_copy(&stage, signal, &LayoutScene::push("store", &[]));
             assert_eq!(stage.seen("store"), None);
             let left = stage.tree("store");
             let zip = left
@@ -102,7 +102,7 @@ fn while_copying_into_a_store() {
                 .find(|(content, _)| content.as_ref().is_some_and(|bytes| bytes.len() > LARGE));
             assert!(zip.is_none(), "copied to the end");
             assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
-            stage.succeeds(&Stage::push("store", &[]));
+            stage.succeeds(&LayoutScene::push("store", &[]));
             assert!(stage.seen("store").is_some());
         }
     }
@@ -112,9 +112,9 @@ fn while_copying_into_a_store() {
 fn while_installing() {
     if can_trace() {
         let stage = large();
-        stage.succeeds(&Stage::push("store", &[]));
+        stage.succeeds(&LayoutScene::push("store", &[]));
         for form in ["--packed", "--unpacked"] {
-            let install = Stage::install("mirror", &[form]);
+            let install = LayoutScene::install("mirror", &[form]);
             stage.reset("mirror", None);
             stop_a_copy(&stage, "INT", &install);
             let left = stage.tree("mirror");
@@ -133,8 +133,8 @@ fn while_installing() {
 fn at_every_rename() {
     if can_trace() {
         let victims = [
-            Victim::pushing(Stage::new(&PLATFORMS), None, &[]),
-            Victim::installing(Stage::new(&PLATFORMS), "--unpacked"),
+            Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]),
+            Victim::installing(LayoutScene::new(&PLATFORMS), "--unpacked"),
         ];
         for (victim, signal) in victims.iter().zip(SIGNALS) {
             let effect = format!("signal={signal}");

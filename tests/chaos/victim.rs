@@ -2,14 +2,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::stage::{PLATFORMS, PROVIDER, Remains, Seen, Stage, Tree, unfinished};
+use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, Remains, Seen, Tree, unfinished};
 
 /// The directory that a victim writes to.
 pub const PLACE: &str = "place";
 
 /// A run that something happens to.
 pub struct Victim {
-    stage: Stage,
+    stage: LayoutScene,
     /// The directory that `place` is a copy of when the run begins.
     before: Option<&'static str>,
     work: Work,
@@ -31,23 +31,27 @@ enum Work {
 
 impl Victim {
     /// A push of `dist` into a copy of another store, or into none.
-    pub fn pushing(stage: Stage, before: Option<&'static str>, more: &[&'static str]) -> Self {
+    pub fn pushing(
+        stage: LayoutScene,
+        before: Option<&'static str>,
+        more: &[&'static str],
+    ) -> Self {
         Self::new(stage, before, Work::Push(more.to_vec(), [None, None]))
     }
 
     /// A copy of `store` into another store, or into none.
-    pub fn copying(stage: Stage, before: Option<&'static str>) -> Self {
-        stage.succeeds(&Stage::push("store", &[]));
+    pub fn copying(stage: LayoutScene, before: Option<&'static str>) -> Self {
+        stage.succeeds(&LayoutScene::push("store", &[]));
         Self::new(stage, before, Work::Copy([None, None]))
     }
 
     /// An installation from `store` into an empty directory.
-    pub fn installing(stage: Stage, form: &'static str) -> Self {
-        stage.succeeds(&Stage::push("store", &[]));
+    pub fn installing(stage: LayoutScene, form: &'static str) -> Self {
+        stage.succeeds(&LayoutScene::push("store", &[]));
         Self::new(stage, None, Work::Install(form))
     }
 
-    fn new(stage: Stage, before: Option<&'static str>, work: Work) -> Self {
+    fn new(stage: LayoutScene, before: Option<&'static str>, work: Work) -> Self {
         let expected = (String::new(), Tree::new());
         let mut victim = Self {
             stage,
@@ -68,7 +72,7 @@ impl Victim {
         victim
     }
 
-    pub fn stage(&self) -> &Stage {
+    pub fn stage(&self) -> &LayoutScene {
         &self.stage
     }
 
@@ -80,9 +84,9 @@ impl Victim {
 
     fn arguments(&self, place: &str) -> Vec<String> {
         match &self.work {
-            Work::Push(more, _) => Stage::push(place, more),
-            Work::Copy(_) => Stage::copy(place),
-            Work::Install(form) => Stage::install(place, &[form]),
+            Work::Push(more, _) => LayoutScene::push(place, more),
+            Work::Copy(_) => LayoutScene::copy(place),
+            Work::Install(form) => LayoutScene::install(place, &[form]),
         }
     }
 

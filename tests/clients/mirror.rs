@@ -22,7 +22,7 @@ fn here() -> String {
     Platform::current().to_string()
 }
 
-/// Pushes one version for this machine and for one that nobody has.
+/// Pushes one version for this machine and for a platform that no machine has.
 fn push_release(scene: &Scene, address: &str, version: &str) {
     let type_name = address.rsplit('/').next().unwrap();
     let release = ReleaseFolder::new(type_name, version)

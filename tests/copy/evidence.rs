@@ -200,7 +200,7 @@ fn a_signature_gives_way_to_less_only_where_a_policy_accepts_that_and_it_is_said
         assert_eq!(run.stderr.matches(&warning).count(), 1, "{}", run.stderr);
     }
     assert_eq!(standing(&author), ours(&author));
-    // And up again, whoever asks.
+    // And up again, without an option.
     fs::rename(author.scene.path("other"), author.scene.path("weak")).unwrap();
     author.with_pushed();
     copy(&author, FROM, "oci-layout:weak", &PINNED).succeeds();

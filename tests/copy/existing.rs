@@ -85,7 +85,7 @@ fn another_zip_is_refused() {
 }
 
 #[test]
-fn fail_refuses_whatever_is_there() {
+fn fail_refuses_every_existing_version() {
     let author = with_one_there();
     let before = author.tree();
     copy(&author, FROM, TO, &["--existing", "fail"])

@@ -89,7 +89,7 @@ Would copy 1 version, 2 packages (813 B to copy) in [TIME]
     );
 }
 
-/// Layouts that other tools made: whatever clients accept is copied, with everything that is in it, unless a member is there twice.
+/// Layouts that other tools made: every version that clients accept is copied with all its content, unless a member is duplicate.
 #[test]
 fn foreign_artifacts_stay_as_they_are() {
     let mut seen = 0;
@@ -125,7 +125,7 @@ fn foreign_artifacts_stay_as_they_are() {
     assert!(seen > 15);
 }
 
-/// Entries that no client looks at, and members that nobody knows, are part of the bytes.
+/// Entries that no client looks at, and unknown members, are part of the bytes.
 #[test]
 fn everything_below_an_index_arrives() {
     let author = Author::new();

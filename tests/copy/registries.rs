@@ -136,7 +136,7 @@ fn each_registry_gets_its_own_password() {
 }
 
 #[test]
-fn a_registry_that_lets_nobody_write_is_named() {
+fn a_registry_that_refuses_writes_is_named() {
     let author = pushed();
     let (from, to) = (
         filled(&author),
@@ -172,7 +172,7 @@ hint: name the provider, such as `acme/demo@1.0.0`
     assert_eq!(from.seen().len(), 0);
 }
 
-/// Whatever comes out of an air gap is what went in.
+/// A transfer through an air gap changes no byte.
 #[test]
 fn through_a_disk_from_one_registry_into_another() {
     let author = pushed();

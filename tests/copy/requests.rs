@@ -128,7 +128,7 @@ fn an_entry_that_leads_nowhere_stops_before_the_first_byte() {
     assert_eq!(to.count(|seen| seen.method != "GET"), 0);
 }
 
-/// Whatever request a copy fails at: the version is not there or whole, and the next run finishes it, sending no blob again.
+/// If a copy fails at any request, the version is absent or whole, and the next run finishes it without sending a blob again.
 #[test]
 fn stopped_anywhere_it_is_finished_by_the_next_run() {
     let author = pushed();
@@ -159,7 +159,7 @@ fn stopped_anywhere_it_is_finished_by_the_next_run() {
     }
 }
 
-/// Somebody else's version takes the tag after the tags were listed.
+/// Another writer's version takes the tag after the tags were listed.
 #[test]
 fn a_version_that_appears_meanwhile_is_merged_into() {
     let author = pushed();

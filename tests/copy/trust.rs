@@ -34,7 +34,7 @@ fn a_pinned_key_is_enough_for_require_pinned() {
         "{}",
         run.stderr
     );
-    // What is there is looked at again, since somebody asked for it.
+    // The existing version is checked again, since the user asked for it.
     copy(&author, FROM, TO, &pinned).succeeds().says(
         "
   Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
@@ -64,7 +64,7 @@ fn another_key_than_the_pinned_one_is_refused_before_the_first_byte() {
     copy(&author, FROM, TO, &["--key", "stranger.asc"]).exits(3);
 }
 
-/// Evidence that proves nothing would be installed by nobody.
+/// No command would install evidence that proves nothing.
 #[test]
 fn evidence_that_does_not_verify_is_refused() {
     let author = pushed();

@@ -119,7 +119,7 @@ fn appearing(author: &Author, after: usize) -> Registry {
     to
 }
 
-/// What an attempt brought before somebody else moved the tag is counted, although the next one finds it there.
+/// The report counts blobs that an attempt uploaded before another writer moved the tag, although the next attempt finds them present.
 #[test]
 fn what_came_before_a_conflict_is_counted() {
     let author = pushed();

@@ -191,7 +191,7 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
     let scene = with_demo();
     scene.write("mirror/.tfoci-tmp-a1b2c3", "half a zip");
     scene.write("mirror/.tfoci-tmp-d4e5f6/docs/half", "half a directory");
-    scene.write("mirror/.kept", "somebody's");
+    scene.write("mirror/.kept", "another program's");
     install_linux(&scene, &[]).succeeds();
     let packed = PACKED.strip_prefix("mirror/").unwrap();
     assert_eq!(names(&scene.path("mirror")), [".kept", packed]);

@@ -150,7 +150,7 @@ fn hosts_are_spelled_as_clients_read_them() {
 }
 
 #[test]
-fn whatever_the_author_called_the_zip_it_gets_the_name_that_clients_parse() {
+fn a_zip_gets_the_file_name_that_clients_parse() {
     let scene = Scene::new();
     push(
         &scene,

@@ -89,7 +89,7 @@ fn wrong_bytes_in_the_store_are_refused_and_leave_nothing_behind() {
 }
 
 #[test]
-fn a_zip_that_nobody_should_unpack_is_refused_although_its_digest_is_right() {
+fn a_hostile_zip_is_refused_although_its_digest_matches() {
     type Files = [(&'static str, &'static [u8])];
     let executable: (&str, &[u8]) = ("terraform-provider-demo_v1.0.0", b"hello\n");
     let cases: [(&Files, i32); 3] = [

@@ -1,4 +1,4 @@
-//! Documents altered by somebody who wants tfoci to verify one package and clients to install another.
+//! Documents altered so that tfoci verifies one package and clients install another.
 //!
 //! After exit 0 of ours, the zip that a client selects is the one that was verified. The client is the judge in
 //! `support/tofu_client`, which decodes as Go does and shares no code with us; and the real `tofu`, where it is on PATH.
@@ -27,8 +27,8 @@ const CASES: u64 = 120;
 /// How many of them are put to the real client at most: each takes a third of a second.
 const PUT_TO_TOFU: usize = 12;
 
-/// A signed artifact for this machine and another one, and a package that nobody signed beside it.
-struct Stage {
+/// A signed artifact for this machine and another one, and an unsigned package beside it.
+struct ArtifactScene {
     author: Author,
     /// The manifest of this machine's package, as it is stored.
     manifest: String,
@@ -48,7 +48,7 @@ fn here() -> String {
     Platform::current().to_string()
 }
 
-impl Stage {
+impl ArtifactScene {
     fn new() -> Self {
         let author = Author::new();
         let other = if here() == "plan9_386" {
@@ -197,7 +197,7 @@ fn judged(layout: &Path) -> Option<String> {
 
 #[test]
 fn what_we_verify_is_what_clients_select() {
-    let stage = Stage::new();
+    let stage = ArtifactScene::new();
     let (mut accepted, mut misled, mut put) = (0, 0, Vec::new());
     for number in 0..CASES {
         let (case, name) = (stage.altered(number), format!("case{number}"));
@@ -242,10 +242,10 @@ fn what_we_verify_is_what_clients_select() {
     }
 }
 
-/// The attack that the rule is for: `tofu` installs what nobody signed, and we do not call it verified.
+/// The attack that the rule is for: `tofu` installs an unsigned package, and tfoci does not report it as verified.
 #[test]
 fn two_lists_in_one_are_the_attack() {
-    let stage = Stage::new();
+    let stage = ArtifactScene::new();
     // Go reads the second list into the first: the digest of the first entry stays, which the second does not repeat.
     let mut evil = stage.index.clone();
     for (from, to) in &stage.swaps {
@@ -281,13 +281,13 @@ fn two_lists_in_one_are_the_attack() {
 
 /// The real client, and a registry from which it mirrors.
 struct Tofu<'s> {
-    stage: &'s Stage,
+    stage: &'s ArtifactScene,
     registry: Registry,
     count: std::cell::Cell<usize>,
 }
 
 impl<'s> Tofu<'s> {
-    fn new(stage: &'s Stage) -> Self {
+    fn new(stage: &'s ArtifactScene) -> Self {
         let authority = Authority::shared();
         authority.write(&stage.author.scene, "ca.pem");
         let setup = Setup::of(Personality::Plain).tls(authority.server().serve(None));

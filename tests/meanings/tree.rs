@@ -1,4 +1,4 @@
-//! JSON in which members may repeat, and what somebody who wants two readings does to it.
+//! JSON in which members may repeat, and mutations that give it two readings.
 
 use serde_json::Value;
 

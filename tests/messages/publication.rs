@@ -26,7 +26,7 @@ fn made_again_for_another_platform(author: &Author) {
     again.write(&author.scene.path("dist"));
 }
 
-/// The store has the release, signed; then somebody offers another platform of it without a signature.
+/// The store has the release, signed; then another platform of it is pushed without a signature.
 fn less_firm(author: &Author) {
     made_again_for_another_platform(author);
     let signature = author

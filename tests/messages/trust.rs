@@ -131,7 +131,7 @@ hint: nothing of this version was written. `gpg --detach-sign FILE` makes one
 ",
         },
         Case {
-            label: "by somebody else",
+            label: "signed by another author",
             given: |author| mistake(author, Mistake::SignatureByStranger),
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
@@ -144,7 +144,7 @@ hint: nothing of this version was written. If the author has changed keys, name 
 ",
         },
         Case {
-            label: "by somebody else, and unsigned is allowed",
+            label: "signed by another author, and unsigned is allowed",
             given: |author| mistake(author, Mistake::SignatureByStranger),
             arguments: "push dist --provider acme/demo --key acme.asc --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::stage::{Stage, arrives, told};
+use super::origin_scene::{OriginScene, arrives, told};
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::{Fault, Provider, Release, asks, lie};
 use crate::support::release::ReleaseFolder;
@@ -17,7 +17,12 @@ fn unlisted(platforms: &[&str]) -> Provider {
 
 /// Only the package for Linux arrives; the same command again says the same of the other one, and that all is there.
 #[track_caller]
-fn arrives_without_darwin(stage: &Stage, arguments: &str, address: &str, authentication: &str) {
+fn arrives_without_darwin(
+    stage: &OriginScene,
+    arguments: &str,
+    address: &str,
+    authentication: &str,
+) {
     let warning = format!("   Warning {address} 1.0.0: there is no package for darwin_arm64");
     let verb = match authentication {
         "unverified" => "Accepted",
@@ -58,7 +63,7 @@ const BOTH: &str = "--platform linux_amd64 --platform darwin_arm64";
 fn a_platform_that_is_listed_and_not_there_is_told() {
     let two = [DARWIN, LINUX];
     for provider in [Provider::demo(&two), unlisted(&two)] {
-        let stage = Stage::of([provider]);
+        let stage = OriginScene::of([provider]);
         stage
             .origin
             .always(asks("download * * darwin_arm64"), Fault::status(404));
@@ -68,11 +73,11 @@ fn a_platform_that_is_listed_and_not_there_is_told() {
 
 #[test]
 fn a_platform_that_no_list_denies_is_told() {
-    let stage = Stage::of([unlisted(&[LINUX])]);
+    let stage = OriginScene::of([unlisted(&[LINUX])]);
     let arguments = format!("{ADDRESS} {BOTH}");
     arrives_without_darwin(&stage, &arguments, ADDRESS, SIGNED);
 
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let (address, url) = ("example.com/acme/demo", stage.origin.mirror_url());
     let from = format!("--from network-mirror:{url} --allow-unsigned {address}");
     let arguments = format!("{address} {BOTH} {from}");
@@ -87,7 +92,7 @@ error: none of the wanted packages is published for example.com/acme/demo 1.0.0 
 
 #[test]
 fn an_empty_list_of_platforms_says_nothing() {
-    let stage = Stage::of([demo().version("1.1.0", &[LINUX])]);
+    let stage = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
     let empty = lie::says("versions/1/platforms", json!([]));
     stage.origin.always(asks("versions"), empty);
     for _ in 0..2 {
@@ -117,7 +122,7 @@ fn platforms_in_a_list_that_are_none_stop_nothing() {
         (json!([null, "linux_amd64", linux]), "null"),
         (json!("linux_amd64"), r#""linux_amd64""#),
     ] {
-        let stage = Stage::of([demo().version("1.1.0", &[LINUX])]);
+        let stage = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
         let odd_list = lie::says("versions/1/platforms", platforms);
         stage.origin.always(asks("versions"), odd_list);
         stage.mirror("[ORIGIN]/acme/demo@>=1.0 --jobs 1").says(

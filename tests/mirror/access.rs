@@ -2,7 +2,7 @@ use super::{demo, mirror, said, scene};
 use crate::support::origin::{Door, Fault, Origin, Setup, asks, at};
 use crate::support::scene::Scene;
 
-/// What is asked for a token where nobody wrote one down.
+/// Requests of a user without a token.
 mod helper;
 /// Names and passwords, which are for packages.
 mod passwords;
@@ -36,7 +36,7 @@ fn introductions(origin: &Origin) -> Vec<String> {
             Door::Plain => " without TLS",
         };
         let words: Vec<&str> = line.split(' ').collect();
-        let who = seen.authorization().unwrap_or("nobody");
+        let who = seen.authorization().unwrap_or("anonymous");
         format!("{}{door}: {who}", words[1..words.len() - 1].join(" "))
     });
     let mut lines: Vec<String> = lines.collect();

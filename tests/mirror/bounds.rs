@@ -1,6 +1,6 @@
 //! Origins and mirrors whose lists do not end: they are counted, and neither memory nor requests follow them.
 
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{LINUX, demo};
 use crate::bounds::bounded;
 use crate::support::origin::{Fault, Provider, asks, lie};
@@ -9,7 +9,7 @@ use crate::support::scene::Run;
 /// Nearly as much as a JSON document may have.
 const LARGE: usize = 8_000_000;
 
-fn mirror(stage: &Stage, more: &str) -> Run {
+fn mirror(stage: &OriginScene, more: &str) -> Run {
     let line = stage.named(&format!(
         "mirror --ca-file ca.pem --to oci-layout:store {more}"
     ));
@@ -22,7 +22,7 @@ fn mirror(stage: &Stage, more: &str) -> Run {
 /// Mirrors from an origin at which every answer of a sort is this one.
 #[track_caller]
 fn refused(sort: &'static str, body: String, more: &str, says: [&str; 2]) {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.always(asks(sort), Fault::body(body));
     let url = stage.origin.mirror_url();
     let run = mirror(&stage, &more.replace("[MIRROR]", &url)).exits(1);
@@ -210,7 +210,7 @@ fn checksum_documents_are_counted() {
             ],
         ),
     ] {
-        let stage = Stage::of([demo()]);
+        let stage = OriginScene::of([demo()]);
         stage
             .origin
             .always(asks("versions"), lie::lacks("versions/0/platforms"));
@@ -236,7 +236,7 @@ fn keys_are_kept_of_one_answer() {
         .chain([LINUX.to_owned()])
         .collect();
     let platforms: Vec<&str> = platforms.iter().map(String::as_str).collect();
-    let stage = Stage::of([Provider::new("acme/demo").version("1.0.0", &platforms)]);
+    let stage = OriginScene::of([Provider::new("acme/demo").version("1.0.0", &platforms)]);
     let padding = "x".repeat(450_000);
     stage.origin.always(
         asks("download"),

@@ -3,17 +3,17 @@ use std::fs;
 
 use tfoci::platform::Platform;
 
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use crate::clients::run;
 use crate::support::origin::Provider;
 use crate::support::programs::has;
 
 /// A stage of `acme/demo` for this machine and another, and a project that needs it.
-fn stage() -> Stage {
+fn stage() -> OriginScene {
     let here = Platform::current().to_string();
     let platforms = [here.as_str(), "plan9_mips"];
     let provider = Provider::demo(&platforms).version("1.1.0", &platforms);
-    let mut stage = Stage::of([provider]);
+    let mut stage = OriginScene::of([provider]);
     let required = "terraform {\n  required_providers {\n    demo = { source = \"[ORIGIN]/acme/demo\" }\n  }\n}\n";
     stage.scene.write("project/main.tf", stage.named(required));
     let ca = stage.scene.path("ca.pem").display().to_string();
@@ -28,7 +28,7 @@ fn hashes(text: &str, scheme: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
-fn mirrored(stage: &Stage) -> BTreeSet<String> {
+fn mirrored(stage: &OriginScene) -> BTreeSet<String> {
     let installed = crate::support::judge::installs(&stage.scene.path("store"));
     let hashes = installed.iter().filter_map(|line| line.rsplit(' ').next());
     hashes.map(str::to_owned).collect()

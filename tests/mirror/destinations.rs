@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::stage::{Stage, folder};
+use super::origin_scene::{OriginScene, folder};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::release::ReleaseFolder;
@@ -13,7 +13,7 @@ const BOTH: &str = "[ORIGIN]/acme/demo --to oci-layout:store/a --to oci-layout:s
 const ARRIVED: [&str; 2] = ["acme/demo 1.0.0 linux_amd64"; 2];
 
 /// Everything in one of the layouts.
-fn layout(stage: &Stage, name: &str) -> BTreeMap<String, String> {
+fn layout(stage: &OriginScene, name: &str) -> BTreeMap<String, String> {
     let files = stage.tree().into_iter();
     let below = files.filter_map(|(path, digest)| {
         let path = path.strip_prefix(name)?.strip_prefix('/')?;
@@ -24,10 +24,10 @@ fn layout(stage: &Stage, name: &str) -> BTreeMap<String, String> {
 }
 
 /// A stage at which the second layout has another zip for the version.
-fn conflicting() -> Stage {
+fn conflicting() -> OriginScene {
     let other = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"other")]);
-    let stage = Stage::release(other);
+    let stage = OriginScene::release(other);
     stage
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
@@ -39,7 +39,7 @@ fn conflicting() -> Stage {
 
 #[test]
 fn a_package_is_read_once_for_two_destinations() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .run(BOTH)
         .says(0, "
@@ -68,7 +68,7 @@ fn many_packages_of_unknown_size_are_read_once_as_well() {
     for minor in 0..3 {
         provider = provider.version(&format!("1.{minor}.0"), &platforms);
     }
-    let stage = Stage::of([provider]);
+    let stage = OriginScene::of([provider]);
     let unsaid = crate::support::origin::lie::lacks("packages");
     stage.origin.always(asks("download"), unsaid);
     stage
@@ -81,7 +81,7 @@ fn many_packages_of_unknown_size_are_read_once_as_well() {
 
 #[test]
 fn a_download_that_is_cut_goes_on_for_both() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
     stage.run(&format!("{BOTH} -q")).says(0, "");
     assert_eq!(stage.installs(), ARRIVED);
@@ -92,7 +92,7 @@ fn a_download_that_is_cut_goes_on_for_both() {
 
 #[test]
 fn a_destination_that_has_everything_reads_nothing() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
@@ -153,7 +153,7 @@ fn the_document_says_which_destination_failed() {
 
 #[test]
 fn a_package_that_is_wrong_fails_in_both() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.always(asks("package"), Fault::wrong_bytes());
     let said = stage.run(BOTH).gives(&[]).ends(3);
     for name in ["a", "b"] {
@@ -168,7 +168,7 @@ fn a_package_that_is_wrong_fails_in_both() {
 
 #[test]
 fn a_source_that_has_nothing_is_reported_for_both() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let said = stage
         .run("[ORIGIN]/acme/gone --to oci-layout:store/a --to oci-layout:store/b")
         .ends(1);

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::stage::{ARRIVED, Stage, arrives, folder, refused, spoiled, told};
+use super::origin_scene::{ARRIVED, OriginScene, arrives, folder, refused, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::lie::{self, Form};
 use crate::support::origin::{Fault, Provider, SECRET, Setup, asks};
@@ -8,7 +8,7 @@ use crate::support::release::{Mistake, ReleaseFolder};
 
 #[test]
 fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
-    let stage = Stage::of([Provider::new("acme/demo").version("0.50", &[LINUX])]);
+    let stage = OriginScene::of([Provider::new("acme/demo").version("0.50", &[LINUX])]);
     stage
         .demo("")
         .says(
@@ -37,7 +37,7 @@ fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
 
 #[test]
 fn build_metadata_is_kept() {
-    let stage = Stage::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
+    let stage = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
     stage
         .demo("")
         .says(
@@ -60,9 +60,9 @@ fn build_metadata_is_kept() {
 
 #[test]
 fn file_names_may_have_a_v_but_no_other_version() {
-    arrives(&Stage::release(folder().v_in_names()));
+    arrives(&OriginScene::release(folder().v_in_names()));
     let other = folder().named("terraform-provider-demo_1.0.1_linux_amd64.zip");
-    Stage::release(other).demo("").says(
+    OriginScene::release(other).demo("").says(
         3,
         "
 error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
@@ -73,7 +73,7 @@ hint: nothing of this version was written. The package may be another version's:
 ",
     );
     let other = folder().named("demo.zip");
-    Stage::release(other).demo("").says(
+    OriginScene::release(other).demo("").says(
         3,
         "
 error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
@@ -88,7 +88,7 @@ hint: nothing of this version was written. The package may be another version's:
 #[test]
 fn two_platforms_may_have_one_zip() {
     let zip = folder().build().zips.remove(0).1.bytes;
-    let stage = Stage::release(
+    let stage = OriginScene::release(
         ReleaseFolder::new("demo", "1.0.0")
             .zip(LINUX, &zip)
             .zip("linux_arm64", &zip),
@@ -119,7 +119,7 @@ fn documents_are_judged_by_their_form_as_clients_do() {
         Form::MoreFiles,
         Form::NoLastNewline,
     ] {
-        arrives(&Stage::release(
+        arrives(&OriginScene::release(
             folder().document(move |text| form.of(text)),
         ));
     }
@@ -132,11 +132,11 @@ error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_l
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 ")] {
-        let stage = Stage::release(folder().document(move |text| form.of(text)));
+        let stage = OriginScene::release(folder().document(move |text| form.of(text)));
         stage.demo("").says(3, says);
         assert!(stage.installs().is_empty());
     }
-    Stage::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
+    OriginScene::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
 error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
@@ -276,10 +276,10 @@ hint: to speak to it without TLS, `--plain-http 127.0.0.1:1`
 
 #[test]
 fn what_is_secret_in_urls_is_sent_and_never_shown() {
-    let stage = Stage::new(Setup::new([demo()]).signed_urls().start());
+    let stage = OriginScene::new(Setup::new([demo()]).signed_urls().start());
     stage.demo("-vv").hides(SECRET);
     assert_eq!(stage.installs(), ARRIVED);
-    let stage = Stage::new(Setup::new([demo()]).signed_urls().start());
+    let stage = OriginScene::new(Setup::new([demo()]).signed_urls().start());
     stage.origin.always(asks("package"), Fault::status(404));
     stage.demo("").says(1, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
@@ -295,7 +295,7 @@ hint: the source lists a package that is not there: its owner has to publish it 
 /// Nothing holds an origin to its own file names then, and other tools make files of titles.
 #[test]
 fn without_a_checksum_document_titles_are_canonical() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.always(
         asks("download"),
         lie::json(|document| {

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{LINUX, demo, mirror, said, scene};
 use crate::support::origin::{Fault, Origin, Setup, asks, lie};
 
@@ -28,7 +28,7 @@ fn names_others(origin: &Origin) {
 #[test]
 fn a_download_goes_on_at_another_url() {
     for status in [400, 401, 403, 410] {
-        let stage = Stage::new(origin(1, status));
+        let stage = OriginScene::new(origin(1, status));
         let origin = &stage.origin;
         names_others(origin);
         mirror(&stage.scene, origin, &[]).succeeds();
@@ -69,7 +69,7 @@ fn an_origin_that_has_no_other_url_refuses() {
 
 #[test]
 fn a_package_that_is_another_by_then_is_refused() {
-    let stage = Stage::new(origin(1, 403));
+    let stage = OriginScene::new(origin(1, 403));
     let origin = &stage.origin;
     let other = lie::json(|document| {
         document["shasum"] = "0".repeat(64).into();

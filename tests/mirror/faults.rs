@@ -1,4 +1,4 @@
-use super::stage::{ARRIVED, Stage, refused, spoiled, told};
+use super::origin_scene::{ARRIVED, OriginScene, refused, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Origin, Provider, asks, lie};
 
@@ -16,8 +16,8 @@ const COPIED: &str = "
 
 /// Mirrors past a fault of the first request for the package.
 #[track_caller]
-fn survives(fault: Fault, packages: usize) -> Stage {
-    let stage = Stage::of([demo()]);
+fn survives(fault: Fault, packages: usize) -> OriginScene {
+    let stage = OriginScene::of([demo()]);
     stage.origin.fault(1, asks("package"), fault);
     stage.demo("-q").says(0, "");
     assert_eq!(stage.installs(), ARRIVED);
@@ -52,7 +52,7 @@ fn servers_without_ranges_send_it_all_again() {
         (|_| Fault::range_refused(), 3),
     ];
     for (fault, packages) in faults {
-        let stage = Stage::of([demo()]);
+        let stage = OriginScene::of([demo()]);
         stage.origin.fault(1, asks("package"), Fault::cut_body(100));
         stage
             .origin
@@ -65,7 +65,7 @@ fn servers_without_ranges_send_it_all_again() {
 
 #[test]
 fn a_package_that_is_another_when_it_goes_on_is_refused() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
     let other = vec![0; zip(&stage.origin).len() - 100];
     stage.origin.fault(2, asks("package"), Fault::body(other));
@@ -82,7 +82,7 @@ fn a_package_that_is_another_when_it_goes_on_is_refused() {
 
 #[test]
 fn a_storm_passes() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.fault(1, asks("package"), Fault::status(503));
     stage.origin.fault(1, asks("versions"), Fault::Reset);
     stage.demo("").says(0, COPIED);
@@ -164,7 +164,7 @@ fn a_package_of_unknown_length_is_kept_until_it_is_known() {
 
 #[test]
 fn a_package_that_fails_leaves_the_version_as_it_was() {
-    let stage = Stage::of([Provider::demo(&["darwin_arm64", LINUX])]);
+    let stage = OriginScene::of([Provider::demo(&["darwin_arm64", LINUX])]);
     stage.demo("--platform linux_amd64 -q").says(0, "");
     let before = stage.installs();
     stage.origin.always(asks("package"), Fault::wrong_bytes());
@@ -182,7 +182,7 @@ hint: this version was not tagged. What came is not what was promised: the sourc
 
 #[test]
 fn a_stall_ends_where_a_time_is_set() {
-    let mut stage = Stage::of([demo()]);
+    let mut stage = OriginScene::of([demo()]);
     stage.scene = stage.scene.env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
     stage.origin.always(asks("document"), Fault::stall_body(10));
     stage.demo("").says(

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::LINUX;
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use crate::support::origin::{Origin, Provider};
 
 /// What may be a link.
@@ -14,7 +14,7 @@ const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 
 /// A mirror in `mirror`, with the packages of an origin.
-fn packed(stage: &Stage) {
+fn packed(stage: &OriginScene) {
     for platform in [LINUX, "darwin_arm64"] {
         stage.scene.write(
             format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{platform}.zip"),
@@ -29,7 +29,7 @@ fn two() -> Origin {
 
 #[test]
 fn a_directory_of_packages_is_a_source() {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     packed(&stage);
     let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
     stage.mirror(&from).says(3, "
@@ -64,7 +64,7 @@ hint: nothing of this version was written. Mirrors prove nothing: `--from-lock F
 
 #[test]
 fn what_is_unpacked_counts_only_where_it_is_packed_too() {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     let unpacked = |version: &str, platform: &str| {
         let directory = format!("mirror/{ADDRESS}/{version}/{platform}");
         let path = format!("{directory}/terraform-provider-demo_v{version}");
@@ -104,7 +104,7 @@ hint: these are all that there are: choose among them by other constraints
 
 #[test]
 fn a_directory_of_what_was_unpacked_is_none() {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/1.0.0/{LINUX}/terraform-provider-demo_v1.0.0");
     stage.scene.write(path, "#!/bin/sh\n");
     let from = "--from filesystem-mirror:mirror";
@@ -138,7 +138,7 @@ error: `mirror` is not a directory
 
 #[test]
 fn a_file_that_is_no_package_is_refused() {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{LINUX}.zip");
     stage.scene.write(path, "no zip");
     stage

@@ -1,4 +1,4 @@
-use super::stage::{Stage, folder};
+use super::origin_scene::{OriginScene, folder};
 use super::team::Team;
 use super::{LINUX, mirror};
 use crate::support::author::Author;
@@ -25,7 +25,7 @@ fn long(comment: usize) -> Vec<u8> {
 /// Nothing of a signed package arrives; `says` is what is wrong with it, and what to do.
 #[track_caller]
 fn refused(bytes: &[u8], code: i32, says: &str) {
-    let stage = Stage::release(Release::from(signed(bytes)).without_packages());
+    let stage = OriginScene::release(Release::from(signed(bytes)).without_packages());
     let text = format!(
         "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
@@ -93,20 +93,20 @@ hint: this version was not tagged. Two readers could see two packages in it: its
 }
 
 #[test]
-fn whole_zips_arrive_whatever_their_end_looks_like() {
+fn whole_zips_arrive_with_any_form_of_end_record() {
     for bytes in [
         long(0),
         long(0xffff),
         with([executable()], |zip| zip.wide = true),
         with([executable()], |zip| zip.before = vec![b'#'; 99]),
     ] {
-        let stage = Stage::release(signed(&bytes));
+        let stage = OriginScene::release(signed(&bytes));
         stage.demo("-q").says(0, "");
         assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
     }
 }
 
-/// What shows at the end of a zip is judged in one way, whoever looks.
+/// Every command judges the end of a zip in the same way.
 #[test]
 fn ends_are_judged_as_push_judges_them() {
     let is_end = |case: &&Case| {
@@ -119,7 +119,7 @@ fn ends_are_judged_as_push_judges_them() {
         let author = Author::new();
         signed(&case.zip).write(&author.scene.path("dist"));
         let release = Release::from(signed(&case.zip)).without_packages();
-        let stage = Stage::release(release);
+        let stage = OriginScene::release(release);
         for run in [author.push(&[]), mirror(&stage.scene, &stage.origin, &[])] {
             let run = run.exits(case.exit.into());
             let cause = format!("\n  {}\n", case.message);
@@ -164,9 +164,9 @@ fn registries_get_nothing_of_it() {
 const ADDRESS: &str = "example.com/acme/demo";
 
 /// A mirror that lists hashes of these schemes only.
-fn mirrored(bytes: &[u8], schemes: &[&'static str]) -> Stage {
+fn mirrored(bytes: &[u8], schemes: &[&'static str]) -> OriginScene {
     let setup = Setup::new([Provider::new("acme/demo").release(signed(bytes))]);
-    Stage::new(setup.mirror_schemes(schemes).start())
+    OriginScene::new(setup.mirror_schemes(schemes).start())
 }
 
 #[test]
@@ -190,7 +190,7 @@ hint: this version was not tagged. Clients cannot install it either: its author 
 
 #[test]
 fn only_what_is_as_it_was_signed_is_looked_at() {
-    let stage = Stage::release(folder());
+    let stage = OriginScene::release(folder());
     let altered = Fault::body(vec![b'<'; 406]);
     stage.origin.always(asks("package"), altered);
     stage.demo("").says(

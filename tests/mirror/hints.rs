@@ -1,10 +1,10 @@
-//! What a store says about itself: of each entry of an index which zip it leads to, and of each version what proves it. Anybody who may
+//! What a store says about itself: of each entry of an index which zip it leads to, and of each version what proves it. Every writer who may
 //! write to the store can say anything there.
 
 use serde_json::Value;
 
 use super::locks::{NAME, lock, versions, zh};
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::team::Team;
 use super::{DARWIN, LINUX};
 use crate::support::tamper;
@@ -12,8 +12,8 @@ use crate::support::tamper;
 const PROVIDER: &str = "example.com/acme/demo";
 
 /// The zip of 1.1.0 lies in `store` as 1.0.0, and its index says that it is the zip of 1.0.0.
-fn lying(unsigned: &str) -> (Stage, std::path::PathBuf) {
-    let stage = Stage::of([versions()]);
+fn lying(unsigned: &str) -> (OriginScene, std::path::PathBuf) {
+    let stage = OriginScene::of([versions()]);
     pack(&stage, "1.1.0", LINUX);
     stage
         .mirror(&format!(
@@ -26,13 +26,13 @@ fn lying(unsigned: &str) -> (Stage, std::path::PathBuf) {
     (stage, layout)
 }
 
-fn pack(stage: &Stage, version: &str, platform: &str) {
+fn pack(stage: &OriginScene, version: &str, platform: &str) {
     let zip = stage.origin.zip("acme/demo", version, platform);
     let path = format!("mirror/{PROVIDER}/terraform-provider-demo_1.0.0_{platform}.zip");
     stage.scene.write(path, zip);
 }
 
-/// The manifest names another zip than the lock file, whatever the index says.
+/// The manifest names another zip than the lock file, although the index does not.
 #[test]
 fn a_lock_is_not_satisfied_by_what_an_index_says() {
     let (stage, _) = lying("*/*/*");
@@ -120,11 +120,11 @@ fn only_hashes_that_were_read_from_manifests_are_reported() {
 /// Of what is there already, a new platform's checksum document must list the zip of the manifest, not that of the index.
 #[test]
 fn a_hint_covers_nothing_when_a_platform_is_added() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     stage.demo("--platform linux_amd64 -q").says(0, "");
     let repository = stage.named("[ORIGIN]").replace(':', "_");
     let layout = stage.scene.path(format!("store/{repository}/acme/demo"));
-    // Somebody replaces the package, and leaves what the index says about it.
+    // Another writer replaces the package, and leaves the index as it is.
     let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
     let layer = tamper::put(&layout, "archive/zip", &zip);
     tamper::alter(&layout, "2.0.0", |index| {
@@ -146,7 +146,7 @@ fn a_hint_covers_nothing_when_a_platform_is_added() {
     assert_eq!(stage.tree(), before);
 }
 
-/// Evidence in a registry that proves another version. What is there is not read again, unless somebody asks for a comparison.
+/// Evidence in a registry that proves another version. It is not read again, unless the user asks for a comparison.
 #[test]
 fn recheck_reads_the_evidence_that_is_there() {
     let team = Team::of(vec![versions()]);

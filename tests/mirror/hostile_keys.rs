@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::LINUX;
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use crate::support::author::Author;
 use crate::support::keygrammar::{
     DSA, Signature, armoured, certificate, detached, dsa, key_id, packet, subpacket,
@@ -27,7 +27,7 @@ fn busy(name: &str, primary: &[u8], signatures: u32) -> Provider {
 }
 
 /// An origin whose signature for these providers names the key.
-fn signed_by(stage: &Stage, names: &[String], primary: &[u8]) {
+fn signed_by(stage: &OriginScene, names: &[String], primary: &[u8]) {
     for name in names {
         let signature = Fault::body(detached(primary, &NUMBERS));
         let wanted = asks(&format!("signature acme/{name}"));
@@ -36,9 +36,9 @@ fn signed_by(stage: &Stage, names: &[String], primary: &[u8]) {
 }
 
 /// An origin of some honest provider and of several that keep readers busy.
-fn stage(names: &[String], primary: &[u8], signatures: u32) -> Stage {
+fn stage(names: &[String], primary: &[u8], signatures: u32) -> OriginScene {
     let busy = names.iter().map(|name| busy(name, primary, signatures));
-    let stage = Stage::of(busy.chain([super::demo()]));
+    let stage = OriginScene::of(busy.chain([super::demo()]));
     signed_by(&stage, names, primary);
     stage
 }
@@ -91,7 +91,7 @@ fn a_provider_with_such_a_key_delays_no_other() {
 fn a_signal_ends_a_run_that_checks_such_keys() {
     let names: Vec<String> = (0..16).map(|place| format!("busy{place}")).collect();
     let primary = dsa(4_096, 512);
-    let stage = Stage::of(names.iter().map(|name| busy(name, &primary, 55)));
+    let stage = OriginScene::of(names.iter().map(|name| busy(name, &primary, 55)));
     let asked = Arc::new(AtomicUsize::new(0));
     for name in &names {
         let (asked, body) = (Arc::clone(&asked), detached(&primary, &NUMBERS));

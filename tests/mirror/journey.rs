@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{DARWIN, LINUX, demo};
 use crate::support::judge;
 use crate::support::layout_of_registry::export;
@@ -19,7 +19,7 @@ fn versions() -> Provider {
 
 #[test]
 fn a_provider_arrives_and_is_there() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .demo("")
         .says(
@@ -54,7 +54,7 @@ fn a_provider_arrives_and_is_there() {
 
 #[test]
 fn a_platform_that_is_new_costs_one_package() {
-    let stage = Stage::of([Provider::demo(&[DARWIN, LINUX])]);
+    let stage = OriginScene::of([Provider::demo(&[DARWIN, LINUX])]);
     stage.demo("--platform linux_amd64").says(
         0,
         "
@@ -88,7 +88,7 @@ fn a_platform_that_is_new_costs_one_package() {
 
 #[test]
 fn what_is_there_is_compared_on_demand() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("").says(
         0,
         "
@@ -116,7 +116,7 @@ fn what_is_there_is_compared_on_demand() {
 
 #[test]
 fn a_dry_run_tells_the_plan_and_writes_nothing() {
-    let stage = Stage::of([
+    let stage = OriginScene::of([
         Provider::demo(&[DARWIN, LINUX]),
         Provider::new("acme/other").version("2.0.0", &[LINUX]),
     ]);
@@ -162,7 +162,7 @@ Would mirror 2 versions, 2 packages (816 B to copy, 1 already present) in [TIME]
 
 #[test]
 fn one_that_fails_does_not_stop_the_others() {
-    let stage = Stage::of(Provider::many(3, 1, &[LINUX]));
+    let stage = OriginScene::of(Provider::many(3, 1, &[LINUX]));
     stage
         .origin
         .always(asks("versions acme/p1"), Fault::status(404));
@@ -187,7 +187,7 @@ hint: the full address counts: the same name on another host is another provider
 
 #[test]
 fn what_is_untrusted_counts_more_than_what_is_absent() {
-    let stage = Stage::of(Provider::many(3, 1, &[LINUX]));
+    let stage = OriginScene::of(Provider::many(3, 1, &[LINUX]));
     stage
         .origin
         .always(asks("versions acme/p0"), Fault::status(404));
@@ -224,7 +224,7 @@ fn constraints_say_which_versions() {
         (" --prereleases --newest 2", &["1.1.0", "1.2.0-rc.1"]),
         ("@1.2.0-rc.1", &["1.2.0-rc.1"]),
     ] {
-        let stage = Stage::of([self::versions()]);
+        let stage = OriginScene::of([self::versions()]);
         let names: Vec<String> = versions
             .iter()
             .map(|version| format!("oci-layout:store/[ORIGIN]/acme/demo:{version}"))
@@ -239,7 +239,7 @@ fn constraints_say_which_versions() {
 
 #[test]
 fn what_nothing_fulfils_says_what_there_is() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     stage.mirror("[ORIGIN]/acme/demo@>=2.0").says(
         1,
         "
@@ -258,7 +258,7 @@ hint: the full address counts: the same name on another host is another provider
 
 #[test]
 fn platforms_that_are_not_there_are_told() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .demo("--platform linux_amd64 --platform plan9_mips")
         .says(
@@ -286,7 +286,7 @@ hint: choose among these by `--platform`, or by `platforms` in the mirror file
 
 #[test]
 fn what_an_origin_wants_to_be_read_is_shown() {
-    let stage = Stage::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
+    let stage = OriginScene::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
     stage.demo("").says(
         0,
         "
@@ -315,7 +315,7 @@ fn asked(registry: &Registry) -> Vec<String> {
 
 #[test]
 fn a_registry_takes_it_and_is_asked_little_again() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let registry = Registry::plain();
     let to = format!(
         "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0}",
@@ -353,7 +353,7 @@ fn a_registry_takes_it_and_is_asked_little_again() {
 
 #[test]
 fn a_release_that_was_made_again_is_refused() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("").says(
         0,
         "

@@ -1,12 +1,12 @@
 use serde_json::json;
 
-use super::stage::{Stage, arrives, refused, told};
+use super::origin_scene::{OriginScene, arrives, refused, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Door, Fault, asks, at, lie};
 
 #[test]
 fn discovery_follows_its_rules() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.fault(
         1,
         at(Door::Front, asks("discovery")),
@@ -118,7 +118,7 @@ error: there are more than 10 redirects for [ORIGIN]/acme/demo in [ORIGIN]
 
 #[test]
 fn a_list_of_versions_is_taken_as_a_whole() {
-    let stage = Stage::of([demo().version("one", &[])]);
+    let stage = OriginScene::of([demo().version("one", &[])]);
     stage.demo("").says(
         1,
         "
@@ -163,5 +163,5 @@ error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
 
 #[test]
 fn a_version_that_is_listed_twice_is_one() {
-    arrives(&Stage::of([demo().version("1.0.0", &[LINUX])]));
+    arrives(&OriginScene::of([demo().version("1.0.0", &[LINUX])]));
 }

@@ -1,4 +1,4 @@
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{DARWIN, LINUX, demo};
 use crate::support::foreign;
 use crate::support::origin::{Origin, Provider, asks};
@@ -18,7 +18,7 @@ pub fn zh(origin: &Origin, version: &str, platform: &str) -> String {
 }
 
 /// Writes a lock file with one entry.
-pub fn lock(stage: &Stage, path: &str, address: &str, version: &str, hashes: &[String]) {
+pub fn lock(stage: &OriginScene, path: &str, address: &str, version: &str, hashes: &[String]) {
     let hashes: String = hashes
         .iter()
         .map(|hash| format!("    \"{hash}\",\n"))
@@ -36,7 +36,7 @@ pub const NAME: &str = ".terraform.lock.hcl";
 
 #[test]
 fn exactly_what_is_locked_arrives() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
         let hashes = [DARWIN, LINUX].map(|platform| zh(&stage.origin, version, platform));
         lock(
@@ -82,7 +82,7 @@ fn exactly_what_is_locked_arrives() {
 
 #[test]
 fn what_is_not_locked_is_refused() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     stage.mirror("--from-lock . --jobs 1").says(3, "
@@ -108,7 +108,7 @@ hint: nothing of this version was written. If the lock file was made for other p
 
 #[test]
 fn the_document_has_what_lock_files_refuse() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     let locked = "mirror --ca-file ca.pem --from-lock . --to oci-layout:store --format json";
@@ -140,7 +140,7 @@ fn the_document_has_what_lock_files_refuse() {
 
 #[test]
 fn what_is_there_is_held_to_the_lock_too() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("-q").says(0, "");
     let hashes = [format!("zh:{}", "0".repeat(64))];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
@@ -155,7 +155,7 @@ hint: nothing of this version was written. If the lock file was made for other p
 }
 
 /// Puts a zip of the origin into the filesystem mirror in `mirror`, as 1.0.0.
-fn pack(stage: &Stage, version: &str, platform: &str) {
+fn pack(stage: &OriginScene, version: &str, platform: &str) {
     let zip = stage.origin.zip("acme/demo", version, platform);
     stage.scene.write(
         format!("mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_{platform}.zip"),
@@ -181,7 +181,7 @@ fn not_locked(hashes: &[String], wrong: &str) -> String {
 
 #[test]
 fn what_is_there_is_held_to_the_lock_when_a_platform_is_added() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     let from = "--from filesystem-mirror:mirror";
     pack(&stage, "1.1.0", LINUX);
     stage
@@ -211,7 +211,7 @@ fn what_is_there_is_held_to_the_lock_when_a_platform_is_added() {
 
 #[test]
 fn what_another_tool_put_there_is_held_to_the_lock_too() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     let layout = stage.scene.path("store/example.com/acme/demo");
     pack(&stage, "1.0.0", LINUX);
     let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
@@ -232,7 +232,7 @@ fn what_another_tool_put_there_is_held_to_the_lock_too() {
 
 #[test]
 fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let hashes = ["h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".to_owned()];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     stage.mirror("--from-lock .").says(
@@ -249,7 +249,7 @@ hint: `tofu providers lock` adds the hashes of zips for all platforms
 
 #[test]
 fn a_version_that_is_locked_and_gone_says_so() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let hashes = [format!("zh:{}", "0".repeat(64))];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "3.0.0", &hashes);
     stage.mirror("--from-lock .").says(
@@ -281,7 +281,7 @@ error: bad.hcl is not a lock file
 
 #[test]
 fn a_lock_vouches_for_a_mirror() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
     lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
     let url = stage.origin.mirror_url();
@@ -301,7 +301,7 @@ fn a_lock_vouches_for_a_mirror() {
 /// Mirrors have no signatures. A lock file stands in for them, but not where keys are named: pinned means signed.
 #[test]
 fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
     lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
     let url = stage.origin.mirror_url();
@@ -327,7 +327,7 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
 
 #[test]
 fn a_configuration_says_what_is_required_of_all_its_modules() {
-    let stage = Stage::of([versions()]);
+    let stage = OriginScene::of([versions()]);
     let required = |constraint: &str| {
         stage.named(&format!(
             "terraform {{\n  required_providers {{\n    demo = {{\n      source = \"[ORIGIN]/acme/demo\"\n      version = \"{constraint}\"\n    }}\n  }}\n}}\n"

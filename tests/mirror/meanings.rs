@@ -2,7 +2,7 @@
 //! than what we verified.
 
 use super::demo;
-use super::stage::{Stage, arrives, refused, told};
+use super::origin_scene::{OriginScene, arrives, refused, told};
 use crate::support::author::REPOSITORY;
 use crate::support::origin::Fault;
 use crate::support::rewrite::rewrite;
@@ -214,7 +214,7 @@ fn members_that_clients_do_not_know_may_repeat_and_letter_case_does_not_matter()
 
 #[test]
 fn a_mirror_merges_into_no_index_with_a_member_twice() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("").ends(0);
     let host = stage.origin.host().replace(':', "_");
     let repository = REPOSITORY.replace("registry.opentofu.org", &host);

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::stage::{ARRIVED, Stage, Told, told};
+use super::origin_scene::{ARRIVED, OriginScene, Told, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Setup, asks, lie};
 
@@ -11,7 +11,7 @@ mod urls;
 const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 
-fn from(stage: &Stage, more: &str) -> Told {
+fn from(stage: &OriginScene, more: &str) -> Told {
     let url = stage.origin.mirror_url();
     stage.mirror(&format!("{ADDRESS} --from network-mirror:{url} {more}"))
 }
@@ -25,7 +25,7 @@ fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
 }
 
 #[track_caller]
-fn arrives(stage: &Stage) {
+fn arrives(stage: &OriginScene) {
     from(stage, &format!("{ALLOW} -q"))
         .says(0, "")
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0"]);
@@ -34,7 +34,7 @@ fn arrives(stage: &Stage) {
 
 #[test]
 fn a_mirror_proves_nothing() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     from(&stage, "").says(3, "
 error: there is no checksum document for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
 
@@ -62,7 +62,7 @@ hint: nothing of this version was written. Mirrors prove nothing: `--from-lock F
 #[test]
 fn packages_are_held_to_the_hashes_that_are_listed() {
     for schemes in [&["zh:"][..], &["h1:"], &["h1:", "zh:"], &[]] {
-        arrives(&Stage::new(
+        arrives(&OriginScene::new(
             Setup::new([demo()]).mirror_schemes(schemes).start(),
         ));
     }
@@ -82,7 +82,7 @@ error: the package cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in
 
 hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ")] {
-        let stage = Stage::new(Setup::new([demo()]).mirror_schemes(schemes).start());
+        let stage = OriginScene::new(Setup::new([demo()]).mirror_schemes(schemes).start());
         stage.origin.always(asks("package"), Fault::wrong_bytes());
         from(&stage, ALLOW).says(code, says);
         assert!(stage.installs().is_empty());
@@ -100,7 +100,7 @@ const RIGHT_CONTENT: &str = "h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=";
 
 #[test]
 fn one_hash_that_is_right_is_enough() {
-    // Of a scheme that nobody knows, of another package, and of none at all.
+    // Of an unknown scheme, of another package, and of none at all.
     for wrong in [
         "h9:x",
         "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
@@ -238,8 +238,8 @@ fn documents_of_mirrors_may_say_more_or_less_than_they_should() {
 }
 
 /// A mirror of two platforms, of which one is not there after all.
-fn half(absence: Fault) -> Stage {
-    let stage = Stage::of([Provider::demo(&["darwin_arm64", LINUX])]);
+fn half(absence: Fault) -> OriginScene {
+    let stage = OriginScene::of([Provider::demo(&["darwin_arm64", LINUX])]);
     stage.origin.always(asks("mirror-version"), absence);
     stage
 }
@@ -275,7 +275,7 @@ error: none of the wanted packages is published for example.com/acme/demo 1.0.0 
 
 #[test]
 fn urls_of_mirrors_are_checked() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let run = |from: &str, address: &str| stage.mirror(&format!("{address} --from {from} {ALLOW}"));
     run("network-mirror:mirror", ADDRESS).says(
         2,
@@ -300,7 +300,7 @@ hint: stores are copied with `tfoci copy`
 
 #[test]
 fn a_password_in_the_url_of_a_mirror_is_refused_and_not_repeated() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let told = |from: &str, says: &str| {
         let told = stage.mirror(&format!("{ADDRESS} --from {from} {ALLOW}"));
         told.hides("hunter2").hides("hunt").says(2, says);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::release::{ReleaseFolder, sha256};
@@ -14,15 +14,15 @@ use crate::support::signer::Signer;
 
 const PINNING: &str = "--trust trust.toml --pin-new";
 
-/// The second provider, signed by somebody else.
+/// The second provider, signed by another author.
 fn other() -> Provider {
     let folder = ReleaseFolder::new("other", "1.0.0").platform(LINUX);
     Provider::new("acme/other").release(folder.signed_by(Signer::stranger()))
 }
 
-impl Stage {
+impl OriginScene {
     /// Mirrors both providers.
-    fn both(&self, more: &str) -> super::stage::Told {
+    fn both(&self, more: &str) -> super::origin_scene::Told {
         self.mirror(&format!("[ORIGIN]/acme/demo [ORIGIN]/acme/other {more}"))
     }
 
@@ -47,8 +47,8 @@ fn table(name: &str, keys: &str) -> String {
 }
 
 /// A run that a signal ended once a key was pinned, while the other provider's package did not come.
-fn stopped_by(signal: &str) -> Stage {
-    let stage = Stage::of([demo(), other()]);
+fn stopped_by(signal: &str) -> OriginScene {
+    let stage = OriginScene::of([demo(), other()]);
     let is_over = Arc::new(AtomicBool::new(false));
     let (other, over) = (asks("package acme/other"), Arc::clone(&is_over));
     let waits = move |seen: &Seen| other(seen) && !over.load(Ordering::SeqCst);
@@ -108,7 +108,7 @@ fn what_was_mirrored_before_a_run_was_stopped_is_pinned() {
 
 #[test]
 fn what_a_lock_file_vouches_for_has_a_key_too() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let zip = sha256(&stage.origin.zip("acme/demo", "1.0.0", LINUX));
     let lock = format!(
         "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\"zh:{zip}\"]\n}}\n"
@@ -129,7 +129,7 @@ fn what_a_lock_file_vouches_for_has_a_key_too() {
 
 #[test]
 fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
-    let stage = Stage::of([demo(), other()]);
+    let stage = OriginScene::of([demo(), other()]);
     stage.both("-q").says(0, "");
     let unseen = "no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys";
     stage.both(PINNING).says(
@@ -180,7 +180,7 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
 
 #[test]
 fn where_no_signatures_are_expected_no_key_is_missed() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("-q").says(0, "");
     let pattern = "--allow-unsigned [ORIGIN]/acme/*";
     stage.demo(&format!("{PINNING} {pattern}")).says(
@@ -194,7 +194,7 @@ fn where_no_signatures_are_expected_no_key_is_missed() {
 #[test]
 fn the_keys_of_all_versions_are_pinned() {
     let next = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
-    let stage = Stage::of([demo().release(next.signed_by(Signer::stranger()))]);
+    let stage = OriginScene::of([demo().release(next.signed_by(Signer::stranger()))]);
     let all = format!("[ORIGIN]/acme/demo@>=1.0 {PINNING}");
     stage.mirror(&format!("{all} --jobs 1")).says(
         0,
@@ -213,7 +213,7 @@ fn the_keys_of_all_versions_are_pinned() {
 
 #[test]
 fn a_table_that_would_match_first_is_preceded_however_it_is_written() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
     stage.trusts(general);
     stage.demo(&format!("{PINNING} -q")).says(0, "");
@@ -236,7 +236,7 @@ const HINT: &str =
 
 #[test]
 fn a_trust_file_that_cannot_be_added_to_stays_and_stops_nothing() {
-    let stage = Stage::of([demo(), other()]);
+    let stage = OriginScene::of([demo(), other()]);
     for table in [
         "provider = []\n",
         "provider = [{ match = \"[ORIGIN]/*/*\" }]\n",
@@ -272,7 +272,7 @@ hint: the README shows a trust file, under Trust
 
 #[test]
 fn a_trust_file_that_cannot_be_written_stops_nothing() {
-    let stage = Stage::of([demo(), other()]);
+    let stage = OriginScene::of([demo(), other()]);
     let pinning = "--trust none/trust.toml --pin-new --jobs 1";
     stage.both(pinning).says(
         1,
@@ -310,7 +310,7 @@ hint: {HINT}
 /// Another run has the trust file open: it reads, and writes when this one would have written already.
 #[test]
 fn two_runs_at_once_lose_no_pin() {
-    let stage = Stage::of([demo(), other()]);
+    let stage = OriginScene::of([demo(), other()]);
     let directory = fs::File::open(stage.scene.path(".")).unwrap();
     directory.lock().unwrap();
     let arguments =
@@ -344,7 +344,7 @@ fn two_runs_at_once_lose_no_pin() {
 #[test]
 fn what_is_pinned_has_to_be_signed_from_then_on() {
     let general = "[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nunsigned = \"allow\"\n";
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.trusts(general);
     stage.demo(&format!("{PINNING} -q")).says(0, "");
     assert_eq!(

@@ -1,4 +1,4 @@
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::Provider;
 use crate::support::signer::Signer;
@@ -14,7 +14,7 @@ fn two() -> [Provider; 2] {
 
 #[test]
 fn a_file_says_all_of_it() {
-    let stage = Stage::of(two());
+    let stage = OriginScene::of(two());
     let text = r#"
 trust = "../trust.toml"
 to = ["oci-layout:store"]
@@ -61,7 +61,7 @@ platforms = ["darwin_arm64"]
 
 #[test]
 fn two_destinations_get_the_same() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let text = "to = [\"oci-layout:store/a\", \"oci-layout:store/b\"]\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\n";
     stage.scene.write("mirror.toml", stage.named(text));
     stage.run("--file mirror.toml -q").says(0, "").gives(&[
@@ -158,11 +158,11 @@ error: mirror.toml is not a mirror file
 hint: the README shows a mirror file, under Mirror
 "),
     ] {
-        let stage = Stage::of([]);
+        let stage = OriginScene::of([]);
         stage.scene.write("mirror.toml", text);
         stage.run("--file mirror.toml").says(2, says);
     }
-    let stage = Stage::of([]);
+    let stage = OriginScene::of([]);
     let text = "trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
     stage.scene.write("plans/mirror.toml", text);
     stage.run("--file plans/mirror.toml").says(
@@ -174,7 +174,7 @@ error: there is no trust file plans/none.toml
 hint: `--pin-new` creates it, with the keys that it sees
 ",
     );
-    Stage::of([])
+    OriginScene::of([])
         .run("--file none.toml --to oci-layout:x")
         .says(
             1,
@@ -187,7 +187,7 @@ error: cannot read none.toml
 
 #[test]
 fn options_say_what_they_want() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.run("[ORIGIN]/acme/demo").says(
         2,
         "
@@ -237,7 +237,7 @@ For more information, try '--help'.
 
 #[test]
 fn shards_share_all_of_it() {
-    let stage = Stage::of(Provider::many(5, 1, &[LINUX]));
+    let stage = OriginScene::of(Provider::many(5, 1, &[LINUX]));
     let all: String = (0..5).map(|n| format!("[ORIGIN]/acme/p{n} ")).collect();
     let mut counts = Vec::new();
     for shard in 1..=3 {
@@ -258,7 +258,7 @@ fn shards_share_all_of_it() {
 Would mirror nothing: 5 packages already present, in [TIME]
 ",
     );
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("--shard 2/2").says(
         0,
         "
@@ -269,7 +269,7 @@ Would mirror nothing: 5 packages already present, in [TIME]
 
 #[test]
 fn one_repository_is_for_one_provider() {
-    let stage = Stage::of([
+    let stage = OriginScene::of([
         demo(),
         Provider::new("acme/other").version("1.0.0", &[LINUX]),
     ]);

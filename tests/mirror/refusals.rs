@@ -1,4 +1,4 @@
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{demo, mirror, said, scene};
 use crate::support::origin::{Fault, Origin, asks};
 
@@ -9,7 +9,7 @@ struct Asked {
     /// Version and platform, as far as it is about them.
     about: &'static str,
     path: &'static str,
-    /// Who was tried to be.
+    /// The credentials that were tried.
     tried: &'static str,
     /// What to do about a refusal.
     hint: &'static str,
@@ -95,7 +95,7 @@ impl Asked {
     /// Meets a status, asks so often, and says this and that.
     #[track_caller]
     fn meets(&self, fault: Fault, times: usize, error: &str, hint: &str) {
-        let stage = Stage::of([demo()]);
+        let stage = OriginScene::of([demo()]);
         let origin = &stage.origin;
         origin.always(asks(self.kind), fault);
         let run = mirror(&stage.scene, origin, &[]).exits(1);
@@ -129,7 +129,7 @@ impl Asked {
             let error = self.error("failed", &[&format!("answered {status}: it went wrong")]);
             self.meets(Fault::status(status), times, &error, hint);
         }
-        // Longer than anybody waits.
+        // Longer than tfoci waits.
         let fault = Fault::too_many_requests("3600");
         let said = r#"answered 429: {"errors":[{"code":"TOOMANYREQUESTS","message":"too many requests"}]}"#;
         let error = self.error("failed", &[said, "asks for a pause of 3600 s"]);
@@ -200,7 +200,7 @@ fn packages() {
 
 #[test]
 fn what_passes_is_waited_for() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let origin = &stage.origin;
     for kind in ["discovery", "versions", "download", "document", "signature"] {
         origin.fault(1, asks(kind), Fault::status(503));

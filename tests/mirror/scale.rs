@@ -92,7 +92,7 @@ fn nightly(providers: usize, versions: usize) {
     }
 }
 
-/// More providers than are worked on at once, and the first of them gets no answer before somebody has asked for the last one.
+/// More providers than are worked on at once, and the first of them gets no answer before the last one was requested.
 #[test]
 fn a_slow_provider_stops_no_other() {
     let team = Team::of(Provider::many(20, 1, &["linux_amd64"]));

@@ -1,6 +1,6 @@
-//! Packages of which nobody says what they are, or how long: they are fetched to find out.
+//! Packages of unknown hash or size, which tfoci downloads first to find out.
 
-use super::stage::{ARRIVED, Stage, Told, spoiled, told};
+use super::origin_scene::{ARRIVED, OriginScene, Told, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Seen, Setup, asks, lie};
 use crate::support::server::answer::{Answer, End};
@@ -20,12 +20,12 @@ const URL: &str =
     "https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
 
 /// A mirror as clients write it: it lists no hashes but those of contents.
-fn mirror_of(providers: impl IntoIterator<Item = Provider>) -> Stage {
+fn mirror_of(providers: impl IntoIterator<Item = Provider>) -> OriginScene {
     let setup = Setup::new(providers).mirror_schemes(&["h1:"]);
-    Stage::new(setup.start())
+    OriginScene::new(setup.start())
 }
 
-fn from(stage: &Stage, more: &str) -> Told {
+fn from(stage: &OriginScene, more: &str) -> Told {
     let url = stage.origin.mirror_url();
     stage.mirror(&format!("{more} --from network-mirror:{url}"))
 }
@@ -63,7 +63,7 @@ fn a_package_that_may_be_another_by_then_begins_again() {
             answer.end = End::Cut(100);
         })
     };
-    // Without a tag nobody could tell.
+    // Without an ETag, a change of the package cannot be detected.
     assert_eq!(survives(cut(|answer| answer.remove("etag"))), [None]);
     let weak = cut(|answer| answer.set("etag", "W/\"1\""));
     assert_eq!(survives(weak), [None]);
@@ -91,7 +91,7 @@ error: cannot reach {URL} for example.com/acme/demo 1.0.0 in network-mirror:http
 
 #[test]
 fn a_package_of_an_origin_goes_on_as_well() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
     stage.origin.always(asks("download"), unsaid);
     // The first answer does not tell the length either. What its digest says needs no tag.
@@ -126,8 +126,8 @@ error: the answer is too large for example.com/acme/demo 1.0.0 in network-mirror
 }
 
 /// An origin that says neither what a package's size is nor how long the answer will be.
-fn silent() -> Stage {
-    let stage = Stage::of([demo()]);
+fn silent() -> OriginScene {
+    let stage = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
     stage.origin.always(asks("download"), unsaid);
     let unsized_answer = Fault::alter(|answer| answer.sized = false);
@@ -192,7 +192,7 @@ fn what_came_whole_and_is_shorter_is_not_asked_for_again() {
         .says(3, &other_size("fewer", "407 bytes", "406 bytes"));
     assert_eq!(stage.origin.count(asks("package")), 1);
     // The rest of something else.
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
     let range = Fault::with("content-range", "bytes 100-299/300");
     stage.origin.fault(2, asks("package"), range);

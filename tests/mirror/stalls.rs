@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::team::Team;
 use super::{LINUX, mirror, said};
 use crate::support::origin::{Fault, Provider, asks};
@@ -18,7 +18,7 @@ fn two() -> Vec<Provider> {
 /// Half of the package comes, and nothing more of it whenever it is asked for again; the other provider arrives.
 #[track_caller]
 fn gives_up(then: Fault, asked: usize, says: &str) {
-    let stage = Stage::of(two());
+    let stage = OriginScene::of(two());
     let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
     let half = zip.len() / 2;
     stage
@@ -41,7 +41,7 @@ fn gives_up(then: Fault, asked: usize, says: &str) {
 
 #[test]
 fn a_package_that_stands_still_goes_on_where_it_was() {
-    let stage = Stage::of(two());
+    let stage = OriginScene::of(two());
     stage.origin.fault(1, asks(STALLED), Fault::stall_body(100));
     let run = mirror(&stage.scene, &stage.origin, &["--timeout", "1", "-v"]).succeeds();
     let resumed = "  Resuming https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip after 100 B\n";
@@ -116,8 +116,8 @@ error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [
 }
 
 /// A list of versions of 8 MiB, which comes in pieces of so many bytes.
-fn dripping(piece: usize) -> Stage {
-    let stage = Stage::of(two());
+fn dripping(piece: usize) -> OriginScene {
+    let stage = OriginScene::of(two());
     let fault = Fault::alter(move |answer| {
         answer.body = vec![b' '; 8 << 20].into();
         answer.end = End::Drip(piece, Duration::from_millis(100));

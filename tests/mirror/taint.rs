@@ -1,6 +1,6 @@
-//! Tokens and passwords go to the host that they are for, whatever anybody else on the way answers.
+//! Tokens and passwords go only to the host that they are for. No answer of another host changes that.
 
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{demo, scene};
 use crate::support::dice::Dice;
 use crate::support::origin::{Door, Fault, Origin, Seen, Setup, asks, at};
@@ -11,17 +11,17 @@ const SEEDS: u64 = 60;
 /// How many seeds are tried at once.
 const ABREAST: u64 = 4;
 
-/// An origin that wants a token and a password, and somebody who has both.
-fn stage() -> Stage {
+/// An origin that requires a token and a password, and a user who has both.
+fn stage() -> OriginScene {
     with(|setup| setup)
 }
 
-fn with(alter: impl FnOnce(Setup) -> Setup) -> Stage {
+fn with(alter: impl FnOnce(Setup) -> Setup) -> OriginScene {
     let setup = Setup::new([demo()]).token(TOKEN).mirror_token(TOKEN);
     let origin = alter(setup.package_login("robot", "hunter2")).start();
     let scene = scene(&origin).env(&format!("TF_TOKEN_{}", origin.host()), TOKEN);
     scene.write(".netrc", "machine localhost login robot password hunter2");
-    Stage { scene, origin }
+    OriginScene { scene, origin }
 }
 
 fn is_stranger(seen: &Seen) -> bool {
@@ -204,7 +204,7 @@ fn journey(seed: u64) {
                 .fault(number, is_stranger, Fault::Answer(answer));
         }
     }
-    let _whatever_comes = match dice.roll(3) {
+    let _outcome = match dice.roll(3) {
         0 => stage.mirror(&from_mirror(&stage.origin)),
         _ => stage.demo(""),
     };
@@ -214,7 +214,7 @@ fn journey(seed: u64) {
 }
 
 #[test]
-fn whatever_strangers_answer_no_secret_reaches_them() {
+fn hostile_answers_obtain_no_secret() {
     std::thread::scope(|scope| {
         for first in 0..ABREAST {
             scope.spawn(move || (first..SEEDS).step_by(ABREAST as usize).for_each(journey));

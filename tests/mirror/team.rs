@@ -1,4 +1,4 @@
-//! Somebody who mirrors from an origin into a registry.
+//! A user who mirrors from an origin into a registry.
 
 use std::process::{Command, Stdio};
 

@@ -1,7 +1,7 @@
 //! Which keys are believed because the origin serves them: those that came over verified TLS.
 
 use super::demo;
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use crate::support::origin::{Door, Fault, Setup, asks, at};
 use crate::support::release::sha256;
 use crate::support::signer::Signer;
@@ -12,7 +12,7 @@ const HINT: &str = "nothing of this version was written. `--ca-file FILE` names 
 
 /// Mirrors `acme/demo`, which must be `authentication` then.
 #[track_caller]
-fn is(stage: &Stage, more: &str, authentication: &str) {
+fn is(stage: &OriginScene, more: &str, authentication: &str) {
     let more = more.replace("[ELSEWHERE]", elsewhere(stage));
     stage.demo(&more).says(
         0,
@@ -28,7 +28,7 @@ fn is(stage: &Stage, more: &str, authentication: &str) {
 
 /// Tries to pin the key of `acme/demo`, which is refused.
 #[track_caller]
-fn refuses_to_pin(stage: &Stage, more: &str) {
+fn refuses_to_pin(stage: &OriginScene, more: &str) {
     let more = more.replace("[ELSEWHERE]", elsewhere(stage));
     stage.demo(&format!("{PINNING} {more}")).says(
         3,
@@ -46,7 +46,7 @@ hint: {HINT}
     assert!(!stage.scene.path("trust.toml").exists());
 }
 
-fn elsewhere(stage: &Stage) -> &str {
+fn elsewhere(stage: &OriginScene) -> &str {
     let (_, host) = stage.origin.doors().elsewhere.split_once("://").unwrap();
     host
 }
@@ -54,7 +54,7 @@ fn elsewhere(stage: &Stage) -> &str {
 #[test]
 fn a_key_from_an_unverified_host_has_no_anchor_and_is_not_pinned() {
     let insecure = format!("{INSECURE} [ORIGIN]");
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     refuses_to_pin(&stage, &insecure);
     refuses_to_pin(&stage, &format!("{insecure} --dry-run"));
     is(&stage, &insecure, "signed [ACME ID] unverified-transport");
@@ -70,7 +70,7 @@ fn a_key_from_an_unverified_host_has_no_anchor_and_is_not_pinned() {
 
 #[test]
 fn a_key_that_came_without_tls_has_no_anchor() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let plain = stage.origin.doors().plain.clone();
     let (_, plain) = plain.split_once("://").unwrap();
     let told = stage.mirror(&format!("{plain}/acme/demo --plain-http {plain}"));
@@ -87,7 +87,7 @@ fn a_key_that_came_without_tls_has_no_anchor() {
 #[test]
 fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
     // Discovery decides who serves the keys.
-    let service = || Stage::new(Setup::new([demo()]).service_at(Door::Elsewhere).start());
+    let service = || OriginScene::new(Setup::new([demo()]).service_at(Door::Elsewhere).start());
     for insecure in ["[ORIGIN]", "[ELSEWHERE]"] {
         let stage = service();
         let insecure = format!("{INSECURE} {insecure}");
@@ -97,7 +97,7 @@ fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
     is(&service(), "", "signed [ACME ID] (origin)");
     // So does a host that redirects, or is redirected to.
     for sort in ["discovery", "download"] {
-        let stage = Stage::of([demo()]);
+        let stage = OriginScene::of([demo()]);
         let sort = at(Door::Front, asks(sort));
         stage.origin.always(sort, Fault::RedirectElsewhere);
         let insecure = format!("{INSECURE} [ELSEWHERE]");
@@ -105,14 +105,14 @@ fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
         is(&stage, &insecure, "signed [ACME ID] unverified-transport");
     }
     // What only holds what the key has signed does not.
-    let stage = Stage::new(Setup::new([demo()]).files_at(Door::Elsewhere).start());
+    let stage = OriginScene::new(Setup::new([demo()]).files_at(Door::Elsewhere).start());
     let insecure = format!("{INSECURE} [ELSEWHERE]");
     is(&stage, &insecure, "signed [ACME ID] (origin)");
 }
 
 #[test]
 fn a_pinned_key_needs_no_verified_origin() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let key = Signer::acme().public_armored();
     stage.scene.write("acme.asc", key);
     let more = format!("--key acme.asc {INSECURE} [ORIGIN]");
@@ -121,7 +121,7 @@ fn a_pinned_key_needs_no_verified_origin() {
 
 #[test]
 fn a_lock_file_vouches_for_the_package_and_not_for_the_key() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let zip = sha256(&stage.origin.zip("acme/demo", "1.0.0", super::LINUX));
     let lock = format!(
         "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\"zh:{zip}\"]\n}}\n"

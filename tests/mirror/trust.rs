@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::stage::{Stage, folder};
+use super::origin_scene::{OriginScene, folder};
 use super::{LINUX, demo};
 use crate::support::origin::{Provider, Release, asks, lie};
 use crate::support::release::{Mistake, ReleaseFolder};
@@ -9,7 +9,7 @@ use crate::support::signer::Signer;
 /// Mirrors this release, which is refused.
 #[track_caller]
 fn refused(release: impl Into<Release>, more: &str, code: i32, says: &str) {
-    let stage = Stage::release(release);
+    let stage = OriginScene::release(release);
     stage.demo(more).says(code, says).gives(&[]);
     assert_eq!(stage.origin.count(asks("package")), 0);
     assert!(stage.installs().is_empty());
@@ -107,14 +107,14 @@ hint: nothing of this version was written. The author has to sign the release wi
 
 #[test]
 fn a_key_that_has_expired_since_is_good_for_what_it_signed() {
-    let stage = Stage::release(folder().signed_by(Signer::expired_since()));
+    let stage = OriginScene::release(folder().signed_by(Signer::expired_since()));
     stage.demo("-q").says(0, "");
     assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
-fn a_key_that_was_expired_is_refused_where_somebody_says_so() {
-    let stage = Stage::release(Release::of_testdata("expired-before"));
+fn an_expired_key_is_refused_if_the_trust_file_says_so() {
+    let stage = OriginScene::release(Release::of_testdata("expired-before"));
     stage.scene.write(
         "trust.toml",
         stage.named("[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nexpired = \"refuse\"\n"),
@@ -137,7 +137,7 @@ Would mirror 1 version, 1 package (11 B to copy) in [TIME]
 #[test]
 fn the_key_that_signed_may_be_any_of_them() {
     let both = [Signer::stranger(), Signer::acme()];
-    let stage = Stage::release(Release::from(folder()).signers(&both));
+    let stage = OriginScene::release(Release::from(folder()).signers(&both));
     stage.demo("").says(
         0,
         "
@@ -146,7 +146,7 @@ fn the_key_that_signed_may_be_any_of_them() {
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .origin
         .always(asks("download"), lie::broken_first_key());
@@ -178,7 +178,7 @@ error: the signature of the checksum document cannot be checked without a key fo
 hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ",
     );
-    let stage = Stage::release(Release::from(folder()).keys(&[]));
+    let stage = OriginScene::release(Release::from(folder()).keys(&[]));
     let pattern = stage.named("--allow-unsigned [ORIGIN]/acme/*");
     stage.demo(&pattern).says(
         0,
@@ -200,7 +200,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
 
 #[test]
 fn a_release_without_a_signature_needs_a_word() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     for fields in ["shasums_signature_url", "signing_keys"] {
         stage
             .origin
@@ -223,9 +223,9 @@ hint: nothing of this version was written. To go without proof of who made it, `
 }
 
 #[test]
-fn a_wrong_signature_is_wrong_whatever_is_allowed() {
+fn a_wrong_signature_is_refused_although_unsigned_is_allowed() {
     let release = folder().mistake(Mistake::SignatureByStranger);
-    let stage = Stage::release(release);
+    let stage = OriginScene::release(release);
     stage.demo("--allow-unsigned [ORIGIN]/acme/*").says(3, "
 error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
   expected [ACME]
@@ -236,8 +236,8 @@ hint: nothing of this version was written. The origin does not serve the key tha
     assert!(stage.installs().is_empty());
 }
 
-/// A second release, by somebody else.
-fn rotated(stage: &Stage) {
+/// A second release, by another author.
+fn rotated(stage: &OriginScene) {
     let next = ReleaseFolder::new("demo", "1.1.0")
         .platform(LINUX)
         .signed_by(Signer::stranger());
@@ -246,7 +246,7 @@ fn rotated(stage: &Stage) {
 
 #[test]
 fn keys_that_are_new_are_pinned_and_others_refused() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let pinning = "--trust trust.toml --pin-new";
     stage.demo(&format!("{pinning} --dry-run")).says(
         0,
@@ -299,8 +299,8 @@ hint: nothing of this version was written. If the author says that this is a new
 }
 
 #[test]
-fn keys_are_pinned_into_a_file_that_somebody_names() {
-    let stage = Stage::of([demo()]);
+fn keys_are_pinned_in_the_file_that_the_user_names() {
+    let stage = OriginScene::of([demo()]);
     stage.demo("--pin-new").says(
         2,
         "
@@ -313,7 +313,7 @@ hint: name it with `--trust FILE`: it is created if it does not exist
 
 #[test]
 fn a_key_of_the_users_own_counts_more() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .scene
         .write("acme.asc", Signer::acme().public_armored());
@@ -344,7 +344,7 @@ fn a_version_of_which_one_release_is_bad_leaves_the_others() {
         .platform(LINUX)
         .mistake(Mistake::SignatureByStranger);
     let provider = demo().release(bad).version("1.2.0", &[LINUX]);
-    let stage = Stage::of([provider]);
+    let stage = OriginScene::of([provider]);
     stage.mirror("[ORIGIN]/acme/demo@>=1.0 -q").says(3, "
 error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
   expected [ACME]
@@ -365,7 +365,7 @@ fn a_provider_may_be_in_the_care_of_several() {
             .platform(LINUX)
             .signed_by(Signer::stranger()),
     );
-    let stage = Stage::of([demo(), other]);
+    let stage = OriginScene::of([demo(), other]);
     stage
         .mirror("[ORIGIN]/acme/demo [ORIGIN]/acme/other --trust trust.toml --pin-new --jobs 1 -q")
         .says(0, "");

@@ -59,7 +59,7 @@ fn into_an_empty_repository() {
     );
 }
 
-/// Whoever asks for a password, or for tokens, is asked by many at once before that is known.
+/// A registry that requires a password or a token gets many requests at once before that is known.
 #[test]
 fn into_repositories_behind_a_password() {
     for personality in [Personality::Ecr, Personality::Harbor, Personality::Quay] {
@@ -110,7 +110,7 @@ fn nothing_to_do_where_evidence_is_refused() {
 }
 
 #[test]
-fn the_proof_is_fetched_once_although_nobody_says_which_platforms_there_are() {
+fn the_proof_is_fetched_once_although_the_platforms_are_not_listed() {
     let release = |version| {
         ReleaseFolder::new("demo", version)
             .platform(PLATFORMS[0])
@@ -176,7 +176,7 @@ fn an_answer_that_no_upload_needs_is_not_read() {
     let team = Team::of(without_sizes(1, 1));
     team.mirror(&[]).succeeds();
     team.forget();
-    // Whoever read them would wait for ever.
+    // Reading them would never end.
     team.origin.always(asks("package"), Fault::stall_body(0));
     team.mirror(&["--recheck", "--timeout", "1"]).succeeds();
     assert_eq!(team.origin.count(asks("package")), 4);

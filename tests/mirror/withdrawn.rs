@@ -1,15 +1,15 @@
 use super::locks::{NAME, lock, versions, zh};
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::Provider;
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::tamper;
 
 /// An origin of three versions, and a lock file for each of the first two, in `a` and `b`.
-fn locked() -> Stage {
-    let stage = Stage::of([versions()]);
+fn locked() -> OriginScene {
+    let stage = OriginScene::of([versions()]);
     for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
-        // Clients lock every line of the checksum document, whatever it is about.
+        // Clients lock every line of the checksum document, those of other files too.
         let manifest = ReleaseFolder::new("demo", version).build().manifest;
         let manifest = format!("zh:{}", sha256(&manifest.unwrap().bytes));
         let [darwin, linux] = [DARWIN, LINUX].map(|platform| zh(&stage.origin, version, platform));
@@ -21,7 +21,7 @@ fn locked() -> Stage {
 }
 
 /// The origin has nothing but 1.0.0 from now on.
-fn withdraw(stage: &Stage) {
+fn withdraw(stage: &OriginScene) {
     stage.origin.publish(Provider::demo(&[DARWIN, LINUX]));
 }
 
@@ -54,7 +54,7 @@ fn what_is_withdrawn_fails_by_itself() {
 
 #[test]
 fn every_wish_that_nothing_fulfils_fails_by_itself() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let entries = ["2.0.0", ">= 1.0", ">= 3.0", ">= 3.0"].map(|constraints| {
         stage.named(&format!(
             "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nconstraints = \"{constraints}\"\n"

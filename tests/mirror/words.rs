@@ -1,4 +1,4 @@
-use super::stage::Stage;
+use super::origin_scene::OriginScene;
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::registry::{Access, Personality, Setup};
@@ -16,7 +16,7 @@ fn page() -> Fault {
 
 #[test]
 fn a_release_that_was_made_again_is_not_for_a_mirror_to_replace() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("-q").says(0, "");
     let again = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"another")])
@@ -38,7 +38,7 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
 
 #[test]
 fn a_dry_run_would_mirror_nothing() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.demo("-q").says(0, "");
     stage.demo("--dry-run").says(
         0,
@@ -51,7 +51,7 @@ Would mirror nothing: 1 package already present, in [TIME]
 
 #[test]
 fn places_that_hold_no_mirror() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.scene.write("file", "");
     stage
         .mirror("a.example/acme/demo --from filesystem-mirror:nothere")
@@ -95,7 +95,7 @@ error: cfg/main.tf is not a configuration
 
 #[test]
 fn a_page_in_place_of_json_is_called_so() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.always(asks("versions"), page());
     stage.demo("").says(
         1,
@@ -113,7 +113,7 @@ hint: a page in place of JSON often means that something between here and the se
 
 #[test]
 fn platforms_that_are_misspelt_are_told_from_those_that_there_are() {
-    let stage = Stage::of([demo().version("1.1.0", &[DARWIN, LINUX])]);
+    let stage = OriginScene::of([demo().version("1.1.0", &[DARWIN, LINUX])]);
     stage.demo("--platform linux_amd65").says(
         1,
         "
@@ -129,7 +129,7 @@ hint: choose among these by `--platform`, or by `platforms` in the mirror file
 
 #[test]
 fn hosts_that_are_none_are_refused() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     for (option, text) in [
         ("--plain-http", "http://x"),
         ("--plain-http", ""),
@@ -152,7 +152,7 @@ For more information, try '--help'.
 
 #[test]
 fn a_lock_file_without_providers_is_told() {
-    let stage = Stage::of([]);
+    let stage = OriginScene::of([]);
     stage.scene.write("empty/.terraform.lock.hcl", "");
     stage.mirror("--from-lock empty").says(
         0,
@@ -165,7 +165,7 @@ fn a_lock_file_without_providers_is_told() {
 
 #[test]
 fn variables_that_are_empty_are_unset() {
-    let mut stage = Stage::of([demo()]);
+    let mut stage = OriginScene::of([demo()]);
     stage.scene = stage
         .scene
         .env("TFOCI_TIMEOUT", "")
@@ -183,11 +183,11 @@ For more information, try '--help'.
 }
 
 #[test]
-fn a_registry_that_lets_nobody_in_names_the_way() {
+fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
     let registry = Setup::of(Personality::Plain)
         .access(Access::of(Personality::Quay))
         .start();
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let host = registry.host();
     let run = format!(
         "[ORIGIN]/acme/demo --to {host}/acme/demo --plain-http {host} --authfile auth.json"
@@ -208,7 +208,7 @@ fn a_registry_that_lets_nobody_in_names_the_way() {
 
 #[test]
 fn long_pauses_are_told_and_ranges_shown() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let slow = Fault::too_many_requests("2");
     stage.origin.fault(1, asks("versions"), slow);
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
@@ -218,7 +218,7 @@ fn long_pauses_are_told_and_ranges_shown() {
     assert!(said.contains(told), "{said}");
     assert_eq!(said.matches("Retrying").count(), 1, "{said}");
 
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
     let said = stage.demo("-vv").ends(0);
     assert!(said.contains(".zip (Range: bytes=100-): 206, "), "{said}");

@@ -22,7 +22,7 @@ fn here() -> String {
     Platform::current().to_string()
 }
 
-/// `acme/demo` 1.0.0 for this machine and for one that nobody has.
+/// `acme/demo` 1.0.0 for this machine and for a platform that no machine has.
 fn demo() -> Provider {
     Provider::demo(&[&here(), "plan9_mips"])
 }

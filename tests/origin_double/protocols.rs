@@ -131,7 +131,7 @@ async fn what_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn whoever_has_the_secret_is_let_in() {
+async fn a_request_with_the_secret_is_answered() {
     let origin = Setup::new([Provider::demo(&[LINUX])])
         .token("sesame")
         .package_login("robot", "secret")

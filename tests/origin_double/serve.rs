@@ -68,7 +68,7 @@ fn serve() {
         .map(|number| provider(number, size))
         .collect();
     for release in providers.iter().flat_map(|provider| &provider.releases) {
-        // Nobody shall wait for them to be built.
+        // Built now, so that no request waits for them.
         assert_eq!(release.packages().len(), PLATFORMS.len());
     }
     let origin = Origin::of(providers);
@@ -86,7 +86,7 @@ fn serve() {
                 origin.latency(|_| true, Duration::from_millis(more));
                 latency = wanted;
             }
-            // Whoever asks reads it from here.
+            // The caller reads the address from stdout.
             Err(_) => writeln!(stdout(), "\nrequests {}", origin.seen().len()).unwrap(),
         }
     }

@@ -55,7 +55,7 @@ fn documents_of_layouts() {
     ];
     for (name, part) in parts {
         let document = part(&mut good.clone()).clone();
-        // More that a stranger may say: annotations, and members that nobody knows.
+        // More untrusted text: annotations, and unknown members.
         let document = document.replacen(
             '{',
             r#"{"annotations":{"org.opencontainers.image.title":"a","org.tfoci.provider":"b","org.tfoci.protocols":"c"},"unknown":"d","#,
@@ -187,7 +187,7 @@ fn names_in_release_folders() {
         check(&author.push(form), &text);
         let other = [&["--provider", "acme/other"], form].concat();
         check(&author.push(&other), &text);
-        // And the folder itself, its store, and whatever is named beside it.
+        // And the folder itself, its store, and every other name on the command line.
         fs::rename(author.scene.path("dist"), author.scene.path(&text)).unwrap();
         let store = format!("oci-layout:{text}store");
         for more in [

@@ -287,7 +287,7 @@ fn damage(author: &Author, layer: Option<usize>) {
     fs::remove_file(author.blob(&hex)).unwrap();
 }
 
-/// Whoever damages a signature gains nothing by it: a release without one does not take its place, unless somebody says so.
+/// A damaged signature is no way around trust: a release without one does not replace it unless the user says so.
 #[test]
 fn a_damaged_signature_is_not_replaced_by_less() {
     let (known, unknown) = (
@@ -338,7 +338,7 @@ fn a_replacement_that_proves_less_is_told() {
     assert_eq!(status(&author), "checksum");
 }
 
-/// Somebody else's evidence covers the same zips, and is consistent in itself.
+/// The evidence of another author covers the same zips, and is consistent in itself.
 #[test]
 fn evidence_of_another_key_gives_way() {
     let rival = Author::with_mistake(Mistake::SignatureByStranger);

@@ -65,7 +65,7 @@ fn another_zip_is_refused() {
 }
 
 #[test]
-fn fail_refuses_whatever_is_there() {
+fn fail_refuses_every_existing_version() {
     let author = Author::with_release();
     author.push(&["--existing", "fail"]).succeeds();
     let before = author.tree();

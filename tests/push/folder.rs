@@ -44,7 +44,7 @@ fn everything_else_is_left_alone() {
     assert_eq!(author.installs().len(), 2);
 }
 
-/// What nobody signed is never pushed because it happens to lie there.
+/// An unsigned zip in the folder is never pushed just because it is there.
 #[test]
 fn a_zip_that_the_document_does_not_list_is_refused() {
     let author = Author::with_release();

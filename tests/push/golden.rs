@@ -1,4 +1,4 @@
-//! The bytes of an artifact: those of `testdata/golden`, wherever, however and in whatever order they are made.
+//! The bytes of an artifact: those of `testdata/golden`, in every place, by every command and in every order in which they are made.
 
 use std::fs;
 use std::path::Path;

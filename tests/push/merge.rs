@@ -38,7 +38,7 @@ fn index(author: &Author) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Nobody vouches for a foreign artifact's zips, so a release that does not list them cannot be merged into it; one that lists them
+/// No signature covers a foreign artifact's zips, so a release that does not list them cannot be merged into it; one that lists them
 /// can. This one lists every zip of the store.
 fn list_stored_zips(author: &Author) {
     let document = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
@@ -157,7 +157,7 @@ fn tags_of_other_tools_survive() {
 
 /// Without a document that covers the zips which are there, a merge would leave packages that nothing proves.
 #[test]
-fn zips_that_nobody_vouches_for_are_not_merged_with() {
+fn zips_that_no_signature_covers_are_not_merged() {
     let author = foreign("good-oras");
     let before = author.tree();
     author

@@ -118,7 +118,7 @@ fn a_blob_that_is_not_what_its_name_says_is_not_taken_for_a_new_version() {
     assert_eq!(author.installs().len(), 2);
 }
 
-/// What only looks right is found by whoever asks for every byte: by a replacement, and by those who install.
+/// Damaged content of the right size is found by commands that read every byte: replacements and installations.
 #[test]
 fn a_package_of_the_right_size_is_repaired_by_a_replacement() {
     let author = Author::with_release();
@@ -146,9 +146,9 @@ fn a_package_of_the_right_size_is_repaired_by_a_replacement() {
     );
 }
 
-/// The hint of whoever reads a damaged store.
+/// The hint of commands that read a damaged store.
 #[test]
-fn a_replacement_repairs_whatever_is_damaged() {
+fn a_replacement_repairs_every_damaged_part() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     let good = author.tree();

@@ -27,7 +27,7 @@ fn length(seen: &Seen) -> u64 {
         .map_or(0, |text| text.parse().unwrap())
 }
 
-/// A registry behind somebody who takes no blob in one piece.
+/// A registry behind a proxy that refuses every blob in one piece.
 fn behind_a_proxy(alter: impl FnOnce(&mut Quirks)) -> Registry {
     let access = Access::of(Personality::Quay);
     let registry = Setup::of(Personality::Plain)
@@ -278,7 +278,7 @@ async fn chunks_that_are_refused_leave_the_way_in_one_piece() {
 }
 
 #[tokio::test]
-async fn whoever_is_throttled_does_not_send_more_requests() {
+async fn a_throttled_upload_does_not_send_more_requests() {
     for fault in [Fault::too_many_requests("0"), Fault::secondary_limit()] {
         let registry = Registry::plain();
         registry.storm(3, in_one_piece, fault);
@@ -317,7 +317,7 @@ async fn wrong_bytes_are_never_complete() {
 }
 
 #[tokio::test]
-async fn whatever_goes_wrong_once_at_any_request_is_got_over() {
+async fn a_single_fault_at_any_request_is_retried() {
     let sorts: [fn(&Seen) -> bool; 5] = [
         |seen| seen.method == "POST" && seen.authorization().is_some(),
         PATCHES,

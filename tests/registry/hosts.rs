@@ -35,7 +35,7 @@ async fn an_authority_of_ones_own_is_enough_and_necessary() {
     registry.assert_no_leaks();
 
     registry.forget();
-    let stranger = Authority::new("somebody else");
+    let stranger = Authority::new("another authority");
     let user = trusting(User::of(&registry, "acme/demo"), &stranger);
     assert!(user.install().await.is_err());
     assert_eq!(registry.seen().len(), 0);

@@ -46,7 +46,7 @@ impl Trap {
 }
 
 /// A registry in which a push is killed.
-struct Stage {
+struct RegistryScene {
     registry: Registry,
     pusher: Pusher,
     /// At the arrival of a request, and after it.
@@ -54,7 +54,7 @@ struct Stage {
     before: Repository,
 }
 
-impl Stage {
+impl RegistryScene {
     /// `prepare` does what was done before.
     fn new(prepare: impl FnOnce(&Pusher, &Registry)) -> Self {
         let (registry, pusher) = (Registry::plain(), Pusher::new(&PLATFORMS));
@@ -195,7 +195,7 @@ fn assert_same(held: &Repository, expected: &Repository, passing: usize) {
 
 #[test]
 fn at_every_request_of_a_first_push() {
-    Stage::new(|_, _| {}).kill_everywhere();
+    RegistryScene::new(|_, _| {}).kill_everywhere();
 }
 
 #[test]
@@ -205,5 +205,5 @@ fn at_every_request_while_platforms_are_added() {
             .push(registry, &["--platform", "linux_amd64"])
             .succeeds();
     };
-    Stage::new(prepare).kill_everywhere();
+    RegistryScene::new(prepare).kill_everywhere();
 }

@@ -7,7 +7,7 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-/// A kind of registry that plays a host, and asks nobody.
+/// A registry of a kind that plays a host and asks for no credentials.
 fn at(host: &str, personality: Personality) -> Setup {
     Setup::of(personality)
         .access(Access::Open)
@@ -161,7 +161,7 @@ fn docker_hub_is_reached_at_its_api_with_the_secret_of_its_name() {
     assert_eq!(registry.count(matching("GET", "")), 0);
 }
 
-/// Whoever runs a registry without TLS is its proxy too, so that it can play a host.
+/// The double without TLS is its own proxy too, so that it can play a host.
 #[tokio::test]
 async fn others_take_our_chunks_too() {
     for program in [Program::DockerRegistry, Program::Zot] {

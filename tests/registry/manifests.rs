@@ -232,7 +232,7 @@ fn makes_a_tag_despite(fault: Fault) {
 }
 
 #[test]
-fn a_tag_that_was_made_although_nobody_said_so_stands() {
+fn a_tag_that_was_created_without_an_answer_is_kept() {
     makes_a_tag_despite(Fault::LostAnswer);
     makes_a_tag_despite(Fault::although_done(Answer::new(502)));
     let exists = Answer::error(
@@ -289,7 +289,7 @@ fn a_tag_moves_only_from_where_it_was_seen() {
     }
 }
 
-/// Whoever alters ETags on the way would otherwise keep every tag where it is.
+/// A proxy that alters ETags would otherwise keep every tag from moving.
 #[test]
 fn a_registry_that_does_not_know_its_own_etag_is_written_to_without() {
     let pusher = Pusher::new(&PLATFORMS);

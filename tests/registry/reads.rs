@@ -131,7 +131,7 @@ fn a_bad_zip_is_found_where_the_store_has_the_right_one() {
 
 /// An upload whose answer is lost counts as done when the registry has the blob, and the zip still has to be right.
 #[test]
-fn a_zip_is_checked_although_somebody_else_brought_it() {
+fn a_zip_is_checked_although_another_writer_uploaded_it() {
     let (registry, pusher) = (Registry::plain(), pusher());
     pusher.push(&registry, &[]).succeeds();
     registry.repository(NAME, |repository| repository.tags.clear());

@@ -240,7 +240,7 @@ fn where_a_helper_keeps_them_or_fails() {
         std::fs::write(user.path("script"), script).unwrap();
         let permissions = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(user.path("script"), permissions).unwrap();
-        // By another process: whoever forks while a file is written keeps it busy, and it cannot be run.
+        // Another process writes it: a fork of this one while the file is open for writing would keep it busy, and it could not be run.
         let copied = Command::new("cp")
             .args(["-p", "script", "bin/docker-credential-works"])
             .current_dir(user.folder.path())
@@ -283,7 +283,7 @@ fn where_the_network_fails() {
 }
 
 #[test]
-fn where_nobody_is_any_more() {
+fn when_no_server_answers() {
     let (registry, user) = registry(Personality::Harbor);
     std::fs::write(user.path("auth.json"), user.authfile()).unwrap();
     let name = registry.user().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! Secrets go to the registry, and to the token server that it names itself, whatever anybody else on the way answers.
+//! Secrets go to the registry, and to the token server that it names itself. No answer of another host changes that.
 
 use futures_util::StreamExt as _;
 use tfoci::credentials::Credential;
@@ -289,7 +289,7 @@ fn hostile(dice: &mut Dice, registry: &Registry, is_stranger: bool) -> Answer {
     answer
 }
 
-/// What somebody does with a registry where some answers are hostile, and others are its own.
+/// Commands against a registry where some answers are hostile, and others are its own.
 async fn journey(seed: u64) {
     let mut dice = Dice::new(seed);
     let personality = [
@@ -332,7 +332,7 @@ async fn journey(seed: u64) {
     assert!(leaks.is_empty(), "seed {seed}: {leaks:#?}");
 }
 
-/// Whether a request brought a secret to somebody who is not to know it. Forms have identity tokens in them.
+/// Whether a request brought a secret to a host that must not receive it. Forms have identity tokens in them.
 fn taints(seen: &Seen) -> bool {
     let form = seen.header("content-type") == Some("application/x-www-form-urlencoded");
     let trapped = seen.path == TRAP && seen.door != Door::Front;
@@ -342,7 +342,7 @@ fn taints(seen: &Seen) -> bool {
 }
 
 #[tokio::test]
-async fn whatever_strangers_answer_no_secret_reaches_them() {
+async fn hostile_answers_obtain_no_secret() {
     let journeys = futures_util::stream::iter(0..SEEDS).map(journey);
     journeys
         .buffer_unordered(ABREAST)

@@ -1,4 +1,4 @@
-//! Servers that fall silent. Nobody waits for them longer than was said.
+//! Servers that stop answering. tfoci waits no longer than its timeout.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -218,7 +218,7 @@ impl Reporter for Listener {
 }
 
 #[tokio::test]
-async fn an_upload_that_nobody_takes_comes_to_an_end() {
+async fn an_upload_that_the_server_does_not_read_times_out() {
     let (_listener, host) = deaf();
     let user = hasty(User::at(&host, "acme/demo"));
     let listener = Arc::new(Listener::default());
@@ -300,7 +300,7 @@ async fn requests_are_counted_and_hosts_are_spared() {
 }
 
 #[tokio::test]
-async fn whoever_copies_within_a_host_waits_for_nobody_who_waits() {
+async fn a_copy_within_a_host_does_not_deadlock_on_its_permits() {
     let registry = start(Personality::Plain);
     let mut user = User::of(&registry, "acme/demo");
     user.push().await.unwrap();

@@ -54,7 +54,7 @@ fn rounds(etags: Etags) {
         }
         assert_eq!(platforms(&registry), PLATFORMS, "round {round}");
         let moves = registry.count(moves_the_tag);
-        assert!(moves >= 3, "round {round}: nobody came too late");
+        assert!(moves >= 3, "round {round}: no writer came too late");
     }
 }
 

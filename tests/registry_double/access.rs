@@ -65,7 +65,7 @@ async fn a_token_is_good_for_what_it_was_given_for() {
     let asked = challenge(&raw.ask(begin).await);
     assert_eq!(asked[2], "repository:a:pull,push");
     assert_eq!(token(&raw, &asked, None).await.status, 401);
-    assert_eq!(token(&raw, &asked, Some("somebody")).await.status, 401);
+    assert_eq!(token(&raw, &asked, Some("stranger")).await.status, 401);
     let given = token(&raw, &asked, Some("robot")).await.json();
     assert_eq!(given["expires_in"], 300);
     let given = given["token"].as_str().unwrap();

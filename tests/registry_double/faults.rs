@@ -194,7 +194,7 @@ async fn only_known_clients_get_in_where_certificates_are_asked_for() {
     let authority = Authority::new("tests");
     let tls = authority.server().serve(Some(&authority));
     let registry = open(Personality::Plain).tls(tls).start();
-    let stranger = Authority::new("somebody else").client("robot");
+    let stranger = Authority::new("another authority").client("robot");
     let friend = authority.client("robot");
     for (identity, good) in [(None, false), (Some(stranger), false), (Some(friend), true)] {
         let certificate = reqwest::Certificate::from_pem(authority.pem.as_bytes()).unwrap();

@@ -79,7 +79,7 @@ fn a_registry_of_an_unknown_authority_is_not_spoken_to() {
     let Some(registry) = start(Program::DockerRegistry, Some(&authority), true) else {
         return;
     };
-    let stranger = Authority::new("somebody else");
+    let stranger = Authority::new("another authority");
     let refused = Site::trusting(&registry, &stranger)
         .tfoci(VERSIONS)
         .exits(1);

@@ -192,7 +192,7 @@ fn oras_copies_all_of_it_to_a_repository_that_we_install_from() {
     }
 }
 
-/// A copy that somebody else made is as good as the original, evidence included.
+/// A copy made by another tool installs as the original does, evidence included.
 #[track_caller]
 fn installs_from(store: &str, site: &Site) {
     let line = format!(

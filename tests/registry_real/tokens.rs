@@ -87,7 +87,7 @@ impl Guarded {
 }
 
 #[test]
-fn whoever_knows_the_password_gets_in_by_tokens() {
+fn a_user_with_the_password_gets_tokens() {
     let authority = Authority::new("tests");
     let Some(guarded) = Guarded::of(Some(&authority)) else {
         return;

@@ -12,7 +12,7 @@ use super::signer::Signer;
 /// Where an author's provider lies in the scene.
 pub const REPOSITORY: &str = "store/registry.opentofu.org/acme/demo";
 
-/// A scene with `acme.asc`, `stranger.asc` and whatever releases a test writes.
+/// A scene with `acme.asc`, `stranger.asc` and the releases that a test writes.
 pub struct Author {
     pub scene: Scene,
 }

@@ -21,7 +21,7 @@ const HTPASSWD: &str = "robot:$2y$05$abcdefghijklmnopqrstuuZ0Fx87Pb/Aqb0E90lfvCw
 
 /// How long a program may take to listen.
 const START: Duration = Duration::from_secs(30);
-/// How often a free port may be taken by somebody else before the program has it.
+/// How often another process may take a free port before the program listens on it.
 const ATTEMPTS: usize = 5;
 
 /// Which program.
@@ -193,7 +193,7 @@ impl Drop for Foreign {
     }
 }
 
-/// Whether it takes requests: whoever speaks TLS answers plain text with something too.
+/// Whether it answers requests. A server with TLS also answers plain text.
 fn answers(port: u16, tls: bool) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
         return false;

@@ -1,4 +1,4 @@
-//! Whatever lies in a store must install: every artifact that a test makes is put before the independent client.
+//! Everything in a store must install: the independent client reads every artifact that a test makes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ pub fn installs(store: &Path) -> Vec<String> {
 }
 
 /// Every file and directory below a directory, with the SHA-256 of each file: what must not change when nothing is written. Lock
-/// files are left out, for nobody sees them.
+/// files are left out, since no reader sees them.
 pub fn tree(directory: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![directory.to_owned()];

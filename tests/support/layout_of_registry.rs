@@ -1,4 +1,4 @@
-//! From a registry into an image layout, so that whoever judges layouts can judge what was pushed.
+//! From a registry into an image layout, so that the independent client, which reads layouts, can check what was pushed.
 
 use std::fs;
 use std::path::Path;
@@ -111,7 +111,7 @@ fn write_tags(directory: &Path, entries: &[Value]) {
     .unwrap();
 }
 
-/// Puts everything that a layout holds into a repository, as if somebody had pushed it.
+/// Puts the whole content of a layout into a repository, as a push does.
 pub fn import(layout: &Path, registry: &Registry, name: &str) {
     let read = |path: &Path| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
     let index = read(&layout.join("index.json"));

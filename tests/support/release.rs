@@ -145,7 +145,7 @@ impl ReleaseFolder {
         self
     }
 
-    /// Writes this manifest, whatever it says.
+    /// Writes this manifest, valid or not.
     pub fn manifest(mut self, text: &str) -> Self {
         self.manifest = Some(text.to_owned());
         self
@@ -169,7 +169,7 @@ impl ReleaseFolder {
         self
     }
 
-    /// Has it signed by somebody else than Acme.
+    /// Signs it with another key than Acme's.
     pub fn signed_by(mut self, signer: &'static Signer) -> Self {
         self.signer = signer;
         self

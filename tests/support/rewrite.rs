@@ -1,4 +1,4 @@
-//! Documents of a layout that somebody alters afterwards: whatever is above them is made to fit again.
+//! Alters documents of a layout, and corrects every document that refers to them.
 
 use std::fs;
 use std::path::Path;

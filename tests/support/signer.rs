@@ -28,10 +28,10 @@ impl Signer {
         KEY.get_or_init(|| Self::new("Acme Provider Signing (test key) <security@acme.example>"))
     }
 
-    /// Somebody else, whose key is just as good.
+    /// Another author, whose key is just as good.
     pub fn stranger() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();
-        KEY.get_or_init(|| Self::new("Somebody Else (test key) <else@stranger.example>"))
+        KEY.get_or_init(|| Self::new("Another Author (test key) <else@stranger.example>"))
     }
 
     /// Whose key expired after it signed.

@@ -1,4 +1,4 @@
-//! What somebody can do who may write to a store: any document of a layout altered, with the digests above it right again.
+//! Attacks by a writer of a store: alters any document of a layout, and corrects the digests that refer to it.
 
 use std::fs;
 use std::path::Path;

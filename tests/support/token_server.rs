@@ -1,4 +1,4 @@
-//! A token server for a registry that asks for tokens: whoever is known gets a signed statement of what they may do.
+//! A token server for a registry that asks for tokens: a known user gets a signed statement of what they may do.
 //!
 //! Tokens are JSON Web Tokens signed by RS256, with the signer's certificate beside the signature (`x5c`), as the
 //! distribution project specifies them.
@@ -182,7 +182,7 @@ impl Desk {
         let secret = request.headers().get("authorization");
         let known = STANDARD.encode(format!("{USER}:{PASSWORD}"));
         let who = match secret.map(|secret| secret.to_str().unwrap()) {
-            None => "nobody",
+            None => "anonymous",
             Some(secret) if secret.strip_prefix("Basic ") == Some(known.as_str()) => USER,
             Some(_) => "a stranger",
         };

@@ -10,7 +10,7 @@ use crate::support::scene::Scene;
 fn helper(scene: &Scene, directory: &str, script: &str) {
     let path = scene.path(format!("{directory}/terraform-credentials-vault"));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    // Written by another process: whoever forks while we write keeps the file busy, and it cannot be run.
+    // Another process writes it: a fork of this one while the file is open for writing would keep it busy, and it could not be run.
     let text = format!("#!/bin/sh\necho \"$@\" >> \"$HOME/asked\"\n{script}\n");
     let wrote = scene.run(
         "sh",

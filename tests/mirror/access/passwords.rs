@@ -31,10 +31,10 @@ fn packages_get_names_and_passwords_of_their_own_host() {
         introductions(&origin),
         [
             "discovery: Bearer sesame",
-            "document acme/demo 1.0.0 elsewhere: nobody",
+            "document acme/demo 1.0.0 elsewhere: anonymous",
             "download acme/demo 1.0.0 linux_amd64: Bearer sesame",
             "package acme/demo 1.0.0 linux_amd64 elsewhere: Basic cm9ib3Q6aHVudGVyMg==",
-            "signature acme/demo 1.0.0 elsewhere: nobody",
+            "signature acme/demo 1.0.0 elsewhere: anonymous",
             "versions acme/demo: Bearer sesame",
         ]
     );
@@ -63,9 +63,9 @@ fn no_redirect_takes_the_password_along() {
     origin.always(at(Door::Front, asks("package")), Fault::RedirectElsewhere);
     mirror(&scene, &origin, &[]).succeeds();
     let basic = "package acme/demo 1.0.0 linux_amd64: Basic cm9ib3Q6aHVudGVyMg==";
-    let nobody = "package acme/demo 1.0.0 linux_amd64 elsewhere: nobody";
+    let anonymous = "package acme/demo 1.0.0 linux_amd64 elsewhere: anonymous";
     let introductions = introductions(&origin);
-    for line in [basic, nobody] {
+    for line in [basic, anonymous] {
         assert!(
             introductions.iter().any(|one| one == line),
             "{introductions:#?}"

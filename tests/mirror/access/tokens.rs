@@ -16,10 +16,10 @@ fn the_token_goes_to_the_registry_and_to_nothing_else() {
         introductions(&origin),
         [
             "discovery: Bearer sesame",
-            "document acme/demo 1.0.0: nobody",
+            "document acme/demo 1.0.0: anonymous",
             "download acme/demo 1.0.0 linux_amd64 elsewhere: Bearer sesame",
-            "package acme/demo 1.0.0 linux_amd64: nobody",
-            "signature acme/demo 1.0.0: nobody",
+            "package acme/demo 1.0.0 linux_amd64: anonymous",
+            "signature acme/demo 1.0.0: anonymous",
             "versions acme/demo elsewhere: Bearer sesame",
         ]
     );
@@ -37,9 +37,9 @@ fn no_redirect_takes_the_token_along() {
     let introductions = introductions(&origin);
     for line in [
         "versions acme/demo: Bearer sesame",
-        "versions acme/demo elsewhere: nobody",
+        "versions acme/demo elsewhere: anonymous",
         "download acme/demo 1.0.0 linux_amd64: Bearer sesame",
-        "download acme/demo 1.0.0 linux_amd64 elsewhere: nobody",
+        "download acme/demo 1.0.0 linux_amd64 elsewhere: anonymous",
     ] {
         assert!(
             introductions.iter().any(|one| one == line),
@@ -63,7 +63,7 @@ fn sources_of_tokens_count_in_the_order_of_clients() {
         let scene = all(scene(&origin), tokens);
         mirror(&scene, &origin, &[]).succeeds();
     }
-    // Whoever names a configuration has no other file, as clients have it.
+    // A named configuration replaces every other file, as in clients.
     let scene = all(scene(&origin), ["", "x", "x"]);
     scene.write("mine.tfrc", credentials(&origin, "first"));
     mirror(&scene, &origin, &["--cli-config", "mine.tfrc"]).succeeds();
@@ -171,9 +171,9 @@ fn no_redirect_takes_the_token_of_a_network_mirror_along() {
     assert_eq!(
         introductions_of_documents(&origin),
         [
-            "mirror-index acme/demo elsewhere: nobody",
+            "mirror-index acme/demo elsewhere: anonymous",
             "mirror-index acme/demo: Bearer sesame",
-            "mirror-version acme/demo 1.0.0 elsewhere: nobody",
+            "mirror-version acme/demo 1.0.0 elsewhere: anonymous",
             "mirror-version acme/demo 1.0.0: Bearer sesame",
         ]
     );

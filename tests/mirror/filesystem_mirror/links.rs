@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::{ADDRESS, ALLOW, packed, two};
-use crate::mirror::stage::{Stage, Told};
+use crate::mirror::origin_scene::{OriginScene, Told};
 
 const ARRIVED: [&str; 2] = [
     "acme/demo 1.0.0 darwin_arm64",
@@ -10,13 +10,13 @@ const ARRIVED: [&str; 2] = [
 ];
 
 /// Puts a link in the place of something in the scene.
-fn linked(stage: &Stage, path: &str) {
+fn linked(stage: &OriginScene, path: &str) {
     let (path, elsewhere) = (stage.scene.path(path), stage.scene.path("elsewhere"));
     fs::rename(&path, &elsewhere).unwrap();
     symlink(elsewhere, path).unwrap();
 }
 
-fn mirror(stage: &Stage) -> Told {
+fn mirror(stage: &OriginScene) -> Told {
     stage.mirror(&format!(
         "{ADDRESS} --from filesystem-mirror:mirror {ALLOW} -q"
     ))
@@ -26,7 +26,7 @@ fn mirror(stage: &Stage) -> Told {
 fn the_mirror_and_its_zips_may_be_links() {
     let zip = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_linux_amd64.zip");
     for path in ["mirror", &zip] {
-        let stage = Stage::new(two());
+        let stage = OriginScene::new(two());
         packed(&stage);
         linked(&stage, path);
         mirror(&stage).says(0, "");
@@ -37,7 +37,7 @@ fn the_mirror_and_its_zips_may_be_links() {
 #[test]
 fn what_lies_between_may_not_as_clients_have_it() {
     for place in ["example.com", "example.com/acme", ADDRESS] {
-        let stage = Stage::new(two());
+        let stage = OriginScene::new(two());
         packed(&stage);
         linked(&stage, &format!("mirror/{place}"));
         mirror(&stage).says(1, &format!("
@@ -52,7 +52,7 @@ hint: put a directory in the place of the link: only the mirror itself and its z
 
 #[test]
 fn a_link_beside_a_directory_hides_nothing() {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     packed(&stage);
     let unpacked = format!("mirror/{ADDRESS}/2.0.0");
     symlink("..", stage.scene.path(unpacked)).unwrap();

@@ -3,7 +3,7 @@ use std::fs;
 
 use super::{ADDRESS, ALLOW, two};
 use crate::mirror::LINUX;
-use crate::mirror::stage::{ARRIVED, Stage};
+use crate::mirror::origin_scene::{ARRIVED, OriginScene};
 use crate::support::origin::Provider;
 
 const FILE: &str = "terraform-provider-demo_1.0.0_linux_amd64.zip";
@@ -11,14 +11,14 @@ const FILE: &str = "terraform-provider-demo_1.0.0_linux_amd64.zip";
 /// What becomes of the package of `acme/demo` at a place in a mirror.
 #[track_caller]
 fn mirrored(provider: &str, place: &str) -> BTreeMap<String, String> {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
     stage.scene.write(format!("mirror/{place}"), zip);
     arrives(&stage, provider)
 }
 
 #[track_caller]
-fn arrives(stage: &Stage, provider: &str) -> BTreeMap<String, String> {
+fn arrives(stage: &OriginScene, provider: &str) -> BTreeMap<String, String> {
     let run = format!("{provider} --from filesystem-mirror:mirror --allow-unsigned {provider} -q");
     stage.mirror(&run).says(0, "");
     assert_eq!(stage.installs(), ARRIVED);
@@ -56,7 +56,7 @@ fn hosts_are_spelled_in_unicode_or_in_punycode() {
 
 #[test]
 fn a_host_may_have_a_port() {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     let provider = stage.named("[ORIGIN]/acme/demo");
     let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
     stage.scene.write(format!("mirror/{provider}/{FILE}"), zip);
@@ -66,7 +66,7 @@ fn a_host_may_have_a_port() {
 #[test]
 fn build_metadata_is_part_of_a_name() {
     let provider = Provider::new("acme/demo").version("1.0.0+ent", &[LINUX]);
-    let stage = Stage::of([provider]);
+    let stage = OriginScene::of([provider]);
     let zip = stage.origin.zip("acme/demo", "1.0.0+ent", LINUX);
     let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0+ent_linux_amd64.zip");
     stage.scene.write(path, zip);
@@ -88,7 +88,7 @@ fn build_metadata_is_part_of_a_name() {
 
 #[test]
 fn of_several_names_of_one_package_the_first_counts() {
-    let stage = Stage::new(two());
+    let stage = OriginScene::new(two());
     let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
     stage.scene.write(format!("mirror/{ADDRESS}/{FILE}"), zip);
     for other in [

@@ -1,5 +1,5 @@
 use super::{ADDRESS, ALLOW, arrives, from};
-use crate::mirror::stage::{ARRIVED, Stage, Told};
+use crate::mirror::origin_scene::{ARRIVED, OriginScene, Told};
 use crate::mirror::{LINUX, demo};
 use crate::support::origin::{Door, Fault, Origin, Provider, Seen, asks, at};
 
@@ -14,8 +14,8 @@ fn place(origin: &Origin, sort: &str) -> String {
 }
 
 /// A mirror that sends those who ask for something away so many times, before it gives it.
-fn redirecting(sort: &'static str, times: usize) -> Stage {
-    let stage = Stage::of([demo()]);
+fn redirecting(sort: &'static str, times: usize) -> OriginScene {
+    let stage = OriginScene::of([demo()]);
     let again = Fault::redirect(&place(&stage.origin, sort));
     stage.origin.storm(times, asks(sort), again);
     stage
@@ -52,7 +52,7 @@ error: there are more than 10 redirects for example.com/acme/demo 1.0.0 in netwo
 
 #[test]
 fn packages_lie_beside_the_document_that_names_them_wherever_that_is() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let moved = stage
         .origin
         .url("/mirror/moved.example/acme/demo/1.0.0.json");
@@ -63,7 +63,7 @@ fn packages_lie_beside_the_document_that_names_them_wherever_that_is() {
     let mut packages = seen.iter().filter(|seen| asks("package")(seen));
     assert!(packages.all(|seen| seen.path.starts_with("/mirror/moved.example/acme/demo/")));
 
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     let sort = at(Door::Front, asks("mirror-version"));
     stage.origin.always(sort, Fault::RedirectElsewhere);
     arrives(&stage);
@@ -73,7 +73,7 @@ fn packages_lie_beside_the_document_that_names_them_wherever_that_is() {
 
 #[test]
 fn build_metadata_is_asked_for_by_its_plus() {
-    let stage = Stage::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
+    let stage = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
     from(&stage, ALLOW)
         .says(
             0,
@@ -111,7 +111,7 @@ fn below(host: &'static str) -> impl Fn(&Seen) -> bool + Send {
 const PUNYCODE: &str = "xn--bcher-kva.example";
 const UNICODE: &str = "b%C3%BCcher.example";
 
-fn from_books(stage: &Stage) -> Told {
+fn from_books(stage: &OriginScene) -> Told {
     let url = stage.origin.mirror_url();
     stage.mirror(&format!(
         "bücher.example/acme/demo --from network-mirror:{url} --allow-unsigned bücher.example/acme/demo"
@@ -120,7 +120,7 @@ fn from_books(stage: &Stage) -> Told {
 
 #[test]
 fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     from_books(&stage)
         .says(
             0,
@@ -134,7 +134,7 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
     assert_eq!(stage.installs(), ARRIVED);
     assert_eq!(stage.origin.count(below(UNICODE)), 0);
 
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage.origin.always(below(PUNYCODE), Fault::status(404));
     from_books(&stage).gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
     assert_eq!(stage.installs(), ARRIVED);
@@ -148,7 +148,7 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
 
 #[test]
 fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .origin
         .always(asks("mirror-index"), Fault::status(404));
@@ -161,7 +161,7 @@ hint: the mirror does not have this provider, or is not at this URL: its address
 ");
     assert_eq!(stage.origin.count(below(UNICODE)), 1);
 
-    let stage = Stage::of([demo()]);
+    let stage = OriginScene::of([demo()]);
     stage
         .origin
         .always(asks("mirror-version"), Fault::status(404));

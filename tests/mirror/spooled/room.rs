@@ -10,7 +10,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::{ALLOW, LINUX, demo, mirror_of};
-use crate::mirror::stage::Stage;
+use crate::mirror::origin_scene::OriginScene;
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::release::ReleaseFolder;
 
@@ -22,7 +22,7 @@ const ALL: &str = "example.com/acme/p0@>=1 example.com/acme/p1@>=1 example.com/a
 struct Watch(Arc<Mutex<(Option<u32>, usize)>>);
 
 impl Watch {
-    fn over(stage: &Stage, directory: PathBuf) -> Self {
+    fn over(stage: &OriginScene, directory: PathBuf) -> Self {
         let watch = Self::default();
         let looking = watch.clone();
         let look = Fault::after(move || looking.look(&directory));
@@ -52,8 +52,8 @@ impl Watch {
     }
 }
 
-/// Somebody with a directory for temporary files.
-fn stage(providers: Vec<Provider>) -> (Stage, PathBuf) {
+/// A user with a directory for temporary files.
+fn stage(providers: Vec<Provider>) -> (OriginScene, PathBuf) {
     let mut stage = mirror_of(providers);
     let directory = stage.scene.path("tmp");
     fs::create_dir(&directory).unwrap();
@@ -62,7 +62,7 @@ fn stage(providers: Vec<Provider>) -> (Stage, PathBuf) {
     (stage, directory)
 }
 
-fn command(stage: &Stage, arguments: &str) -> Command {
+fn command(stage: &OriginScene, arguments: &str) -> Command {
     let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
     let source = format!("network-mirror:{}", stage.origin.mirror_url());
     let known = [
@@ -192,10 +192,10 @@ fn large() -> Provider {
 }
 
 #[test]
-fn nobody_waits_for_one_that_is_inflated() {
+fn a_package_that_is_inflated_blocks_no_other() {
     let other = Provider::new("acme/other").version("1.0.0", &[LINUX]);
     let (stage, _) = stage(vec![large(), other]);
-    // Built before anybody asks for it.
+    // Built before it is requested.
     stage.origin.zip("acme/demo", "1.0.0", LINUX);
     stage
         .origin

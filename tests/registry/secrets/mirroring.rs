@@ -3,17 +3,17 @@ use crate::support::origin::{self, Origin, Provider, SECRET, asks, lie};
 use crate::support::registry::{Fault, Personality, Registry, Setup, matching};
 use crate::support::scene::{Run, Scene};
 
-/// What the origin wants to hear.
+/// The token that the origin requires.
 const TOKEN: &str = "token-of-the-origin";
-/// What nobody wants to hear, from a source of tokens that does not count.
+/// A token from a source that has lower precedence.
 const OTHER: &str = "token-of-another-file";
-/// What packages want, from `robot`.
+/// The password of `robot` that downloads of packages require.
 const LOGIN: &str = "password-of-packages";
-/// What an origin may say by mistake.
+/// A secret that an origin puts into an error message by mistake.
 const SLIP: &str = "a-slip-of-the-origin";
 
-/// An origin and a registry that know somebody, and everything that they know them by.
-struct Stage {
+/// An origin and a registry that require credentials, and a user who has them.
+struct MirrorScene {
     origin: Origin,
     registry: Registry,
     scene: Scene,
@@ -27,7 +27,7 @@ enum Kept {
     File,
 }
 
-impl Stage {
+impl MirrorScene {
     fn new(kept: Kept, token: &str) -> Self {
         let origin = origin::Setup::new([Provider::demo(&["darwin_arm64", "linux_amd64"])])
             .token(TOKEN)
@@ -115,7 +115,7 @@ fn where_everything_goes_well() {
         (Kept::Block, "Using [TMP]/.tofurc (credentials \""),
         (Kept::File, "Using [TMP]/.terraform.d/credentials.tfrc.json"),
     ] {
-        let stage = Stage::new(kept, TOKEN);
+        let stage = MirrorScene::new(kept, TOKEN);
         for planned in stage.demo(&["--dry-run"]) {
             planned.succeeds();
         }
@@ -158,7 +158,7 @@ fn where_everything_goes_well() {
 #[test]
 fn where_the_token_is_wrong() {
     for kept in [Kept::Variable, Kept::Block, Kept::File] {
-        for run in Stage::new(kept, WRONG).demo(&[]) {
+        for run in MirrorScene::new(kept, WRONG).demo(&[]) {
             let run = run.exits(1);
             assert!(
                 run.stderr.contains("  tried the token from "),
@@ -169,7 +169,7 @@ fn where_the_token_is_wrong() {
     }
 }
 
-/// A URL that holds whatever a URL can hold.
+/// A URL with every part that a URL can have.
 fn slip(beginning: &str) -> String {
     format!("{beginning}//robot:{SLIP}@example.com/x?X-Signature={SECRET}#{SLIP}")
 }
@@ -177,7 +177,7 @@ fn slip(beginning: &str) -> String {
 /// Nothing is mirrored.
 #[track_caller]
 fn fails(sort: &'static str, fault: Fault) {
-    let stage = Stage::new(Kept::Variable, TOKEN);
+    let stage = MirrorScene::new(Kept::Variable, TOKEN);
     stage.origin.always(asks(sort), fault);
     for run in stage.demo(&[]) {
         assert!(
@@ -232,7 +232,7 @@ fn where_the_registry_fails() {
         Fault::denied(),
         Fault::with("location", format!("https://me:{SLIP}@[/?signature=1")),
     ] {
-        let stage = Stage::new(Kept::Block, TOKEN);
+        let stage = MirrorScene::new(Kept::Block, TOKEN);
         stage.registry.always(matching("POST", "/uploads/"), fault);
         for run in stage.demo(&[]) {
             run.exits(1);
@@ -247,12 +247,12 @@ fn where_a_network_mirror_is_the_source() {
         "--allow-unsigned",
         "example.com/acme/*",
     ];
-    let from = |stage: &Stage, url: &str, code| {
+    let from = |stage: &MirrorScene, url: &str, code| {
         let from = format!("network-mirror:{url}");
         let all = [&allowed[..], &["--from", &from]].concat();
         stage.mirror(&all).map(|run| run.exits(code))
     };
-    let stage = Stage::new(Kept::Variable, TOKEN);
+    let stage = MirrorScene::new(Kept::Variable, TOKEN);
     let url = stage.origin.mirror_url();
     let [run, _] = from(&stage, &url, 0);
     assert!(
@@ -271,10 +271,10 @@ fn where_a_network_mirror_is_the_source() {
         from(&stage, &url, 2);
     }
     let slip = format!("ftp://robot:{SLIP}@example.com/x?X-Signature={SECRET}");
-    let stage = Stage::new(Kept::File, TOKEN);
+    let stage = MirrorScene::new(Kept::File, TOKEN);
     let lie = lie::says("archives/linux_amd64/url", slip);
     stage.origin.always(asks("mirror-version"), lie);
     from(&stage, &stage.origin.mirror_url(), 3);
-    let stage = Stage::new(Kept::File, WRONG);
+    let stage = MirrorScene::new(Kept::File, WRONG);
     from(&stage, &stage.origin.mirror_url(), 1);
 }

@@ -60,7 +60,7 @@ pub fn renames_in(within: &'static str, from: &'static str, to: &'static str) ->
     })
 }
 
-/// Before the key that is good there is one that nobody can read.
+/// An unreadable key comes before the good one.
 pub fn broken_first_key() -> Fault {
     json(|document| {
         let keys = &mut document["signing_keys"]["gpg_public_keys"];

@@ -52,7 +52,7 @@ struct Settings {
 }
 
 impl Setup {
-    /// An origin that asks nobody who they are, and has everything at its front door.
+    /// An origin that asks for no credentials and serves everything from one host.
     pub fn new(providers: impl IntoIterator<Item = Provider>) -> Self {
         Self {
             settings: Settings {
@@ -98,7 +98,7 @@ impl Setup {
         self
     }
 
-    /// The URLs of files have a secret in their query, and without it nobody gets them.
+    /// The URLs of files have a secret in their query, which their download requires.
     pub fn signed_urls(mut self) -> Self {
         self.settings.signed_urls = true;
         self
@@ -204,13 +204,13 @@ impl Origin {
         self.seen().iter().map(line).collect()
     }
 
-    /// Whether a request told a secret or a version of the client to someone who has no business with it
+    /// Whether a request sent a secret or a client version to a host that must not receive it
     /// (`tfoci::clients#registry-tokens`).
     pub fn leaks(&self, seen: &Seen) -> bool {
         self.service().leaks(seen)
     }
 
-    /// Panics if a secret or a version of the client was sent to anyone who has no business with it.
+    /// Panics if a secret or a client version was sent to a host that must not receive it.
     #[track_caller]
     pub fn assert_no_leaks(&self) {
         let seen = self.seen();

@@ -41,7 +41,7 @@ impl Provider {
     }
 
     /// So many providers `acme/p0`, `acme/p1`, …, each with the versions `1.0.0`, `1.1.0`, … for these platforms. Nothing is built
-    /// before somebody asks for it.
+    /// before it is requested.
     pub fn many(count: usize, versions: usize, platforms: &[&str]) -> Vec<Self> {
         let provider = |number| {
             (0..versions).fold(Self::new(&format!("acme/p{number}")), |provider, minor| {
@@ -181,7 +181,7 @@ impl Release {
         self.keys(&armors.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Gives these keys, whatever they are.
+    /// Serves these keys, valid or not.
     pub fn keys(mut self, armors: &[&str]) -> Self {
         let key = |armor: &&str| Key {
             id: Cert::from_bytes(armor.as_bytes())
@@ -213,7 +213,7 @@ impl Release {
         self.files().signature.as_ref()
     }
 
-    /// Builds what nobody asked for before.
+    /// Builds a release when it is first requested.
     fn files(&self) -> &Files {
         self.files.get_or_init(|| {
             let built = self.folder.build();

@@ -1,4 +1,4 @@
-//! Who may do what: nobody is asked, or a password is, or a token for which a password is.
+//! Who may do what: the registry asks for no credentials, for a password, or for a token that costs a password.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub const IDENTITY: &str = "identity-of-the-robot";
 /// How a registry wants to be spoken to.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Nobody is asked.
+    /// It asks for no credentials.
     Open,
     /// A name and [`PASSWORD`] with every request.
     Basic { user: &'static str },
@@ -277,7 +277,7 @@ fn wanted(seen: &Seen, route: &Route) -> Vec<String> {
     if seen.method != "GET" && seen.method != "HEAD" {
         wanted.push(format!("{name}:push"));
     }
-    // Whoever mounts reads the other repository.
+    // A mount reads the other repository.
     if let (Route::Uploads(_), Some(from)) = (route, seen.parameter("from")) {
         wanted.push(format!("{from}:pull"));
     }

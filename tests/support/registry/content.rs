@@ -12,7 +12,7 @@ pub struct Content {
     pub repositories: BTreeMap<String, Repository>,
 }
 
-/// One repository. The same blob in two of them is there twice, as far as anyone can tell.
+/// One repository. The same blob in two of them counts as two.
 #[derive(Clone, Debug, Default)]
 pub struct Repository {
     pub blobs: BTreeMap<String, Bytes>,

@@ -229,7 +229,7 @@ impl Desk {
     fn next_page(&self, name: &str, last: &str, n: usize) -> String {
         let path = format!("/v2/{name}/tags/list");
         let url = match self.quirks.pages {
-            // A token that nobody can guess the next one from.
+            // A token from which the next one cannot be guessed.
             Pages::Token => {
                 let token: String = last.chars().rev().collect();
                 format!("{path}?n={n}&next_page={token}")

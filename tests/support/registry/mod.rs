@@ -83,7 +83,7 @@ impl Setup {
         self
     }
 
-    /// Plays a host, for those who reach it without TLS through the proxy [`Running::proxy`].
+    /// Plays a host, for clients that reach it without TLS through the proxy [`Running::proxy`].
     pub fn host(mut self, name: &str) -> Self {
         self.host = Some(name.to_owned());
         self
@@ -107,7 +107,7 @@ impl Setup {
 pub type Registry = Running<Desk>;
 
 impl Registry {
-    /// The specification, and nobody is asked.
+    /// A registry that follows the specification and asks for no credentials.
     pub fn plain() -> Self {
         Setup::of(Personality::Plain).start()
     }
@@ -126,7 +126,7 @@ impl Registry {
         serde_json::json!({"auths": {self.host(): {"auth": auth}}}).to_string()
     }
 
-    /// Looks at what one repository holds, or alters it behind everybody's back.
+    /// Reads or alters one repository without a request.
     pub fn repository<T>(&self, name: &str, look: impl FnOnce(&mut content::Repository) -> T) -> T {
         look(self.service().content.repository(name))
     }
@@ -138,7 +138,7 @@ impl Registry {
         tags
     }
 
-    /// Panics if a secret was sent to anyone who has no business with it.
+    /// Panics if a secret was sent to a host that must not receive it.
     #[track_caller]
     pub fn assert_no_leaks(&self) {
         let leaks: Vec<Seen> = self.seen().into_iter().filter(leaks).collect();
@@ -146,8 +146,8 @@ impl Registry {
     }
 }
 
-/// Whether a secret was sent to somebody who has no business with it: storage, or whoever listens without TLS, or a token
-/// to the server that gives them.
+/// Whether a secret was sent to a host that must not receive it: the storage, the server without TLS, or a token to the
+/// token server.
 pub fn leaks(seen: &Seen) -> bool {
     let token = seen.path == "/token";
     match (seen.door, seen.authorization()) {

@@ -72,7 +72,7 @@ pub enum Location {
 /// How the list of tags comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
-    /// All in one answer, in no order, whatever was asked.
+    /// All in one answer, in no order, regardless of the request's page size.
     AllAtOnce,
     /// In pages; `Link` with `last`, as a path.
     Path,
@@ -140,7 +140,7 @@ pub struct Quirks {
     pub manifest_location: bool,
     /// The status for a manifest whose parts are missing.
     pub missing_part: u16,
-    /// The only media types that are known, of whatever part of an artifact.
+    /// The only media types that are accepted, for every part of an artifact.
     pub types: Option<&'static [&'static str]>,
     /// Whether a manifest may have a `subject`.
     pub subjects: bool,

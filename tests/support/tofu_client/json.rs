@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 pub enum Node {
     Null,
     Bool,
-    /// As it is written: a number that nobody asks for may be larger than any type.
+    /// As it is written: a number that is not read may be larger than any type.
     Number(String),
     Text(String),
     List(Vec<Node>),
@@ -184,7 +184,7 @@ impl<'de> serde::Deserialize<'de> for Fields<'de> {
 }
 
 #[test]
-fn a_number_that_nobody_asks_for_may_be_of_any_size() {
+fn a_number_that_is_not_read_may_be_of_any_size() {
     let node = Node::parse(br#"{"other":8E666,"size":-1}"#).unwrap();
     let mut size = 0;
     node.integer("size", &mut size).unwrap();

@@ -7,8 +7,8 @@ use crate::support::origin::{Fault, Origin, Provider, Release, asks};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 
-/// An origin, and somebody who mirrors it into the layouts in `store`.
-pub struct Stage {
+/// An origin, and a user who mirrors it into the layouts in `store`.
+pub struct OriginScene {
     pub scene: Scene,
     pub origin: Origin,
 }
@@ -17,7 +17,7 @@ pub struct Stage {
 #[derive(Debug)]
 pub struct Told(Run);
 
-impl Stage {
+impl OriginScene {
     pub fn new(origin: Origin) -> Self {
         let scene = scene(&origin);
         Self { scene, origin }
@@ -108,7 +108,7 @@ impl Stage {
 }
 
 impl Told {
-    /// Asserts the exit code, and all that was said; `…` at the end stands for whatever follows.
+    /// Asserts the exit code, and all that was said; `…` at the end stands for any text.
     #[track_caller]
     pub fn says(self, code: i32, expected: &str) -> Self {
         let Self(run) = self;
@@ -176,15 +176,15 @@ pub fn folder() -> ReleaseFolder {
 pub const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
 
 /// An origin of `acme/demo` at which something is wrong with every request of a sort.
-pub fn told(sort: &'static str, fault: Fault) -> Stage {
-    let stage = Stage::of([demo()]);
+pub fn told(sort: &'static str, fault: Fault) -> OriginScene {
+    let stage = OriginScene::of([demo()]);
     stage.origin.always(asks(sort), fault);
     stage
 }
 
 /// Everything arrives.
 #[track_caller]
-pub fn arrives(stage: &Stage) {
+pub fn arrives(stage: &OriginScene) {
     stage
         .demo("-q")
         .says(0, "")

@@ -21,7 +21,7 @@ pub const PROVIDER: &str = "registry.opentofu.org/acme/demo";
 const UNFINISHED: &str = ".tfoci-tmp-";
 
 /// A scene with the release `demo` 1.0.0 in `dist`, and its author's key.
-pub struct Stage {
+pub struct LayoutScene {
     pub scene: Scene,
 }
 
@@ -40,7 +40,7 @@ pub type Tree = BTreeMap<PathBuf, (Option<Vec<u8>>, u32)>;
 /// The files and directories that a run has left: their paths without what is random, bytes, modes, and numbers of links.
 pub type Remains = Vec<(PathBuf, Option<Vec<u8>>, u32, u64)>;
 
-impl Stage {
+impl LayoutScene {
     pub fn new(platforms: &[&str]) -> Self {
         let scene = Scene::new().env("TOKIO_WORKER_THREADS", "1");
         scene.write("acme.asc", Signer::acme().public_armored());
