@@ -23,8 +23,8 @@ pub struct Version {
     major: u64,
     minor: u64,
     patch: u64,
-    pre: String,
-    meta: String,
+    prerelease: String,
+    build_metadata: String,
 }
 
 impl Version {
@@ -34,8 +34,8 @@ impl Version {
             major,
             minor,
             patch,
-            pre: String::new(),
-            meta: String::new(),
+            prerelease: String::new(),
+            build_metadata: String::new(),
         }
     }
 
@@ -55,18 +55,18 @@ impl Version {
     }
 
     /// The pre-release, such as `rc.1`; empty for a release.
-    pub fn pre(&self) -> &str {
-        &self.pre
+    pub fn prerelease(&self) -> &str {
+        &self.prerelease
     }
 
     /// The build metadata, usually empty.
-    pub fn meta(&self) -> &str {
-        &self.meta
+    pub fn build_metadata(&self) -> &str {
+        &self.build_metadata
     }
 
     /// Whether this is a pre-release. Clients select one only if a constraint names exactly this version.
     pub fn is_prerelease(&self) -> bool {
-        !self.pre.is_empty()
+        !self.prerelease.is_empty()
     }
 
     /// Whether this is `0.0.0`, which clients use for "no version" and [never install](crate::clients#versions).
@@ -83,8 +83,8 @@ impl Version {
         let numbers = |v: &Self| (v.major, v.minor, v.patch);
         numbers(self)
             .cmp(&numbers(other))
-            .then_with(|| self.pre.is_empty().cmp(&other.pre.is_empty()))
-            .then_with(|| cmp_identifiers(&self.pre, &other.pre))
+            .then_with(|| self.prerelease.is_empty().cmp(&other.prerelease.is_empty()))
+            .then_with(|| compare_identifiers(&self.prerelease, &other.prerelease))
     }
 
     /// Parses a version, and counts its numbers: `~> 1.2` and `~> 1.2.0` are different constraints.
@@ -95,7 +95,7 @@ impl Version {
 
 /// Compares dot-separated identifiers. An identifier at which one text ends precedes one that continues; then numbers are ordered by value,
 /// before letters.
-fn cmp_identifiers(left: &str, right: &str) -> Ordering {
+fn compare_identifiers(left: &str, right: &str) -> Ordering {
     keys(left).cmp(keys(right))
 }
 
@@ -121,7 +121,7 @@ impl PartialOrd for Version {
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
         self.cmp_precedence(other)
-            .then_with(|| cmp_identifiers(&self.meta, &other.meta))
+            .then_with(|| compare_identifiers(&self.build_metadata, &other.build_metadata))
     }
 }
 
@@ -134,11 +134,11 @@ impl fmt::Display for Version {
 
 /// Writes the pre-release and the build metadata.
 pub(crate) fn write_extra(version: &Version, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if !version.pre.is_empty() {
-        write!(f, "-{}", version.pre)?;
+    if !version.prerelease.is_empty() {
+        write!(f, "-{}", version.prerelease)?;
     }
-    if !version.meta.is_empty() {
-        write!(f, "+{}", version.meta)?;
+    if !version.build_metadata.is_empty() {
+        write!(f, "+{}", version.build_metadata)?;
     }
     Ok(())
 }
@@ -237,7 +237,7 @@ mod tests {
     fn parts_can_be_asked_for() {
         let v = version("1.2.3-rc.1+b.2");
         assert_eq!((v.major(), v.minor(), v.patch()), (1, 2, 3));
-        assert_eq!((v.pre(), v.meta()), ("rc.1", "b.2"));
+        assert_eq!((v.prerelease(), v.build_metadata()), ("rc.1", "b.2"));
         assert!(v.is_prerelease() && !version("1.2.3+b").is_prerelease());
         assert!(version("0").is_unspecified() && !version("0.0.0-a").is_unspecified());
         assert_eq!(serde_json::to_string(&v).unwrap(), "\"1.2.3-rc.1+b.2\"");

@@ -9,19 +9,19 @@ pub(super) fn read(text: &str) -> Option<(Version, usize)> {
         .find(['-', '+'])
         .and_then(|at| text.split_at_checked(at))
         .unwrap_or((text, ""));
-    let (pre, meta) = match extra.split_once('+') {
+    let (prerelease, build_metadata) = match extra.split_once('+') {
         // A dash directly before the plus is invalid; either may end the text.
         Some(("-", _)) => return None,
-        Some((pre, meta)) => (pre, meta),
+        Some((prerelease, build_metadata)) => (prerelease, build_metadata),
         None => (extra, ""),
     };
-    let pre = pre.strip_prefix('-').unwrap_or(pre);
-    let sound = |extra: &str| {
+    let prerelease = prerelease.strip_prefix('-').unwrap_or(prerelease);
+    let are_identifiers = |extra: &str| {
         extra
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-')
     };
-    if !sound(pre) || !sound(meta) {
+    if !are_identifiers(prerelease) || !are_identifiers(build_metadata) {
         return None;
     }
 
@@ -41,8 +41,8 @@ pub(super) fn read(text: &str) -> Option<(Version, usize)> {
         major,
         minor,
         patch,
-        pre: pre.to_owned(),
-        meta: meta.to_owned(),
+        prerelease: prerelease.to_owned(),
+        build_metadata: build_metadata.to_owned(),
     };
     Some((version, count))
 }
