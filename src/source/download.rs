@@ -20,7 +20,7 @@ const LARGEST: u64 = 8 << 30;
 
 /// A package that is downloaded into a temporary file.
 pub(super) struct PackageDownload<'a> {
-    meta: &'a RemoteMetadata,
+    metadata: &'a RemoteMetadata,
     file: TempFileWriter,
     hasher: Hasher,
     size: u64,
@@ -29,9 +29,9 @@ pub(super) struct PackageDownload<'a> {
 }
 
 impl<'a> PackageDownload<'a> {
-    pub(super) fn new(meta: &'a RemoteMetadata) -> Result<Self, Error> {
+    pub(super) fn new(metadata: &'a RemoteMetadata) -> Result<Self, Error> {
         Ok(Self {
-            meta,
+            metadata,
             file: TempFileWriter::new()?,
             hasher: Hasher::new(Algorithm::Sha256),
             size: 0,
@@ -41,7 +41,7 @@ impl<'a> PackageDownload<'a> {
 
     /// Downloads the package, and resumes after a lost connection.
     pub(super) async fn run(mut self) -> Result<(TempFile, Expected), Error> {
-        let PackageLocation { access, url, .. } = &self.meta.location;
+        let PackageLocation { access, url, .. } = &self.metadata.location;
         let mut retry = Retry::new(access.request_limits.packages);
         let (mut furthest, mut resumptions) = (0, 0);
         while let Err(error) = self.attempt().await {
@@ -63,12 +63,12 @@ impl<'a> PackageDownload<'a> {
     /// Downloads the rest of the package.
     async fn attempt(&mut self) -> Result<(), Error> {
         // Without an `ETag` and a digest, a rest that belongs to another package would not be noticed, so the download starts over.
-        if self.tag.is_none() && self.meta.digest.is_none() {
+        if self.tag.is_none() && self.metadata.digest.is_none() {
             self.start_over()?;
         }
         let RemoteMetadata {
             location, opened, ..
-        } = self.meta;
+        } = self.metadata;
         let opened = match opened {
             Some(opened) => opened.take(&location.access.http).await,
             None => None,
@@ -113,7 +113,7 @@ impl<'a> PackageDownload<'a> {
 
     fn too_large(&self) -> Error {
         Error::Http(http::Error::Large {
-            url: self.meta.location.url.clone().into(),
+            url: self.metadata.location.url.clone().into(),
             limit: LARGEST,
         })
     }

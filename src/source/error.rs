@@ -17,6 +17,7 @@ use crate::version::{self, Version};
 
 /// A request to a source that failed.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The request failed.
     #[error(transparent)]
@@ -30,7 +31,6 @@ pub enum Error {
     /// The host has no provider registry.
     #[error("{host} does not offer a provider registry{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, other_protocol(.others))]
     NoService {
-        /// The host.
         host: String,
         /// Whether the services come from the CLI configuration and not from the host.
         configured: bool,
@@ -42,7 +42,6 @@ pub enum Error {
     NoProvider {
         /// The source that was searched.
         place: String,
-        /// The provider.
         provider: ProviderAddr,
     },
     /// A network mirror responded with 404: it lacks the provider, or the URL is wrong.
@@ -114,7 +113,6 @@ pub enum Error {
         url: Shown,
         /// The content type if it is not that of JSON, or `none` if it is absent.
         received: Option<String>,
-        /// The cause.
         source: json::Error,
     },
     /// A document with a duplicate member, which different parsers read differently.
@@ -158,7 +156,6 @@ pub enum Error {
     /// A document contradicts the request or another document.
     #[error("the {what} has another {field} than expected\n  expected {}\n  received {}\n  from {url}", printable(.expected), printable(.received))]
     Contradiction {
-        /// The document.
         what: Document,
         /// The field that differs.
         field: &'static str,
@@ -172,11 +169,9 @@ pub enum Error {
     /// A downloaded package is not a valid zip.
     #[error("the {what} cannot be used\n  from {url}")]
     Archive {
-        /// The package.
         what: Document,
         /// The URL of the response.
         url: Shown,
-        /// The cause.
         source: archive::Error,
     },
     /// A filesystem mirror has the version only unpacked, from which the author's zip cannot be restored.
@@ -187,10 +182,7 @@ pub enum Error {
     },
     /// A mirror has a symbolic link where clients expect a directory. Clients do not follow it.
     #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", printable_path(.path))]
-    Linked {
-        /// The link.
-        path: PathBuf,
-    },
+    Linked { path: PathBuf },
     /// Text that is not the URL of a network mirror.
     #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
@@ -203,9 +195,7 @@ pub enum Error {
     /// A file of a mirror is not a valid zip.
     #[error("the file {} cannot be used", printable_path(.path))]
     File {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         source: archive::Error,
     },
     /// The source has no package for any requested platform.

@@ -19,10 +19,10 @@ use crate::json::{self, Fault, Object};
 /// The largest body of an error that is read, in bytes. Messages quote only a few hundred.
 const LARGEST_EXPLANATION: u64 = 64 << 10;
 
-/// What a source needs to send requests: client, credentials, retries and limits.
+/// Access to the network for sources: HTTP client, credentials, retries and limits.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The client.
+    /// The HTTP client, shared with stores.
     pub http: Http,
     /// Tokens for registries and mirrors, and names and passwords for hosts of packages.
     pub credentials: Credentials,
@@ -56,7 +56,7 @@ impl Default for RequestLimits {
     }
 }
 
-/// What is requested.
+/// The kind of a request, which decides its retries and time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestKind {
     Document,

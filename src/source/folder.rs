@@ -70,7 +70,7 @@ pub struct Zip {
 /// The files of one release. The documents were read, the zips were not.
 #[derive(Debug)]
 pub struct Files {
-    /// Which version.
+    /// The version in the names of its files.
     pub version: Version,
     /// The zips, sorted by platform.
     pub zips: Vec<Zip>,

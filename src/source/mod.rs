@@ -126,9 +126,9 @@ impl Source {
         &self,
         release: Verified<Release<PackageMetadata>>,
     ) -> Result<Verified<Release<SourcePackage>>, Error> {
-        let metas = release.packages.iter();
-        let metas = metas.map(|package| package.location.clone());
-        let packages = package::complete(metas.collect()).await?;
+        let all_metadata = release.packages.iter();
+        let all_metadata = all_metadata.map(|package| package.location.clone());
+        let packages = package::complete(all_metadata.collect()).await?;
         let found = packages.into_iter().map(|package| {
             let Expected { size, .. } = package.expected();
             (package, size)

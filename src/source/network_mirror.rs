@@ -162,7 +162,7 @@ impl NetworkMirror {
     }
 
     /// The metadata of a package.
-    fn meta(
+    fn metadata(
         &self,
         archive: Archive,
         platform: &Platform,
@@ -273,20 +273,22 @@ impl NetworkMirror {
         if let Some(wanted) = platforms {
             archives.retain(|platform, _| wanted.contains(platform));
         }
-        let mut metas = Vec::new();
+        let mut all_metadata = Vec::new();
         for (platform, archive) in archives {
-            let meta = self.meta(archive, &platform, &url)?;
-            metas.push((platform, meta));
+            let metadata = self.metadata(archive, &platform, &url)?;
+            all_metadata.push((platform, metadata));
         }
         // A package of unknown digest has to be downloaded before it can be verified.
-        let unknown = metas.iter().map(|(_, meta)| meta);
-        let unknown = unknown.filter(|meta| meta.digest.is_none()).cloned();
+        let unknown = all_metadata.iter().map(|(_, metadata)| metadata);
+        let unknown = unknown
+            .filter(|metadata| metadata.digest.is_none())
+            .cloned();
         let mut downloaded = package::resolve(unknown.collect()).await?.into_iter();
-        let packages = metas.into_iter().filter_map(|(platform, meta)| {
-            let (expected, location) = match meta.digest {
+        let packages = all_metadata.into_iter().filter_map(|(platform, metadata)| {
+            let (expected, location) = match metadata.digest {
                 Some(digest) => (
                     Expected { digest, size: 0 },
-                    PackageMetadata::Remote(Box::new(meta)),
+                    PackageMetadata::Remote(Box::new(metadata)),
                 ),
                 None => {
                     let package = downloaded.next()?;

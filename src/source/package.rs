@@ -78,44 +78,55 @@ impl BlobSource for SourcePackage {
 }
 
 /// Determines sizes and digests that the source does not provide.
-pub(super) async fn complete(metas: Vec<PackageMetadata>) -> Result<Vec<SourcePackage>, Error> {
-    let remote = metas.iter().filter_map(|meta| match meta {
+pub(super) async fn complete(
+    all_metadata: Vec<PackageMetadata>,
+) -> Result<Vec<SourcePackage>, Error> {
+    let remote = all_metadata.iter().filter_map(|metadata| match metadata {
         PackageMetadata::Remote(remote) => Some(RemoteMetadata::clone(remote)),
         PackageMetadata::Complete(_) => None,
     });
     let mut found = resolve(remote.collect()).await?.into_iter();
-    let packages = metas.into_iter().filter_map(|meta| match meta {
-        PackageMetadata::Remote(_) => found.next().map(SourcePackage::Remote),
-        PackageMetadata::Complete(package) => Some(package),
-    });
+    let packages = all_metadata
+        .into_iter()
+        .filter_map(|metadata| match metadata {
+            PackageMetadata::Remote(_) => found.next().map(SourcePackage::Remote),
+            PackageMetadata::Complete(package) => Some(package),
+        });
     Ok(packages.collect())
 }
 
 /// Like [`complete`], for packages at URLs.
-pub(super) async fn resolve(metas: Vec<RemoteMetadata>) -> Result<Vec<RemotePackage>, Error> {
-    let mut metas = with_sizes(metas).await?;
-    let unknown = |meta: &&RemoteMetadata| meta.known().is_none();
-    let mut left = metas.iter().filter(unknown).count();
-    let Some(first) = metas.iter().find(unknown) else {
-        return Ok(metas.iter().filter_map(RemoteMetadata::remote).collect());
+pub(super) async fn resolve(
+    all_metadata: Vec<RemoteMetadata>,
+) -> Result<Vec<RemotePackage>, Error> {
+    let mut all_metadata = with_sizes(all_metadata).await?;
+    let unknown = |metadata: &&RemoteMetadata| metadata.known().is_none();
+    let mut left = all_metadata.iter().filter(unknown).count();
+    let Some(first) = all_metadata.iter().find(unknown) else {
+        return Ok(all_metadata
+            .iter()
+            .filter_map(RemoteMetadata::remote)
+            .collect());
     };
     let temp_files = first.location.access.temp_files.clone();
     let permit = match temp_files.acquire(left).now_or_never() {
         Some(permit) => permit,
         None => {
             // Close the open responses before waiting: a version that holds temporary files may wait for their permits.
-            metas.iter_mut().for_each(|meta| meta.opened = None);
+            all_metadata
+                .iter_mut()
+                .for_each(|metadata| metadata.opened = None);
             temp_files.acquire(left).await
         }
     };
     let permit = Arc::new(permit);
     let concurrent = CONCURRENT_PACKAGES.min(permit.files());
-    let found = metas.into_iter().map(|meta| {
+    let found = all_metadata.into_iter().map(|metadata| {
         // Only the last downloads keep their files. `buffered` returns results in order, so the downloads that run or wait for an earlier
         // one never exceed the limit. A file is kept only after all downloads that do not keep theirs.
         let keeps = left <= permit.files();
-        left -= usize::from(unknown(&&meta));
-        meta.into_remote(Arc::clone(&permit), keeps)
+        left -= usize::from(unknown(&&metadata));
+        metadata.into_remote(Arc::clone(&permit), keeps)
     });
     futures_util::stream::iter(found)
         .buffered(concurrent)
@@ -124,21 +135,24 @@ pub(super) async fn resolve(metas: Vec<RemoteMetadata>) -> Result<Vec<RemotePack
 }
 
 /// Requests the sizes that the source does not provide.
-async fn with_sizes(metas: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
-    let count = metas.iter().filter(|meta| meta.lacks_size()).count();
-    let mut permits = match metas.iter().find(|meta| meta.lacks_size()) {
+async fn with_sizes(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
+    let count = all_metadata
+        .iter()
+        .filter(|metadata| metadata.lacks_size())
+        .count();
+    let mut permits = match all_metadata.iter().find(|metadata| metadata.lacks_size()) {
         Some(first) => {
             let answers = &first.location.access.open_answers;
             answers.permits(count).await.into_iter()
         }
-        None => return Ok(metas),
+        None => return Ok(all_metadata),
     };
-    let asked = metas.into_iter().map(|meta| {
-        let permit = match meta.lacks_size() {
+    let asked = all_metadata.into_iter().map(|metadata| {
+        let permit = match metadata.lacks_size() {
             true => permits.next(),
             false => None,
         };
-        meta.with_size(permit)
+        metadata.with_size(permit)
     });
     let asked = futures_util::stream::iter(asked).buffered(CONCURRENT_PACKAGES);
     asked.try_collect().await

@@ -161,16 +161,14 @@ fn joined(directory: &Path, source: &str) -> PathBuf {
 
 /// A configuration that cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// A file or directory cannot be read, or the root module does not exist.
     #[error(transparent)]
     Disk(#[from] disk::Error),
     /// The root module is a file.
     #[error("{} is not a configuration\n  expected a directory\n  received a file", printable_path(.path))]
-    File {
-        /// The file.
-        path: PathBuf,
-    },
+    File { path: PathBuf },
     /// A called module does not exist.
     #[error("a called module is missing\n  expected {}\n  called in {}", printable_path(.directory), printable_path(.caller))]
     Missing {
@@ -181,14 +179,10 @@ pub enum Error {
     },
     /// A directory without configuration files.
     #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]
-    Empty {
-        /// The directory.
-        directory: PathBuf,
-    },
+    Empty { directory: PathBuf },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
-        /// The directory.
         directory: PathBuf,
         /// The noun for what exceeds the limit, such as `files`.
         what: &'static str,
@@ -206,7 +200,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

@@ -10,6 +10,7 @@ use crate::version::Version;
 
 /// A release folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
@@ -30,17 +31,13 @@ pub enum Error {
     /// The folder does not have the requested version.
     #[error("no such version is there\n  expected {asked}\n  has {}", list(.found))]
     NoVersion {
-        /// The version.
         asked: Version,
         /// Those that the folder has.
         found: Vec<Version>,
     },
     /// The folder has several versions and none was requested.
     #[error("several versions are there\n  has {}", list(.found))]
-    SeveralVersions {
-        /// The versions.
-        found: Vec<Version>,
-    },
+    SeveralVersions { found: Vec<Version> },
     /// There is no checksum document.
     #[error("the checksum document is missing\n  expected {}", printable(.name))]
     NoChecksums {
@@ -62,7 +59,6 @@ pub enum Error {
     /// The folder has no zip for the requested platform.
     #[error("there is no zip for this platform\n  expected {asked}\n  has {}", list(.found))]
     NoPlatform {
-        /// The platform.
         asked: Platform,
         /// Those that the folder has.
         found: Vec<Platform>,
@@ -70,7 +66,6 @@ pub enum Error {
     /// Two zips are for the same platform.
     #[error("two zips claim the platform {platform}\n  {}\n  {}", printable(&.names.0), printable(&.names.1))]
     SamePlatform {
-        /// The platform.
         platform: Platform,
         /// The two file names.
         names: (String, String),
