@@ -16,7 +16,7 @@ use crate::version::Version;
 /// A provider, one of its versions, or one of its packages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subject {
-    /// The provider.
+    /// The address of the provider.
     pub provider: ProviderAddr,
     /// The version, once it is selected.
     pub version: Option<Version>,
@@ -99,7 +99,7 @@ pub enum Transfer {
 /// An HTTP request that has ended.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The method.
+    /// The HTTP method, in capitals.
     pub method: String,
     /// The URL of the request, with secrets removed.
     pub url: Shown,
@@ -139,21 +139,21 @@ pub enum Event {
     },
     /// The transfer of a package began.
     Started {
-        /// The package.
+        /// Provider, version and platform.
         subject: Subject,
         /// Its size in bytes.
         size: u64,
     },
     /// More bytes of a package were transferred.
     Advanced {
-        /// The package.
+        /// Provider, version and platform.
         subject: Subject,
         /// The number of bytes since the last such event.
         bytes: u64,
     },
     /// The transfer of a package is complete.
     Finished {
-        /// The package.
+        /// Provider, version and platform.
         subject: Subject,
         /// Its size in bytes.
         size: u64,

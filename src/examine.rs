@@ -1,6 +1,6 @@
 //! Examines one version in a store: lists its packages and verifies its evidence.
 //!
-//! What the store holds becomes a release again, and [`crate::trust`] verifies it with the same checks as a release from an origin.
+//! The content of the store becomes a release again, and [`crate::trust`] verifies it with the same checks as a release from an origin.
 //! Stored evidence includes its own key. That key only proves that the parts belong together: anyone with write access to the
 //! store can replace the zips, the evidence and the key at once. Only a pinned key proves who made the release.
 

@@ -99,7 +99,7 @@ pub struct Package<L> {
 /// The digest and size that a blob must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Expected {
-    /// The digest.
+    /// The digest of the whole content.
     pub digest: Digest,
     /// The size in bytes.
     pub size: u64,

@@ -59,7 +59,7 @@ impl fmt::Display for Selection {
 
 /// A text that is not a selection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// An `@` at the end, for example before an empty shell variable. It must not select the newest release.
     #[error("`{}` has nothing after the `@`\n  expected a version or constraint, or no `@`", printable(.text))]

@@ -12,7 +12,7 @@ pub(super) const FLAGS_THAT_MATTER: u16 = ENCRYPTED | PATCH | DESCRIPTOR | 1 << 
 pub enum EntryType {
     /// A regular file.
     File,
-    /// A directory.
+    /// A directory, whose name ends with a slash.
     Directory,
 }
 

@@ -8,6 +8,7 @@ use crate::http;
 
 /// A blob that could not be read, or has other bytes than expected.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// A file could not be read.
     #[error(transparent)]
@@ -24,7 +25,6 @@ pub enum Error {
     NotGiven {
         /// What kind of problem it is.
         category: Category,
-        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// More bytes than expected.

@@ -5,7 +5,7 @@ use crate::error::{Category, printable};
 
 /// An invalid configuration. Messages only show names from it, because values may be secrets.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// Larger than any real configuration.
     #[error("more than {limit} bytes")]

@@ -37,7 +37,7 @@ pub struct MirrorFile {
 /// One `[[provider]]` table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MirrorEntry {
-    /// The provider.
+    /// The address of the provider.
     pub provider: ProviderAddr,
     /// The acceptable versions.
     pub constraints: VersionConstraints,
@@ -168,7 +168,7 @@ impl Table {
 
 /// Why a mirror file is refused.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The text is not TOML, or has unknown fields.
     #[error("the text is not that of a mirror file")]
@@ -181,7 +181,7 @@ pub enum Error {
     Entry { address: String, source: EntryError },
 }
 
-/// What is wrong in a table.
+/// The kind of an error in a table.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
     /// The address is invalid.

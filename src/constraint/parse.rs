@@ -100,7 +100,7 @@ impl OperatorSymbol {
 pub struct Error {
     /// The invalid part between commas, or the whole text.
     pub text: String,
-    /// What is wrong with it.
+    /// Why it is invalid.
     pub mistake: ConstraintError,
 }
 
@@ -113,7 +113,7 @@ impl Error {
 
 /// Why a text is not a [version constraint](crate::clients#version-constraints).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum ConstraintError {
     /// Two commas in a row, or one at the beginning.
     #[error("there is nothing beside a comma")]

@@ -24,7 +24,7 @@ pub enum CredentialKind {
     Password {
         /// The username. Only a `.netrc` may contain an empty one.
         username: String,
-        /// The password.
+        /// The password, or a personal access token in its place.
         password: Secret,
     },
     /// A token that is sent unchanged, as `Bearer`.

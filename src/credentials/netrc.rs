@@ -34,7 +34,7 @@ pub struct NetrcEntry {
 pub struct NetrcError {
     /// The line, from 1.
     pub line: usize,
-    /// What the parser expected.
+    /// The word or value that the parser expected.
     pub expected: &'static str,
 }
 

@@ -110,6 +110,7 @@ impl Walk<'_> {
 
 /// An error that prevents the computation of a directory's `h1`.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 #[non_exhaustive]
 pub enum Error {
     /// A file or directory cannot be read.
@@ -117,7 +118,6 @@ pub enum Error {
     Local {
         /// The device, pipe or socket.
         path: PathBuf,
-        /// The error of the system.
         source: io::Error,
     },
     /// A symbolic link to a directory, which clients cannot hash either.

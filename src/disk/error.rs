@@ -7,6 +7,7 @@ use crate::error::{Category, printable_path};
 
 /// An error about a local file or directory.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The system reported an error.
     #[error("cannot {action} {}", printable_path(.path))]
@@ -15,7 +16,6 @@ pub enum Error {
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The error of the system.
         source: io::Error,
     },
     /// A temporary file could not be created, written or read.
@@ -25,7 +25,6 @@ pub enum Error {
         action: &'static str,
         /// The system's directory for temporary files.
         directory: PathBuf,
-        /// The error of the system.
         source: io::Error,
     },
     /// A directory, device, pipe or socket where a regular file was expected.

@@ -108,6 +108,7 @@ fn set_mode(_: &File, _: u32) -> io::Result<()> {
 
 /// An error that prevented unpacking.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 #[non_exhaustive]
 pub enum Error {
     /// The package is not a valid archive.
@@ -126,7 +127,6 @@ pub enum Error {
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The error of the system.
         source: io::Error,
     },
 }

@@ -58,7 +58,7 @@ impl Answer {
         }
     }
 
-    /// The status.
+    /// The HTTP status after redirects.
     pub fn status(&self) -> StatusCode {
         self.status
     }

@@ -10,7 +10,7 @@ use super::guard::PrivateAddress;
 use crate::error::{Category, printable};
 use crate::shown::Shown;
 
-/// What the client waited for when a server was silent.
+/// The part of an exchange during which a server was silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
     /// The connection.

@@ -20,7 +20,7 @@ const SMALL_REQUESTS: usize = 16;
 /// The most bytes of a body that counts as a small request: more than almost every manifest. A larger body needs a permit for a download or upload.
 pub const SMALL: u64 = 64 << 10;
 
-/// What a permit is for.
+/// The purpose of a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestClass {
     Small,

@@ -31,7 +31,7 @@ struct State {
     size: u64,
 }
 
-/// What the request is waiting for.
+/// The side for which the request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// For the server to read more of the body.

@@ -27,7 +27,7 @@ pub enum Fault {
     },
     /// There are more members, items or levels than the limit allows.
     TooMany {
-        /// What is counted, in the plural.
+        /// The noun for the exceeding items, in the plural.
         what: &'static str,
         /// The limit.
         limit: usize,

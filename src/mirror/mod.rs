@@ -66,7 +66,7 @@ pub struct Options {
 /// A provider to mirror.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The provider.
+    /// The address of the provider.
     pub provider: ProviderAddr,
     /// Filters that select its versions. A version that matches any of them is mirrored.
     pub filters: Vec<VersionFilter>,

@@ -22,7 +22,7 @@ use crate::trust::{self, Rule, Verified};
 pub(super) struct Planned<'t> {
     /// Destinations that are complete, and those that failed.
     completed: Vec<Completed<'t>>,
-    /// The verified release, and what the other destinations lack of it.
+    /// The verified release, and the parts that other destinations lack.
     copy: Option<PlannedCopy<'t>>,
 }
 
@@ -63,7 +63,7 @@ impl<'t> Completed<'t> {
 }
 
 impl Journey<'_> {
-    /// Determines what the destinations lack of a version, and verifies the release of it.
+    /// Determines the parts of a version that destinations lack, and verifies its release.
     pub(super) async fn plan<'t>(
         &self,
         selected: &Selected,

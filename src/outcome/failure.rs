@@ -18,7 +18,7 @@ pub struct Failure {
     pub subject: Option<Subject>,
     /// The side on which the problem occurred.
     pub at: At,
-    /// The problem.
+    /// The problem, shared by the failures of several destinations.
     pub problem: Arc<Problem>,
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Category, printable};
 pub struct Error {
     /// The line, from 1. For an unclosed bracket or quote, the line that opens it.
     pub line: usize,
-    /// What is wrong there.
+    /// The kind of error.
     pub mistake: SyntaxError,
 }
 
@@ -19,9 +19,9 @@ impl Error {
     }
 }
 
-/// What is wrong with a text.
+/// The kind of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum SyntaxError {
     /// Not UTF-8.
     #[error("not UTF-8 text")]

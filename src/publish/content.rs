@@ -29,7 +29,6 @@ pub(crate) struct ContentGraph<L> {
 pub(crate) enum Blob<B> {
     /// The empty config, or a document of the evidence. Its bytes are already in memory.
     Read {
-        /// The bytes.
         bytes: Memory,
         /// The same blob in the source store, which the destination may be able to mount or link.
         stored: Option<B>,

@@ -25,7 +25,7 @@ pub struct BlobFailure {
     pub package: Option<PackageName>,
     /// The expected digest.
     pub digest: Digest,
-    /// What is wrong.
+    /// The error of the source.
     pub source: blob::Error,
 }
 

@@ -1,4 +1,4 @@
-//! Evidence that a repository already has: what it proves, and whether other evidence may replace it.
+//! Evidence that a repository already has: its proof, and whether other evidence may replace it.
 //!
 //! Evidence never becomes weaker: `signed` ranks above `checksum`, which ranks above no evidence. Evidence that cannot be read or does
 //! not verify ranks as its parts suggest, so that an attacker gains nothing by damaging a signature.
@@ -87,7 +87,7 @@ pub(super) struct Candidate<'a> {
     pub(super) is_preferred: bool,
 }
 
-/// What to do with the existing evidence.
+/// The treatment of existing evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// Keep it.

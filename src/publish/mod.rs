@@ -47,7 +47,7 @@ use transfer::TransferOutcomes;
 /// all succeed.
 const ATTEMPTS: u32 = 8;
 
-/// What to do with a version that the repository already has.
+/// The treatment of a version that the repository already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// Add what is missing; refuse another zip for a platform.
@@ -62,7 +62,7 @@ pub enum Existing {
 /// How to publish.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to do with a version that the repository already has.
+    /// The treatment of a version that the repository already has.
     pub existing: Existing,
     /// Additional annotations for the index, if one is written.
     pub annotations: BTreeMap<String, String>,
@@ -76,7 +76,7 @@ pub struct Options {
     pub evidence_policy: EvidencePolicy,
 }
 
-/// What an earlier step read of the repository. If it is out of date when a tag is moved, the tag does not move, and everything
+/// The state of the repository that an earlier step read. If it is out of date when a tag is moved, the tag does not move, and everything
 /// is read again.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
@@ -130,7 +130,7 @@ impl<'a, B> Edition<'a, B> {
     }
 }
 
-/// Publishes a release. What the edition's snapshot contains is not requested again.
+/// Publishes a release. Content of the edition's snapshot is not requested again.
 ///
 /// # Errors
 /// The existing version forbids it, the store fails, or the bytes of a package are not those that were verified. The version's tag

@@ -3,7 +3,7 @@
 use super::{Blob, Change, ContentGraph, Digest, Tag};
 use crate::store::Move;
 
-/// What to write for a version.
+/// The changes to a repository that publish a version.
 #[derive(Debug)]
 pub(super) struct Publication<B> {
     /// The version's tag and its index.

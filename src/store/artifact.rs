@@ -1,4 +1,4 @@
-//! What a store holds of a version: its index, packages and evidence, and the release that they form.
+//! A version in a store: its index, packages and evidence, and the release that they form.
 
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
@@ -30,9 +30,9 @@ pub struct StoredPackage {
 /// The manifest and the documents of stored evidence.
 #[derive(Clone, Debug)]
 pub struct StoredEvidence {
-    /// The manifest.
+    /// The evidence manifest, byte for byte.
     pub raw: RawManifest,
-    /// The documents.
+    /// The content of the documents that the manifest lists.
     pub evidence: Evidence<Vec<u8>>,
 }
 

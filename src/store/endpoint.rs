@@ -198,6 +198,7 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
 
 /// Why a provider has no repository in a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum MappingError {
     /// OCI does not allow the name.
     #[error(transparent)]
@@ -213,7 +214,6 @@ pub enum MappingError {
     OneRepository {
         /// The store address.
         text: String,
-        /// The provider.
         provider: Box<ProviderAddr>,
     },
 }
@@ -238,6 +238,7 @@ impl std::fmt::Display for Endpoint {
 
 /// Why a text is not a store address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum AddressError {
     /// The template is invalid.
     #[error(transparent)]
@@ -255,14 +256,10 @@ pub enum AddressError {
     },
     /// The prefix without a directory after it.
     #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
-    NoDirectory {
-        /// The address.
-        text: String,
-    },
+    NoDirectory { text: String },
     /// A single repository for several providers, whose versions would get mixed up.
     #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
     OneRepository {
-        /// The address.
         text: String,
         /// Two of the providers.
         providers: Box<(ProviderAddr, ProviderAddr)>,
@@ -270,7 +267,6 @@ pub enum AddressError {
     /// A template symbol in a directory, which is taken literally.
     #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]
     Template {
-        /// The address.
         text: String,
         /// The template symbol in it.
         symbol: &'static str,

@@ -14,6 +14,7 @@ use crate::oci::{self, Part, Refusal};
 
 /// An operation that a store could not do or refused.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// A local file operation failed.
     #[error(transparent)]
@@ -45,7 +46,6 @@ pub enum Error {
     /// A document exceeds the size limit for its kind.
     #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
     TooLarge {
-        /// The document.
         what: Part,
         /// The limit in bytes.
         limit: u64,
@@ -54,22 +54,17 @@ pub enum Error {
     },
     /// A tag refers to more documents and blobs than any real provider has.
     #[error("the index leads to too many documents and blobs\n  expected at most {limit}")]
-    TooManyParts {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyParts { limit: usize },
     /// The `index.json` of a layout is malformed.
     #[error("{} is not the index of an OCI image layout", printable_path(.path))]
     LayoutIndex {
-        /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The parse error, with its position.
         source: json::Error,
     },
-    /// The `index.json` of a layout has a duplicate member, so that its readers may disagree on what it says.
+    /// The `index.json` of a layout has a duplicate member, so that its readers may understand it differently.
     #[error("{} repeats a member\n{}", printable_path(.path), .repeated.facts("layout's index"))]
     LayoutRepeated {
-        /// The file.
         path: PathBuf,
         /// The duplicate member.
         repeated: json::Error,
@@ -77,23 +72,15 @@ pub enum Error {
     /// The `index.json` of a layout cannot be serialized. No index that tfoci reads or builds causes this.
     #[error("{} cannot be written", printable_path(.path))]
     Unwritten {
-        /// The file.
         path: PathBuf,
-        /// The reason.
         source: serde_json::Error,
     },
     /// A directory has an `index.json`, but no valid `oci-layout` file.
     #[error("{} is not the mark of an OCI image layout\n  expected {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT))]
-    Marker {
-        /// The file.
-        path: PathBuf,
-    },
+    Marker { path: PathBuf },
     /// A directory that is itself a layout was given where a directory of layouts is expected.
     #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
-    IsRepository {
-        /// The directory.
-        path: PathBuf,
-    },
+    IsRepository { path: PathBuf },
     /// An HTTP request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
@@ -117,7 +104,6 @@ pub enum Error {
     Unwelcome {
         /// The part that it does not accept.
         what: Part,
-        /// The registry.
         host: String,
         /// The HTTP status.
         status: u16,
@@ -137,7 +123,6 @@ pub enum Error {
     /// The registry or its token server refused the credentials, or requires some.
     #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_deref()), by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
     Unauthorized {
-        /// The registry.
         host: String,
         /// The token server, if it refused the credentials and is another host.
         token_server: Option<String>,
@@ -153,7 +138,6 @@ pub enum Error {
     RefusedElsewhere {
         /// What the request was for.
         what: &'static str,
-        /// The registry.
         registry: String,
         /// The URL at that host.
         url: http::Shown,
@@ -164,10 +148,7 @@ pub enum Error {
     },
     /// The registry names a token server whose URL is invalid or not https, so that tfoci sends it no credentials.
     #[error("{host} names a token server that cannot be used\n  expected an https URL")]
-    Realm {
-        /// The registry.
-        host: String,
-    },
+    Realm { host: String },
     /// The next page of the list of tags is on another host.
     #[error("the list of tags continues at another host\n  received {url}")]
     ForeignPage {
@@ -187,10 +168,10 @@ pub enum Error {
         what: &'static str,
         /// The URL of the document.
         url: http::Shown,
-        /// What is wrong, and where.
+        /// The parse error, with its position.
         source: json::Error,
     },
-    /// A document of the registry has a duplicate member, so that its readers may disagree on what it says.
+    /// A document of the registry has a duplicate member, so that its readers may understand it differently.
     #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(.what))]
     Repeated {
         /// The expected document.
@@ -205,7 +186,6 @@ pub enum Error {
     ManyTags {
         /// The page that exceeds the limit.
         url: http::Shown,
-        /// The limit.
         limit: usize,
     },
     /// The registry started an upload without a `Location`.
@@ -252,10 +232,7 @@ pub enum Error {
     },
     /// There is no store at the path.
     #[error("there is no OCI image layout in {}", printable_path(.path))]
-    NoStore {
-        /// The directory.
-        path: PathBuf,
-    },
+    NoStore { path: PathBuf },
 }
 
 fn said(answer: &str) -> String {

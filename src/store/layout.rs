@@ -172,7 +172,7 @@ impl Layout {
     /// Every digest that is reachable from `index.json`, including entries that other tools wrote.
     ///
     /// # Errors
-    /// A document cannot be read. What it refers to is then unknown, so no blob may be treated as unused.
+    /// A document cannot be read. Its references are unknown, so no blob may be treated as unused.
     async fn in_use(&self, repository: &Repository) -> Result<HashSet<String>, Error> {
         let mut used = HashSet::new();
         let mut open: Vec<Descriptor> = self

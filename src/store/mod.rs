@@ -74,7 +74,7 @@ pub enum Put {
 /// A tag to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Move<'a> {
-    /// The tag.
+    /// The tag to set.
     pub tag: &'a Tag,
     /// The manifest that it will refer to.
     pub to: &'a RawManifest,

@@ -9,7 +9,7 @@ use crate::oci::repository_name;
 
 /// A template that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The template is invalid for all providers.
     #[error("the repository template `{}` is wrong{}", printable(.text), Facts(.problems))]

@@ -5,7 +5,7 @@ use crate::error::printable;
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum ExpressionError {
     /// `null`, and a value is required.
     #[error("is null")]

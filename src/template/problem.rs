@@ -13,7 +13,7 @@ use crate::oci::repository_name;
 
 /// A problem of a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum TemplateProblem {
     /// The template exceeds the length limit.
     #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]

@@ -10,9 +10,9 @@ use crate::version::{SpelledVersion, Version};
 /// The provider version to look up in a checksum document.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The provider.
+    /// The address of the provider. File names contain only its type.
     pub provider: &'a ProviderAddr,
-    /// The version.
+    /// The version in the file names.
     pub version: &'a Version,
 }
 
@@ -37,7 +37,7 @@ impl Subject<'_> {
 pub struct PackageName {
     /// The version, as it is spelled in the name.
     pub version: SpelledVersion,
-    /// The platform.
+    /// The platform in the file name.
     pub platform: Platform,
 }
 

@@ -12,7 +12,7 @@ use crate::secret::Secret;
 pub struct HostToken {
     /// The host of the provider registry, as written.
     pub host: String,
-    /// The token.
+    /// The token, which is sent as `Bearer`.
     pub token: Secret,
 }
 
@@ -20,7 +20,7 @@ pub struct HostToken {
 /// ([clients: host blocks](crate::clients#host-blocks)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostServices {
-    /// The host.
+    /// The host whose discovery document the block replaces.
     pub host: Hostname,
     /// The services and their URLs, as written. Values that are not text are left out.
     pub services: BTreeMap<String, String>,

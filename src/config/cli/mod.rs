@@ -48,7 +48,7 @@ pub enum OciCredentialKind {
     Password {
         /// The user name. For clients, an empty one means no credentials.
         username: String,
-        /// The password.
+        /// The password for basic authentication or a token server.
         password: Secret,
     },
     /// `access_token` and `refresh_token`.

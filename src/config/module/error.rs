@@ -11,7 +11,7 @@ pub struct Error {
     pub file: String,
     /// The line, from 1, if known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The kind of error.
     pub mistake: FileError,
 }
 
@@ -23,9 +23,9 @@ fn at(line: Option<usize>) -> String {
 /// An error in a file, with the line, from 1, if known.
 pub(super) type Located = (Option<usize>, FileError);
 
-/// What is wrong with a file of a module.
+/// The kind of an error in a file of a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FileError {
     /// Larger than any real file of a module.
     #[error("more than {limit} bytes")]

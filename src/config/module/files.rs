@@ -10,7 +10,7 @@ use super::{Fact, FileError, LARGEST, json, native};
 pub struct SourceFile<'a> {
     /// Its name, without directory.
     pub name: &'a str,
-    /// Its content.
+    /// The unparsed content.
     pub bytes: &'a [u8],
 }
 

@@ -41,7 +41,7 @@ pub struct Module {
 /// A provider that a module requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// The provider.
+    /// The address of the provider.
     pub source: ProviderAddr,
     /// The versions that this module can use.
     pub constraints: VersionConstraints,

@@ -10,7 +10,7 @@ use crate::publish::{
 };
 use crate::store::{self, Artifact, At};
 
-/// What to do with one package.
+/// The changes for one package.
 struct PackageStep {
     /// The manifest to write; `None` if the repository has another tool's manifest for the same zip.
     manifest: Option<RawManifest>,

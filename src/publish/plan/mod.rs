@@ -1,4 +1,4 @@
-//! Plans: what has to be written to a repository to publish a version.
+//! Plans: the changes to a repository that publish a version.
 //!
 //! | plan | index |
 //! | --- | --- |

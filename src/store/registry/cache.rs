@@ -1,4 +1,4 @@
-//! What is learnt about a registry during a run. All of its repositories share it.
+//! Facts about a registry that tfoci detects during a run. All repositories of the registry share them.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::digest::Digest;
 /// such as keys, configs and zips that several platforms share. A forgotten blob costs one request.
 const MOST_LOCATIONS: usize = 4096;
 
-/// What is known of a registry without asking it.
+/// Facts about a registry that need no further request.
 #[derive(Default)]
 pub(super) struct RegistryCache {
     /// Blobs that are known to exist. They are not uploaded again, and other repositories can mount them.

@@ -152,7 +152,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         Ok(())
     }
 
-    /// Asks the registry for its offset, after a chunk of which it may have any part.
+    /// Requests the offset of the upload from the registry, which may have received any part of the last chunk.
     async fn resume(
         &mut self,
         sent: u64,

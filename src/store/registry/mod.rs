@@ -42,7 +42,7 @@ use session::{Host, RepositorySession, RepositorySessions};
 /// A host with the place that its credential came from, if it has one. Each is reported once.
 type HostCredential = (String, Option<String>);
 
-/// All registries. Clones share connections, credentials and what each registry supports.
+/// All registries. Clones share connections, credentials and the detected features of each registry.
 #[derive(Clone)]
 pub struct Registry {
     http: Http,

@@ -28,7 +28,7 @@ const MOST_SESSIONS: usize = 64;
 /// RepositorySessions by repository, the oldest first.
 pub(super) type RepositorySessions = VecDeque<(String, Arc<RepositorySession>)>;
 
-/// What all repositories of one registry share.
+/// State that all repositories of one registry share.
 #[derive(Clone, Default)]
 pub(super) struct Host {
     pub(super) scheme: auth::SharedScheme,

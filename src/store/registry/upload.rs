@@ -1,4 +1,4 @@
-//! Upload sessions: opening them, and what all modes of upload share.
+//! Upload sessions, and the code that all modes of upload share.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(super) struct UploadSession {
     pub(super) chunk_min_length: Option<u64>,
 }
 
-/// Why an attempt to upload a blob failed, and what may follow.
+/// The error of an attempt to upload a blob, which decides the next attempt.
 pub(super) enum UploadError {
     /// Another attempt would fail, too.
     Fatal(PutError),

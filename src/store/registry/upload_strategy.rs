@@ -1,4 +1,4 @@
-//! In one request or in chunks: how the bytes of a blob are uploaded, given what is known of the registry and what has failed.
+//! Chooses whether to upload a blob in one request or in chunks, from facts about the registry and earlier failures.
 
 use crate::store::known::UploadSupport;
 

@@ -56,7 +56,7 @@ impl<B: BlobSource> Upload<'_, B> {
         self.outcome(answer, &opened.scope, secret.as_ref()).await
     }
 
-    /// What the answer to a PUT with all bytes means.
+    /// The outcome of a PUT with all bytes.
     async fn outcome(
         &self,
         answer: Answer,

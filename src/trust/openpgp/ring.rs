@@ -71,7 +71,6 @@ pub(super) struct Component {
     pub kind: ComponentType,
     /// Its fingerprint, if it is a subkey.
     pub fingerprint: Option<openpgp::Fingerprint>,
-    /// Its packet.
     pub packet: Vec<u8>,
     /// The packets of its signatures.
     pub signatures: Vec<Vec<u8>>,
