@@ -46,7 +46,7 @@ impl At {
 }
 
 impl Problem {
-    /// The failure for a subject. The side of a local problem is always [`At::Here`].
+    /// The failure for a subject, on the side of the call that failed.
     pub fn of(self, subject: Subject, at: At) -> Failure {
         let subject = match &self {
             Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
@@ -60,13 +60,13 @@ impl Problem {
         };
         Failure {
             subject: Some(subject),
-            at: if self.is_local() { At::Here } else { at },
+            at,
             problem: Arc::new(self),
         }
     }
 
-    /// Whether this is a local problem: it names its own path, or is about the directory of a mirror.
-    fn is_local(&self) -> bool {
+    /// Whether the message needs no name of a source or store: it has a path, or is about the directory of a mirror.
+    fn names_its_place(&self) -> bool {
         matches!(
             self,
             Self::Disk(_)
@@ -124,12 +124,16 @@ impl fmt::Display for Failure {
             .split_once('\n')
             .map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
         f.write_str(what)?;
+        let place = match self.problem.names_its_place() {
+            true => None,
+            false => self.at.name(),
+        };
         if let Some(subject) = &self.subject {
             // The side already names the destination.
-            let subject = subject.clone().without_destination(self.at.name());
+            let subject = subject.clone().without_destination(place);
             write!(f, " for {subject}")?;
         }
-        if let Some(name) = self.at.name() {
+        if let Some(name) = place {
             write!(f, " in {name}")?;
         }
         facts.map_or(Ok(()), |facts| write!(f, "\n{facts}"))
