@@ -321,10 +321,8 @@ fn compute(
         return Ok(Term::unknown(Type::Bool));
     };
     let operation = Operation::from(hcl::expr::BinaryOp::new(left, operator, right));
-    let value = operation.evaluate(&Context::new()).map_err(|error| {
-        let message = error.to_string();
-        ExpressionError::Operation { message }.at(place)
-    })?;
+    let value = operation.evaluate(&Context::new());
+    let value = value.map_err(|error| ExpressionError::Operation { error }.at(place))?;
     Ok(Term::known(value))
 }
 

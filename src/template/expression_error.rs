@@ -35,8 +35,8 @@ pub enum ExpressionError {
     #[error("is not a key, expected quotes or parentheses around it")]
     AmbiguousKey,
     /// An operator does not support its operands.
-    #[error("cannot be evaluated: {}", printable(.message))]
-    Operation { message: String },
+    #[error("cannot be evaluated: {}", printable(&.error.to_string()))]
+    Operation { error: hcl::eval::Error },
     /// Expressions are nested too deeply.
     #[error("nests deeper than {} levels", super::nesting::MOST_LEVELS)]
     TooDeep,

@@ -89,7 +89,7 @@ impl RepositoryTemplate {
         }
         let template: Template = hcl
             .parse()
-            .map_err(|error: hcl::edit::parser::Error| refuse(vec![syntax(&error)]))?;
+            .map_err(|error| refuse(vec![TemplateProblem::Syntax { error }]))?;
         if let Some(symbol) = foreign_symbol(&template) {
             return Err(refuse(vec![TemplateProblem::Mixed { symbol }]));
         }
@@ -229,14 +229,6 @@ fn foreign_symbol(template: &Template) -> Option<Symbol> {
             .find(|symbol| text.value().contains(&format!("{{{symbol}}}"))),
         _ => None,
     })
-}
-
-fn syntax(error: &hcl::edit::parser::Error) -> TemplateProblem {
-    TemplateProblem::Syntax {
-        line: error.location().line(),
-        column: error.location().column(),
-        message: error.message().to_owned(),
-    }
 }
 
 #[cfg(test)]

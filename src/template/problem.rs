@@ -22,12 +22,8 @@ pub enum TemplateProblem {
     #[error("its quoted texts nest deeper than {}", super::nesting::DEEPEST)]
     TooDeep,
     /// The template does not parse.
-    #[error("line {line}, column {column}: {}", printable(.message))]
-    Syntax {
-        line: usize,
-        column: usize,
-        message: String,
-    },
+    #[error("line {}, column {}: {}", .error.location().line(), .error.location().column(), printable(.error.message()))]
+    Syntax { error: hcl::edit::parser::Error },
     /// An unmatched brace in the `{name}` form.
     #[error("`{brace}` has no partner, expected {{hostname}}, {{namespace}} or {{type}}")]
     Brace { brace: char },
