@@ -119,13 +119,13 @@ impl FromStr for Digest {
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The text has no colon.
-    #[error("`{}` is not a digest: no algorithm before a colon", crate::error::printable(.text))]
+    #[error("`{}` is not a digest: it has no algorithm, expected sha256:HEX or sha512:HEX", crate::error::printable(.text))]
     NoAlgorithm { text: String },
     /// The algorithm is neither `sha256` nor `sha512`.
-    #[error("the digest `{}` has an unsupported algorithm", crate::error::printable(.text))]
+    #[error("the digest `{}` has an unsupported algorithm, expected sha256 or sha512", crate::error::printable(.text))]
     UnknownAlgorithm { text: String },
     /// The value has the wrong length, or is not lower-case hex.
-    #[error("`{}` is not a digest: the value must be lower-case hex of the algorithm's length", crate::error::printable(.text))]
+    #[error("`{}` is not a digest: expected 64 lower-case hex digits after `sha256:`, or 128 after `sha512:`", crate::error::printable(.text))]
     Malformed { text: String },
 }
 

@@ -274,7 +274,7 @@ fn what_a_descriptor_says_is_shown_safely() {
     assert_eq!(
         install(&scene).exits(1).stderr,
         "error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout\n  \
-         `sha256:\u{fffd}[2J\u{fffd}` is not a digest: the value must be lower-case hex of the algorithm's length\n"
+         `sha256:\u{fffd}[2J\u{fffd}` is not a digest: expected 64 lower-case hex digits after `sha256:`, or 128 after `sha512:`\n"
     );
 }
 

@@ -128,7 +128,7 @@ error: the package layer has no SHA-256 digest for registry.opentofu.org/acme/de
             1,
             r"
 error: the package layer describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  `sha256:E5C36DE5375BD25BFBA85F2A850BEC35526FEBC3EAE5DACD7ED7221208723874` is not a digest: the value must be lower-case hex of the algorithm's length
+  `sha256:E5C36DE5375BD25BFBA85F2A850BEC35526FEBC3EAE5DACD7ED7221208723874` is not a digest: expected 64 lower-case hex digits after `sha256:`, or 128 after `sha512:`
 ",
         ),
         shape(

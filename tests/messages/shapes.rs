@@ -255,7 +255,7 @@ hint: choose one of these with `--platform`, or push the one that is missing
             1,
             r"
 error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  `d41d8cd98f00b204e9800998ecf8427e` is not a digest: no algorithm before a colon
+  `d41d8cd98f00b204e9800998ecf8427e` is not a digest: it has no algorithm, expected sha256:HEX or sha512:HEX
 ",
         ),
         shape(
@@ -264,7 +264,7 @@ error: the index entry describes nothing that can be fetched for registry.opento
             1,
             r"
 error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
-  the digest `md5:d41d8cd98f00b204e9800998ecf8427e` has an unsupported algorithm
+  the digest `md5:d41d8cd98f00b204e9800998ecf8427e` has an unsupported algorithm, expected sha256 or sha512
 ",
         ),
         Case {
