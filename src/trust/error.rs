@@ -77,7 +77,7 @@ pub enum Error {
         limit: u64,
     },
     /// There are more keys than any real owner has.
-    #[error("there are more than {limit} keys")]
+    #[error("there are too many keys\n  expected at most {limit}\n  received more")]
     ManyKeys { limit: usize },
     /// There are keys and signatures, but no signature is good.
     #[error(transparent)]

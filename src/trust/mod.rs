@@ -43,7 +43,7 @@ pub use error::{Error, Mismatch};
 pub use file_name::{PackageName, Subject};
 pub use policy::{Policy, TrustFile};
 pub use rule::{Fingerprint, Rule};
-pub use signature_error::{SignatureError, SignatureErrorKind};
+pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
 
 /// A value that satisfies its [`Rule`]. Only [`verify`] and [`verify_within`] create one.
 #[derive(Clone, Debug)]

@@ -1,5 +1,7 @@
 //! Why a signature is not accepted.
 
+use std::fmt;
+
 use crate::error::printable;
 
 use super::rule::Fingerprint;
@@ -28,8 +30,8 @@ pub enum SignatureErrorKind {
     #[error("is armoured\n  expected binary, the only form that clients accept\n  received text")]
     Armoured,
     /// Clients do not accept its version, type or hash algorithm either.
-    #[error("is of an unsupported kind\n  received {kind}")]
-    Kind { kind: String },
+    #[error("is of an unsupported kind\n  received {received}")]
+    Kind { received: UnsupportedSignature },
     /// It was made by a key that is not among the accepted ones.
     #[error("is by another key\n  expected {}\n  received {}", listed(.expected), listed(.received))]
     OtherKey {
@@ -60,6 +62,29 @@ pub enum SignatureErrorKind {
         expected: Vec<Fingerprint>,
         received: Fingerprint,
     },
+}
+
+/// The property of a signature that is not supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnsupportedSignature {
+    /// Its version.
+    Version(u8),
+    /// Its type, by name.
+    Type(String),
+    /// Its hash algorithm, by name.
+    Hash(String),
+    /// It has no creation time.
+    Undated,
+}
+
+impl fmt::Display for UnsupportedSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version(version) => write!(f, "version {version}"),
+            Self::Type(name) | Self::Hash(name) => f.write_str(name),
+            Self::Undated => f.write_str("undated"),
+        }
+    }
 }
 
 /// The first items of a list, as text. An origin may send hundreds of keys.

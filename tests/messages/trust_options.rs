@@ -113,7 +113,9 @@ error: cannot read missing.asc
             arguments: "push dist --provider acme/demo --key many.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: there are more than 256 keys for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: there are too many keys for registry.opentofu.org/acme/demo 1.0.0 in dist
+  expected at most 256
+  received more
 ",
         },
         Case {

@@ -28,6 +28,8 @@ mod packets;
 mod ring;
 #[cfg(feature = "openpgp")]
 mod signature;
+#[cfg(feature = "openpgp")]
+mod verification;
 
 #[cfg(feature = "openpgp")]
 pub(super) use signature::check;

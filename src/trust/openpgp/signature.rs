@@ -1,28 +1,25 @@
 //! Verifies detached signatures: tries each with every key that may have made it, and returns the first good one.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::time::SystemTime;
 
 use sequoia_openpgp as openpgp;
 
 use openpgp::packet::Signature;
 use openpgp::parse::Parse;
-use openpgp::types::SignatureType;
 use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::{Anchor, Note};
 use crate::release::Document;
 use crate::trust::budget::{Budget, OverBudget};
-use crate::trust::rule::{Expired, Fingerprint, Weak};
+use crate::trust::rule::Fingerprint;
 use crate::trust::{Error, SignatureError, SignatureErrorKind, limits};
 
 use super::certificate::{Certificate, Offered};
 use super::certificates::{Certificates, MOST_NAMES};
-use super::key::{self, Candidate};
+use super::key::Candidate;
 use super::measure;
 use super::packets::{self, SignaturePacket};
-use super::{ValidSignature, VerificationInput};
+use super::{ValidSignature, VerificationInput, verification};
 
 /// The most signatures that are tried for a release. Real ones have one.
 const MOST_SIGNATURES: usize = 16;
@@ -281,110 +278,14 @@ impl Verification<'_> {
         let document = u64::try_from(self.question.document.len()).unwrap_or(u64::MAX);
         let hashing = document.saturating_mul(measure::A_BYTE);
         self.budget.spend(arithmetic.saturating_add(hashing))?;
-        Ok(self.verify_charged(signature, certificate, key))
-    }
-
-    fn verify_charged(
-        &self,
-        signature: &Signature,
-        certificate: &Certificate,
-        key: &Candidate<'_>,
-    ) -> Result<Vec<Note>, SignatureErrorKind> {
-        let VerificationInput { rule, now, .. } = *self.question;
-        let signer = || certificate.fingerprint.clone();
-        if let Some(algorithm) = key::unsupported(key) {
-            return Err(SignatureErrorKind::UnsupportedKey {
-                key: signer(),
-                algorithm,
-            });
-        }
-        let message = message(signature, self.question.document)?;
-        let made = signature
-            .signature_creation_time()
-            .ok_or_else(|| unsupported("undated"))?;
-        let at = made.max(now);
-        let standing = key::key_status(key, at, now)
-            .ok_or_else(|| SignatureErrorKind::NotForSigning { key: signer() })?;
-        if !is_over(signature, &message, key)? {
-            return Err(SignatureErrorKind::Altered { key: signer() });
-        }
-        let weak = weakness(signature, now)?;
-        if !weak.is_empty() && rule.weak == Weak::Refuse {
-            return Err(SignatureErrorKind::WeakDocument { key: signer() });
-        }
-        let ended = signature
-            .signature_expiration_time()
-            .is_some_and(|end| end <= at);
-        let expired = ended || standing.expires.is_some_and(|expires| expires <= at);
-        // The signature's own date is ignored, because a thief of the key can write any date into it.
-        if expired && rule.expired == Expired::Refuse {
-            return Err(SignatureErrorKind::Expired { key: signer() });
-        }
-        if key::revoked(key) {
-            return Err(SignatureErrorKind::Revoked { key: signer() });
-        }
-        if !self.accepts(certificate.anchor) {
-            return Err(SignatureErrorKind::NotPinned {
+        let verified = verification::verify(self.question, signature, certificate, key);
+        Ok(match verified {
+            Ok(_) if !self.accepts(certificate.anchor) => Err(SignatureErrorKind::NotPinned {
                 expected: self.accepted(),
-                received: signer(),
-            });
-        }
-        let mut notes = [standing.notes, weak].concat();
-        notes.extend(expired.then_some(Note::ExpiredKey));
-        Ok(notes)
-    }
-}
-
-/// The bytes that a signature covers: the document, or its lines ended by CRLF.
-fn message<'a>(
-    signature: &Signature,
-    document: &'a [u8],
-) -> Result<Cow<'a, [u8]>, SignatureErrorKind> {
-    match (signature.version(), signature.typ()) {
-        // Clients gave up version 3.
-        (version @ 0..4, _) => Err(unsupported(format_args!("version {version}"))),
-        (_, SignatureType::Binary) => Ok(Cow::Borrowed(document)),
-        (_, SignatureType::Text) => Ok(Cow::Owned(with_crlf(document))),
-        (_, other) => Err(unsupported(other)),
-    }
-}
-
-fn with_crlf(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    for byte in text {
-        if *byte == b'\n' && out.last() != Some(&b'\r') {
-            out.push(b'\r');
-        }
-        out.push(*byte);
-    }
-    out
-}
-
-fn is_over(
-    signature: &Signature,
-    message: &[u8],
-    key: &Candidate<'_>,
-) -> Result<bool, SignatureErrorKind> {
-    let algorithm = signature.hash_algo();
-    let mut hash = algorithm
-        .context()
-        .map_err(|_| unsupported(algorithm))?
-        .for_signature(signature.version());
-    if let Some(salt) = signature.salt() {
-        hash.update(salt);
-    }
-    hash.update(message);
-    Ok(signature.verify_hash(key.key(), hash).is_ok())
-}
-
-/// The notes about the hash algorithm of the signature.
-fn weakness(signature: &Signature, now: SystemTime) -> Result<&'static [Note], SignatureErrorKind> {
-    key::hash_notes(signature, now).ok_or_else(|| unsupported(signature.hash_algo()))
-}
-
-fn unsupported(kind: impl ToString) -> SignatureErrorKind {
-    SignatureErrorKind::Kind {
-        kind: kind.to_string(),
+                received: certificate.fingerprint.clone(),
+            }),
+            verified => verified,
+        })
     }
 }
 
