@@ -14,7 +14,7 @@
 //! valid.
 //!
 //! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. Passwords
-//! and tokens are [`Secret`]s. No message contains a secret or the output of a credential helper.
+//! and tokens are [`Secret`](crate::secret::Secret)s. No message contains a secret or the output of a credential helper.
 
 mod credential;
 mod docker;

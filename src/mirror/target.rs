@@ -83,7 +83,7 @@ impl<'a> MirrorTarget<'a> {
     }
 
     /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
-    /// used, which [`publish`] then decides about.
+    /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
         let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
