@@ -142,7 +142,7 @@ fn credentials_are_checked_and_then_kept_for_their_owner_alone() {
 }
 
 #[test]
-fn what_the_registry_refuses_is_not_kept() {
+fn refused_credentials_are_not_stored() {
     for manner in [Manner::Basic, Manner::Bearer, Manner::Open] {
         let (scene, door) = (Scene::new(), Door::open(manner));
         let run = login(&scene, &door.host, "wrong", &[]).exits(1);

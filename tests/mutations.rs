@@ -192,7 +192,7 @@ fn the_layout_is_accepted_as_it_is() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn what_we_accept_clients_accept(
+    fn artifacts_that_tfoci_accepts_clients_accept(
         mutations in prop::collection::vec((0..4_u8, mutation()), 1..4)
     ) {
         let mut parts = Parts::good();

@@ -141,7 +141,7 @@ fn links_to_other_files_tell_nothing_of_them() {
 }
 
 #[test]
-fn what_is_too_large_is_not_read_to_its_end() {
+fn a_body_that_is_too_large_is_not_read_to_its_end() {
     let sparse =
         |length: u64| move |path: &Path| fs::File::create(path).unwrap().set_len(length).unwrap();
     for (name, limit, size) in [
@@ -264,7 +264,7 @@ fn names_that_are_no_tags_are_shown_and_cannot_write_on_the_terminal() {
 }
 
 #[test]
-fn what_a_descriptor_says_is_shown_safely() {
+fn untrusted_descriptors_are_shown_safely() {
     let parts = Parts::good();
     let evil = |text: &str| text.replace("DIGEST", "sha256:\\u001b[2J\\u202e");
     let (scene, _) = scene(&Parts {

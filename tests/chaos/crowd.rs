@@ -109,7 +109,7 @@ fn installations_into_one_directory_share_it() {
 }
 
 #[test]
-fn who_waits_says_so_once() {
+fn a_wait_is_reported_once() {
     let stage = LayoutScene::new(&PLATFORMS[..2]);
     stage.succeeds(&LayoutScene::push("store", &["--platform", PLATFORMS[0]]));
     let path = format!("store/{PROVIDER}/.tfoci.lock");

@@ -139,7 +139,7 @@ fn oras_reads_and_copies_the_artifact_and_its_evidence() {
 }
 
 #[test]
-fn what_oras_made_is_read_and_installed() {
+fn artifacts_made_by_oras_are_read_and_installed() {
     if !has("oras") {
         return;
     }

@@ -44,7 +44,7 @@ fn line(verb: &str) -> String {
 
 /// It comes along byte for byte, it is shown as what it is, and its bytes are counted.
 #[test]
-fn what_is_beside_the_packages_is_told_and_counted() {
+fn artifacts_beside_the_packages_are_reported_and_counted() {
     let author = attested();
     let run = copy(&author, FROM, TO, &["--dry-run"]).succeeds();
     assert!(run.stderr.contains(&line("Would copy")), "{}", run.stderr);
@@ -135,7 +135,7 @@ fn evidence_with_more_in_it_is_written_anew() {
 
 /// Each part costs a request: an index cannot ask for a million of them.
 #[test]
-fn what_an_index_leads_to_is_counted() {
+fn blobs_that_an_index_refers_to_are_counted() {
     let author = Author::new();
     author.with_pushed();
     let layout = author.repository("");

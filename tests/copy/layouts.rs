@@ -140,7 +140,7 @@ fn everything_below_an_index_arrives() {
 
 /// What clients refuse is refused here, and leaves no tag behind.
 #[test]
-fn what_clients_refuse_is_not_copied() {
+fn artifacts_that_clients_refuse_are_not_copied() {
     for (name, status, code) in [
         ("tag-is-module", 1, "module package"),
         ("index-tampered", 3, "the index sha256:"),
@@ -198,7 +198,7 @@ hint: this version was not tagged. The store that is copied from is damaged: pus
 }
 
 #[test]
-fn what_is_damaged_at_the_destination_is_repaired() {
+fn damaged_content_of_the_destination_is_repaired() {
     let author = Author::new();
     author.with_pushed();
     copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();

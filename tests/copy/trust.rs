@@ -83,7 +83,7 @@ fn evidence_that_does_not_verify_is_refused() {
 }
 
 #[test]
-fn what_has_no_evidence_is_copied_and_shown_as_what_it_is_unless_a_policy_forbids_it() {
+fn versions_without_evidence_are_copied_as_unverified_unless_a_policy_forbids_it() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
     author
         .push_unsigned(&["--allow-unsigned", "acme/*"])

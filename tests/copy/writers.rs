@@ -46,20 +46,6 @@ fn document(run: Run) -> Value {
     serde_json::from_str(&run.succeeds().stdout).unwrap()
 }
 
-/// The platforms of the version, sorted.
-fn platforms(registry: &Registry) -> Vec<String> {
-    registry.repository(NAME, |repository| {
-        let digest = repository.resolve("1.0.0").unwrap();
-        let index: Value = serde_json::from_slice(&repository.manifests[&digest].bytes).unwrap();
-        let entries = index["manifests"].as_array().unwrap().iter();
-        let platforms = entries.map(|entry| {
-            let part = |name: &str| entry["platform"][name].as_str().unwrap();
-            format!("{}_{}", part("os"), part("architecture"))
-        });
-        platforms.collect()
-    })
-}
-
 #[test]
 fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
     let author = pushed();
@@ -77,7 +63,7 @@ fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
         run.stderr
     );
     assert_eq!(to.tags(NAME).len(), 1);
-    assert_eq!(platforms(&to), PLATFORMS);
+    assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS);
     // The evidence is offered again, without its documents; the version is as it should be.
     to.forget();
     let json = ["--format", "json"];
@@ -121,7 +107,7 @@ fn appearing(author: &Author, after: usize) -> Registry {
 
 /// The report counts blobs that an attempt uploaded before another writer moved the tag, although the next attempt finds them present.
 #[test]
-fn what_came_before_a_conflict_is_counted() {
+fn blobs_uploaded_before_a_conflict_are_counted() {
     let author = pushed();
     let (from, to) = (filled(&author), appearing(&author, 1));
     let json = ["--format", "json"];
@@ -132,7 +118,7 @@ fn what_came_before_a_conflict_is_counted() {
     assert_eq!(provider["packages"][1]["status"], "copied");
     assert_eq!(run["bytes"], 406);
     assert_eq!(to.count(matching("GET", "/tags/list")), 2);
-    assert_eq!(platforms(&to), PLATFORMS);
+    assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS);
 }
 
 /// The first conflict is answered at once, each further one after a pause.
@@ -147,7 +133,7 @@ fn further_conflicts_are_waited_out() {
     assert_eq!(lists.len(), 3);
     let pause = lists[2] - lists[1];
     assert!(pause >= Duration::from_millis(250), "{pause:?}");
-    assert_eq!(platforms(&to), PLATFORMS);
+    assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS);
 }
 
 /// Copies one platform from each of two stores at the same time.
@@ -179,7 +165,7 @@ fn concurrent_copies_into_one_repository_of_a_registry() {
             to.fault(nth, moves_the_tag, Fault::Together(Arc::clone(&both)));
         }
         at_once(&author, &at(&to));
-        assert_eq!(platforms(&to), PLATFORMS, "round {round}");
+        assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS, "round {round}");
         assert!(to.count(moves_the_tag) >= 3, "round {round}");
         let directory = author.scene.path(format!("exported-{round}"));
         export(&to, NAME, &directory);

@@ -187,7 +187,7 @@ fn two_versions_and_foreign_files_live_side_by_side() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_removed_by_the_next() {
+fn files_of_a_killed_run_are_removed_by_the_next() {
     let scene = with_demo();
     scene.write("mirror/.tfoci-tmp-a1b2c3", "half a zip");
     scene.write("mirror/.tfoci-tmp-d4e5f6/docs/half", "half a directory");

@@ -78,7 +78,7 @@ fn a_platform_that_the_version_lacks_is_not_there() {
 }
 
 #[test]
-fn what_is_no_platform_is_a_usage_error() {
+fn a_malformed_platform_is_a_usage_error() {
     let scene = with_demo();
     for text in ["linux", "linux_amd64_v2", "", "linux-amd64"] {
         let run = install(&scene, &[DEMO, "--platform", text]).exits(2);

@@ -196,7 +196,7 @@ fn judged(layout: &Path) -> Option<String> {
 }
 
 #[test]
-fn what_we_verify_is_what_clients_select() {
+fn verified_packages_are_the_ones_that_clients_select() {
     let stage = ArtifactScene::new();
     let (mut accepted, mut misled, mut put) = (0, 0, Vec::new());
     for number in 0..CASES {

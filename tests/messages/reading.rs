@@ -330,7 +330,7 @@ hint: do not use these packages: either the store was tampered with, or the key 
 }
 
 #[test]
-fn what_is_in_the_way() {
+fn existing_files_that_block_an_installation() {
     check(&[
         Case {
             label: "another zip",

@@ -275,7 +275,7 @@ hint: to speak to it without TLS, `--plain-http 127.0.0.1:1`
 }
 
 #[test]
-fn what_is_secret_in_urls_is_sent_and_never_shown() {
+fn secrets_in_urls_are_sent_and_never_shown() {
     let stage = OriginScene::new(Setup::new([demo()]).signed_urls().start());
     stage.demo("-vv").hides(SECRET);
     assert_eq!(stage.installs(), ARRIVED);

@@ -40,7 +40,7 @@ error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used fo
 }
 
 #[test]
-fn what_is_no_zip_is_refused_although_it_is_signed() {
+fn a_signed_file_that_is_no_zip_is_refused() {
     refused(b"<!DOCTYPE html>\n<title>Sign in</title>\n", 1, "
   not a zip archive
     expected the bytes 50 4b 03 04 at its front

@@ -87,7 +87,7 @@ fn a_platform_that_is_new_costs_one_package() {
 }
 
 #[test]
-fn what_is_there_is_compared_on_demand() {
+fn stored_packages_are_compared_on_demand() {
     let stage = OriginScene::of([demo()]);
     stage.demo("").says(
         0,
@@ -186,7 +186,7 @@ hint: the full address counts: the same name on another host is another provider
 }
 
 #[test]
-fn what_is_untrusted_counts_more_than_what_is_absent() {
+fn untrusted_outranks_absent() {
     let stage = OriginScene::of(Provider::many(3, 1, &[LINUX]));
     stage
         .origin
@@ -238,7 +238,7 @@ fn constraints_say_which_versions() {
 }
 
 #[test]
-fn what_nothing_fulfils_says_what_there_is() {
+fn unmet_constraints_list_the_available_versions() {
     let stage = OriginScene::of([versions()]);
     stage.mirror("[ORIGIN]/acme/demo@>=2.0").says(
         1,

@@ -81,7 +81,7 @@ fn exactly_what_is_locked_arrives() {
 }
 
 #[test]
-fn what_is_not_locked_is_refused() {
+fn packages_that_are_not_locked_are_refused() {
     let stage = OriginScene::of([versions()]);
     let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
@@ -139,7 +139,7 @@ fn the_document_has_what_lock_files_refuse() {
 }
 
 #[test]
-fn what_is_there_is_held_to_the_lock_too() {
+fn stored_packages_must_match_the_lock_too() {
     let stage = OriginScene::of([demo()]);
     stage.demo("-q").says(0, "");
     let hashes = [format!("zh:{}", "0".repeat(64))];
@@ -180,7 +180,7 @@ fn not_locked(hashes: &[String], wrong: &str) -> String {
 }
 
 #[test]
-fn what_is_there_is_held_to_the_lock_when_a_platform_is_added() {
+fn stored_packages_must_match_the_lock_when_a_platform_is_added() {
     let stage = OriginScene::of([versions()]);
     let from = "--from filesystem-mirror:mirror";
     pack(&stage, "1.1.0", LINUX);
@@ -210,7 +210,7 @@ fn what_is_there_is_held_to_the_lock_when_a_platform_is_added() {
 }
 
 #[test]
-fn what_another_tool_put_there_is_held_to_the_lock_too() {
+fn packages_of_another_tool_must_match_the_lock_too() {
     let stage = OriginScene::of([versions()]);
     let layout = stage.scene.path("store/example.com/acme/demo");
     pack(&stage, "1.0.0", LINUX);

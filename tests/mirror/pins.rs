@@ -84,7 +84,7 @@ fn stopped_by(signal: &str) -> OriginScene {
 }
 
 #[test]
-fn what_was_mirrored_before_a_run_was_stopped_is_pinned() {
+fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
     for signal in ["INT", "KILL"] {
         let stage = stopped_by(signal);
         assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
@@ -107,7 +107,7 @@ fn what_was_mirrored_before_a_run_was_stopped_is_pinned() {
 }
 
 #[test]
-fn what_a_lock_file_vouches_for_has_a_key_too() {
+fn packages_of_a_lock_file_have_a_key_too() {
     let stage = OriginScene::of([demo()]);
     let zip = sha256(&stage.origin.zip("acme/demo", "1.0.0", LINUX));
     let lock = format!(
@@ -179,7 +179,7 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
 }
 
 #[test]
-fn where_no_signatures_are_expected_no_key_is_missed() {
+fn no_key_is_required_if_no_signature_is() {
     let stage = OriginScene::of([demo()]);
     stage.demo("-q").says(0, "");
     let pattern = "--allow-unsigned [ORIGIN]/acme/*";
@@ -342,7 +342,7 @@ fn two_runs_at_once_lose_no_pin() {
 }
 
 #[test]
-fn what_is_pinned_has_to_be_signed_from_then_on() {
+fn a_pinned_provider_must_be_signed_from_then_on() {
     let general = "[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nunsigned = \"allow\"\n";
     let stage = OriginScene::of([demo()]);
     stage.trusts(general);

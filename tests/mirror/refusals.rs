@@ -199,7 +199,7 @@ fn packages() {
 }
 
 #[test]
-fn what_passes_is_waited_for() {
+fn transient_failures_are_retried() {
     let stage = OriginScene::of([demo()]);
     let origin = &stage.origin;
     for kind in ["discovery", "versions", "download", "document", "signature"] {

@@ -109,7 +109,7 @@ fn a_package_of_an_origin_goes_on_as_well() {
 }
 
 #[test]
-fn what_is_too_large_is_not_begun() {
+fn a_download_that_is_too_large_is_not_started() {
     let stage = mirror_of([demo()]);
     let announced = Fault::alter(|answer| {
         answer.set("content-length", &(9_u64 << 30).to_string());

@@ -163,7 +163,7 @@ fn uploaded(team: &Team) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn what_came_before_the_first_tag_is_not_sent_again() {
+fn blobs_uploaded_before_the_first_tag_are_not_sent_again() {
     let team = Team::of(vec![heavy()]);
     team.mirror(&[]).succeeds();
     let (whole, writes) = (blobs(&team), team.registry.count(is_write));

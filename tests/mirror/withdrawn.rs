@@ -33,7 +33,7 @@ hint: it may have been withdrawn: lock another version, or copy this one with `t
 ";
 
 #[test]
-fn what_is_withdrawn_fails_by_itself() {
+fn a_withdrawn_version_fails_alone() {
     let stage = locked();
     withdraw(&stage);
     stage.mirror("--from-lock b").says(1, WITHDRAWN);
@@ -82,7 +82,7 @@ hint: these are all that there are: choose among them by other constraints
 }
 
 #[test]
-fn what_is_withdrawn_and_stored_is_present() {
+fn a_withdrawn_version_that_is_stored_is_present() {
     let stage = locked();
     let both = "--from-lock a --from-lock b";
     stage.mirror(&format!("{both} -q")).says(0, "");
@@ -120,7 +120,7 @@ Would mirror nothing: 4 packages already present, in [TIME]
 }
 
 #[test]
-fn what_is_withdrawn_and_stored_in_part_fails() {
+fn a_withdrawn_version_that_is_stored_in_part_fails() {
     let stage = locked();
     let linux = "--from-lock b --platform linux_amd64";
     stage.mirror(&format!("{linux} -q")).says(0, "");
@@ -145,7 +145,7 @@ fn what_is_withdrawn_and_stored_in_part_fails() {
 }
 
 #[test]
-fn what_is_withdrawn_and_stored_is_held_to_the_lock() {
+fn a_withdrawn_version_that_is_stored_must_match_the_lock() {
     let stage = locked();
     stage.mirror("--from-lock b -q").says(0, "");
     let [other, stored] = ["1.0.0", "1.1.0"].map(|version| zh(&stage.origin, version, DARWIN));

@@ -114,7 +114,7 @@ async fn the_h1_of_a_zip_is_the_one_of_clients() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
+async fn missing_content_is_not_found() {
     let origin = Origin::of([Provider::demo(&[LINUX])]);
     let raw = Raw::new();
     for path in [

@@ -219,7 +219,7 @@ fn a_damaged_package_of_another_repository_is_not_mounted() {
 }
 
 #[test]
-fn what_an_interrupted_push_left_is_finished() {
+fn an_interrupted_push_is_finished_by_the_next() {
     let author = Author::with_release();
     let whole = Author::with_release();
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";

@@ -76,7 +76,7 @@ fn said(registry: &Registry) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_too_large_goes_in_chunks_and_so_does_what_comes_after() {
+async fn a_blob_that_is_too_large_and_all_later_ones_are_sent_in_chunks() {
     let registry = behind_a_proxy(|_| {});
     let user = User::of(&registry, "acme/demo");
     let destination = user.destination();
@@ -148,7 +148,7 @@ async fn a_chunk_that_is_too_long_is_tried_shorter() {
 }
 
 #[tokio::test]
-async fn what_is_taken_in_part_goes_on_where_it_ended() {
+async fn a_partial_upload_resumes_at_its_offset() {
     let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(100_000));
     let bytes = noise(300 * KIB);
     put(&registry, &bytes).await.unwrap();
@@ -166,7 +166,7 @@ async fn what_is_taken_in_part_goes_on_where_it_ended() {
 }
 
 #[tokio::test]
-async fn what_is_cut_goes_on_where_it_was_cut() {
+async fn a_cut_transfer_resumes_at_its_offset() {
     let registry = behind_a_proxy(|quirks| quirks.keeps_partial = true);
     registry.fault(2, PATCHES, Fault::CutRequest(1000));
     let bytes = noise(300 * KIB);
@@ -185,7 +185,7 @@ async fn what_is_cut_goes_on_where_it_was_cut() {
 }
 
 #[tokio::test]
-async fn what_was_done_is_not_done_again_when_its_answer_is_lost() {
+async fn a_request_whose_answer_was_lost_is_not_repeated() {
     for sort in [PATCHES, closing] {
         let registry = behind_a_proxy(|_| {});
         registry.fault(1, sort, Fault::LostAnswer);

@@ -151,7 +151,7 @@ async fn round_trip(foreign: &Foreign, password: bool, authority: Option<&Author
 }
 
 #[tokio::test]
-async fn others_take_and_give_what_we_push() {
+async fn other_registries_store_and_return_what_tfoci_pushes() {
     for program in [Program::DockerRegistry, Program::Zot] {
         let authority = Authority::new("tests");
         let identity = authority.server();

@@ -94,7 +94,7 @@ fn azure_gets_chunks_of_four_mebibytes_at_once() {
 }
 
 #[test]
-fn those_who_spoil_chunks_never_get_any() {
+fn registries_that_corrupt_chunks_get_none() {
     for (host, personality, name) in [
         ("ghcr.io", Personality::Ghcr, "acme/demo"),
         ("europe-docker.pkg.dev", Personality::Gar, "acme/demo/demo"),
@@ -163,7 +163,7 @@ fn docker_hub_is_reached_at_its_api_with_the_secret_of_its_name() {
 
 /// The double without TLS is its own proxy too, so that it can play a host.
 #[tokio::test]
-async fn others_take_our_chunks_too() {
+async fn other_registries_accept_the_chunks_of_tfoci() {
     for program in [Program::DockerRegistry, Program::Zot] {
         let Some(foreign) = program.start(&Options::default()) else {
             continue;

@@ -68,7 +68,7 @@ async fn an_identity_token_is_enough_where_the_token_server_takes_it() {
 }
 
 #[tokio::test]
-async fn what_is_public_needs_no_password() {
+async fn public_repositories_need_no_password() {
     let registry = start(Personality::Ghcr);
     User::of(&registry, "acme/demo").push().await.unwrap();
     let stranger = User::at(registry.host(), "acme/demo");

@@ -134,7 +134,7 @@ async fn a_digest_in_a_header_must_be_that_of_the_bytes() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_from_what_is_forbidden() {
+async fn missing_and_forbidden_repositories_are_distinguished() {
     let (registry, user) = pushed().await;
     registry.always(matching("GET", "/manifests/"), Fault::denied());
     let error = user.install().await.unwrap_err();
@@ -187,7 +187,7 @@ async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_or_far_too_large_is_an_error() {
+async fn malformed_and_oversized_documents_are_errors() {
     let long = format!("{{\"tags\":[\"{}\"]}}", "x".repeat(5 << 20));
     for (body, says) in [("x", "not valid JSON"), (&long, "too large")] {
         let (registry, user) = pushed().await;

@@ -135,7 +135,7 @@ async fn the_host_of_an_upload_cannot_ask_for_the_password() {
 }
 
 #[tokio::test]
-async fn what_a_stranger_answers_does_not_spoil_what_the_registry_taught() {
+async fn answers_of_another_host_do_not_change_the_registrys_authentication() {
     use tfoci::blob::BlobSource as _;
     let (registry, user) = filled().await;
     let destination = user.destination();

@@ -1,31 +1,16 @@
 use std::sync::Arc;
 
-use serde_json::Value;
 use tokio::sync::Barrier;
 
 use super::pusher::{NAME, Pusher};
 use crate::support::registry::quirks::Etags;
-use crate::support::registry::{Fault, Personality, Registry, Seen, Setup};
+use crate::support::registry::{Fault, Personality, Seen, Setup};
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "windows_amd64"];
 const ROUNDS: usize = 20;
 
 fn moves_the_tag(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0")
-}
-
-/// The platforms of the version, sorted.
-fn platforms(registry: &Registry) -> Vec<String> {
-    registry.repository(NAME, |repository| {
-        let digest = repository.resolve("1.0.0").unwrap();
-        let index: Value = serde_json::from_slice(&repository.manifests[&digest].bytes).unwrap();
-        let entries = index["manifests"].as_array().unwrap().iter();
-        let platforms = entries.map(|entry| {
-            let part = |name: &str| entry["platform"][name].as_str().unwrap();
-            format!("{}_{}", part("os"), part("architecture"))
-        });
-        platforms.collect()
-    })
 }
 
 /// Two add a platform each to a version, and neither moves the tag before both have seen where it stands.
@@ -52,18 +37,22 @@ fn rounds(etags: Etags) {
         for mut writer in writers.collect::<Vec<_>>() {
             assert!(writer.wait().unwrap().success(), "round {round}");
         }
-        assert_eq!(platforms(&registry), PLATFORMS, "round {round}");
+        assert_eq!(
+            registry.platforms(NAME, "1.0.0"),
+            PLATFORMS,
+            "round {round}"
+        );
         let moves = registry.count(moves_the_tag);
         assert!(moves >= 3, "round {round}: no writer came too late");
     }
 }
 
 #[test]
-fn who_comes_too_late_sees_it_afterwards() {
+fn a_late_writer_finds_the_conflict_afterwards() {
     rounds(Etags::Absent);
 }
 
 #[test]
-fn who_comes_too_late_is_told_by_the_registry() {
+fn a_late_writer_learns_of_the_conflict_from_the_registry() {
     rounds(Etags::Compared);
 }

@@ -74,7 +74,7 @@ survives! {
 }
 
 #[tokio::test]
-async fn what_a_first_push_brought_before_it_was_stopped_is_not_sent_again() {
+async fn blobs_of_a_stopped_first_push_are_not_sent_again() {
     let registry = start(Personality::Plain);
     registry.fault(1, matching("PUT", "/manifests/"), Fault::denied());
     let user = User::of(&registry, "acme/demo");

@@ -62,7 +62,7 @@ async fn an_answer_can_be_cut_lost_and_never_come() {
 }
 
 #[tokio::test]
-async fn what_was_sent_of_a_cut_body_is_the_right_beginning() {
+async fn a_cut_body_begins_with_the_right_bytes() {
     let (registry, raw, get) = one_blob().await;
     registry.fault(1, matching("GET", "/blobs/"), Fault::cut_body(5));
     let url = registry.url(get.split_once(' ').unwrap().1);

@@ -167,7 +167,7 @@ async fn tags_come_in_pages_of_the_size_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_by_its_code() {
+async fn missing_content_is_recognized_by_its_code() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     push_index(&raw, "a", "1.0.0").await;

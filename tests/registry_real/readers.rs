@@ -74,7 +74,7 @@ async fn an_independent_client_reads_every_byte_and_an_independent_reader_instal
 }
 
 #[test]
-fn what_a_registry_holds_is_what_a_layout_holds() {
+fn registries_and_layouts_hold_the_same_bytes() {
     for (_registry, site) in pushed() {
         let line =
             "push dist --provider example.com/acme/demo --key acme.asc --to oci-layout:store";

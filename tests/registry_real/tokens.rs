@@ -217,7 +217,7 @@ async fn a_mount_asks_to_read_the_other_repository() {
 }
 
 #[tokio::test]
-async fn where_a_mount_is_not_allowed_the_bytes_go_up() {
+async fn a_forbidden_mount_becomes_an_upload() {
     let Some(guarded) = Guarded::start() else {
         return;
     };

@@ -35,7 +35,7 @@ fn the_mirror_and_its_zips_may_be_links() {
 }
 
 #[test]
-fn what_lies_between_may_not_as_clients_have_it() {
+fn directories_of_a_mirror_that_are_links_are_refused() {
     for place in ["example.com", "example.com/acme", ADDRESS] {
         let stage = OriginScene::new(two());
         packed(&stage);

@@ -138,6 +138,20 @@ impl Registry {
         tags
     }
 
+    /// The platforms of a tag's index, in its order.
+    pub fn platforms(&self, name: &str, tag: &str) -> Vec<String> {
+        let index: serde_json::Value = self.repository(name, |repository| {
+            let digest = repository.resolve(tag).unwrap();
+            serde_json::from_slice(&repository.manifests[&digest].bytes).unwrap()
+        });
+        let entries = index["manifests"].as_array().unwrap().iter();
+        let platforms = entries.map(|entry| {
+            let part = |name: &str| entry["platform"][name].as_str().unwrap();
+            format!("{}_{}", part("os"), part("architecture"))
+        });
+        platforms.collect()
+    }
+
     /// Panics if a secret was sent to a host that must not receive it.
     #[track_caller]
     pub fn assert_no_leaks(&self) {
