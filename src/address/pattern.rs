@@ -12,10 +12,10 @@ const WILDCARD: &str = "*";
 ///
 /// A matching provider need not exist. Patterns for built-in or legacy providers are valid, but match nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProviderPattern(Scope);
+pub struct ProviderPattern(PatternScope);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Scope {
+enum PatternScope {
     Everything,
     Host(Hostname),
     Namespace(Hostname, String),
@@ -55,26 +55,28 @@ impl ProviderPattern {
             })
         };
         Ok(Self(match (namespace, type_name) {
-            (WILDCARD, WILDCARD) => Scope::Host(host),
+            (WILDCARD, WILDCARD) => PatternScope::Host(host),
             (WILDCARD, _) => {
                 return Err(Error::Nesting {
                     text: text.to_owned(),
                 });
             }
-            (namespace, WILDCARD) => Scope::Namespace(host, normal(namespace)?),
-            (namespace, type_name) => Scope::Provider(host, normal(namespace)?, normal(type_name)?),
+            (namespace, WILDCARD) => PatternScope::Namespace(host, normal(namespace)?),
+            (namespace, type_name) => {
+                PatternScope::Provider(host, normal(namespace)?, normal(type_name)?)
+            }
         }))
     }
 
     /// Whether the pattern matches a provider.
     pub fn matches(&self, provider: &ProviderAddr) -> bool {
         match &self.0 {
-            Scope::Everything => true,
-            Scope::Host(host) => host == provider.hostname(),
-            Scope::Namespace(host, namespace) => {
+            PatternScope::Everything => true,
+            PatternScope::Host(host) => host == provider.hostname(),
+            PatternScope::Namespace(host, namespace) => {
                 host == provider.hostname() && namespace == provider.namespace()
             }
-            Scope::Provider(host, namespace, type_name) => {
+            PatternScope::Provider(host, namespace, type_name) => {
                 host == provider.hostname()
                     && namespace == provider.namespace()
                     && type_name == provider.type_name()
@@ -86,10 +88,10 @@ impl ProviderPattern {
 impl fmt::Display for ProviderPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Scope::Everything => f.write_str("*/*/*"),
-            Scope::Host(host) => write!(f, "{host}/*/*"),
-            Scope::Namespace(host, namespace) => write!(f, "{host}/{namespace}/*"),
-            Scope::Provider(host, namespace, type_name) => {
+            PatternScope::Everything => f.write_str("*/*/*"),
+            PatternScope::Host(host) => write!(f, "{host}/*/*"),
+            PatternScope::Namespace(host, namespace) => write!(f, "{host}/{namespace}/*"),
+            PatternScope::Provider(host, namespace, type_name) => {
                 write!(f, "{host}/{namespace}/{type_name}")
             }
         }
@@ -104,7 +106,7 @@ impl FromStr for ProviderPattern {
         // Four segments suffice to detect too many.
         let segments: Vec<&str> = text.splitn(4, '/').collect();
         match segments.as_slice() {
-            [WILDCARD, WILDCARD, WILDCARD] => Ok(Self(Scope::Everything)),
+            [WILDCARD, WILDCARD, WILDCARD] => Ok(Self(PatternScope::Everything)),
             [WILDCARD, _, _] => Err(Error::Nesting {
                 text: text.to_owned(),
             }),

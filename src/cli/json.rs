@@ -157,12 +157,12 @@ pub(super) struct Versions<'a> {
     pub(super) repository: String,
     pub(super) versions: &'a [Version],
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ignored: Option<Vec<Ignored>>,
+    pub(super) ignored: Option<Vec<IgnoredTag>>,
 }
 
 /// A tag that is not a version.
 #[derive(Serialize)]
-pub(super) struct Ignored {
+pub(super) struct IgnoredTag {
     pub(super) tag: String,
     pub(super) reason: String,
 }

@@ -6,14 +6,14 @@ use serde_json::json;
 
 /// `templates/filesystem_mirror.hcl.hbs`: CLI configuration of a client that installs from a filesystem mirror.
 #[derive(Serialize)]
-pub(super) struct FilesystemMirror {
+pub(super) struct FilesystemMirrorView {
     /// The directory of the mirror.
     pub(super) path: String,
     /// The addresses of the providers in it.
     pub(super) include: Vec<String>,
 }
 
-impl FilesystemMirror {
+impl FilesystemMirrorView {
     /// The configuration block.
     pub(super) fn render(&self) -> String {
         let mut handlebars = Handlebars::new();
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_block_is_what_clients_read() {
-        let view = FilesystemMirror {
+        let view = FilesystemMirrorView {
             path: "/srv/a \"b\" ${c}".to_owned(),
             include: vec![
                 "example.com/acme/demo".to_owned(),

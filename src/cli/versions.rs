@@ -73,7 +73,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let ignored = ignored
         .into_iter()
-        .map(|(tag, reason)| json::Ignored { tag, reason });
+        .map(|(tag, reason)| json::IgnoredTag { tag, reason });
     printer.document(&json::Versions {
         schema: json::SCHEMA,
         provider: &provider,

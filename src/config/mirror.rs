@@ -140,7 +140,7 @@ impl MirrorFile {
 
 impl Table {
     fn read(self, common: &Tables) -> Result<MirrorEntry, Error> {
-        let about = |source: EntryError| Error::Entry {
+        let about = |source: MirrorEntryError| Error::Entry {
             address: self.address.clone(),
             source,
         };
@@ -152,15 +152,15 @@ impl Table {
             read.collect::<Result<Vec<_>, _>>()
         });
         Ok(MirrorEntry {
-            provider: provider.map_err(|error| about(EntryError::Address(error)))?,
+            provider: provider.map_err(|error| about(MirrorEntryError::Address(error)))?,
             constraints: constraints
-                .map_err(|error| about(EntryError::Constraints(error)))?
+                .map_err(|error| about(MirrorEntryError::Constraints(error)))?
                 .unwrap_or_else(VersionConstraints::any),
             newest: self.newest.or(common.newest).map(|Count(count)| count),
             prereleases: self.prereleases.or(common.prereleases).unwrap_or_default(),
             platforms: platforms
                 .transpose()
-                .map_err(|error| about(EntryError::Platform(error)))?,
+                .map_err(|error| about(MirrorEntryError::Platform(error)))?,
             to: self.to.or_else(|| common.to.clone()).unwrap_or_default(),
         })
     }
@@ -178,12 +178,15 @@ pub enum Error {
     Empty,
     /// A table is invalid.
     #[error("the table of `{}` cannot be understood", printable(.address))]
-    Entry { address: String, source: EntryError },
+    Entry {
+        address: String,
+        source: MirrorEntryError,
+    },
 }
 
 /// The kind of an error in a table.
 #[derive(Debug, thiserror::Error)]
-pub enum EntryError {
+pub enum MirrorEntryError {
     /// The address is invalid.
     #[error(transparent)]
     Address(address::Error),

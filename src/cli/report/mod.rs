@@ -20,7 +20,7 @@ use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
-use super::render::FilesystemMirror;
+use super::render::FilesystemMirrorView;
 use tally::Tally;
 
 /// The verb of the summary.
@@ -376,7 +376,7 @@ impl Run {
             return;
         }
         let path = std::path::absolute(into).unwrap_or_else(|_| into.clone());
-        let view = FilesystemMirror {
+        let view = FilesystemMirrorView {
             path: path.display().to_string(),
             include,
         };
