@@ -18,39 +18,50 @@
 //! A package that several destinations lack is downloaded once ([`crate::blob::Shared`]). Each destination fails separately, and every
 //! report names its destination.
 
+mod comparison;
+mod copying;
 mod journey;
+mod listing;
 mod locks;
-mod provider;
+mod planned;
+mod release;
 mod report;
 mod selection;
 mod shard;
 mod target;
-mod version;
 mod withdrawn;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, future, stream};
+use tokio::sync::mpsc;
 
 use crate::address::ProviderAddr;
 use crate::disk::temp_file::TempFileBudget;
 use crate::event::Reporter;
 use crate::hash::PackageHash;
-use crate::outcome::OnResult;
+use crate::outcome::{Failure, OnResult};
 use crate::publish;
-use crate::source::Source;
+use crate::source::{ReleaseAnswer, Source};
 use crate::store::RepoMut;
 use crate::trust::Rule;
 use crate::version::Version;
+use comparison::Compared;
 use journey::Journey;
 pub use locks::Locks;
+use planned::{Completed, Planned, PlannedCopy};
+use selection::Selected;
 pub use selection::VersionFilter;
 pub use shard::Shard;
+use target::{MirrorTarget, Missing};
 
 /// The number of providers that are mirrored concurrently. Most of the time they wait for responses, and one host receives at most 16 small
 /// requests at once.
 const PROVIDERS: usize = 16;
+
+/// The number of planned versions that may wait while one version is copied and another is planned.
+const AHEAD: usize = 1;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -106,4 +117,98 @@ pub async fn mirror(
         journey.run(on_result).await;
     });
     mirroring.await;
+}
+
+/// The steps are those of the module's documentation.
+impl Journey<'_> {
+    /// Mirrors the selected versions of one provider.
+    async fn run(&self, on_result: &OnResult<'_>) {
+        let fail =
+            |failures: Vec<Failure>| failures.into_iter().for_each(|one| on_result(Err(one)));
+        // 1. Versions and tags.
+        let (available, targets) = match self.list(on_result).await {
+            Ok(listed) => listed,
+            Err(failures) => return fail(failures),
+        };
+        // 2. Selection.
+        let selection = selection::select(&self.task.filters, &available);
+        let selected = self.with_packages(selection.selected);
+        let selected = selected.unwrap_or_else(|failure| {
+            fail(self.of_each(&targets, failure));
+            Vec::new()
+        });
+        let (sender, mut receiver) = mpsc::channel(AHEAD);
+        let planning = async {
+            let sender = sender;
+            // The receiver is dropped only after the last version.
+            for selected in &selected {
+                let planned = self.plan(selected, &targets).await;
+                let _all_received = sender.send(planned).await;
+            }
+            for no_match in selection.unmatched {
+                let completed = self.without_match(&no_match, &targets).await;
+                let copying = None;
+                let _all_received = sender.send(Planned { completed, copying }).await;
+            }
+        };
+        let copying = async {
+            while let Some(Planned { completed, copying }) = receiver.recv().await {
+                for Completed { target, result } in completed {
+                    if let Ok(published) = &result {
+                        target.report_plan(published);
+                    }
+                    on_result(result.map(|published| *published));
+                }
+                // 6. Copies.
+                if let Some(copying) = copying {
+                    self.copy(copying, on_result).await;
+                }
+            }
+        };
+        future::join(planning, copying).await;
+    }
+
+    /// Determines what the destinations lack of a version, and verifies the release of it.
+    async fn plan<'t>(&self, selected: &Selected, targets: &'t [MirrorTarget<'t>]) -> Planned<'t> {
+        // 3. Presence.
+        let Compared {
+            mut completed,
+            missing,
+            wanted,
+        } = self.compare(selected, targets).await;
+        if missing.is_empty() {
+            let copying = None;
+            return Planned { completed, copying };
+        }
+        let proven = async {
+            // 4. Release.
+            let ReleaseAnswer { release, absent } = self.release(selected, &missing).await?;
+            // 5. Verification.
+            let verified = match release {
+                Some(release) => Some(self.verified(release, &absent).await?),
+                None => None,
+            };
+            Ok((verified, absent))
+        };
+        let (release, absent) = match proven.await {
+            Ok(proven) => proven,
+            Err(failure) => {
+                let failed = missing
+                    .iter()
+                    .map(|one| Completed::failed(one.target, &failure));
+                completed.extend(failed);
+                let copying = None;
+                return Planned { completed, copying };
+            }
+        };
+        let is_released = |one: &Missing<'_>| release.as_ref().is_some_and(|all| one.is_in(all));
+        let (missing, unreleased): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
+        let unreleased = self.unreleased(selected, &unreleased, wanted.as_deref(), &absent);
+        if release.is_none() && unreleased.iter().any(|one| one.result.is_ok()) {
+            self.report_absent(selected.available.version.version(), &absent);
+        }
+        completed.extend(unreleased);
+        let copying = release.map(|release| PlannedCopy { release, missing });
+        Planned { completed, copying }
+    }
 }

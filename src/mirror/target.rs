@@ -9,7 +9,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
-use crate::publish::{self, Edition, EvidencePolicy, Existing, Snapshot, publish};
+use crate::publish::{self, Delivered, Edition, EvidencePolicy, Existing, Snapshot, publish};
 use crate::release::Release;
 use crate::source::SourcePackage;
 use crate::store::{Artifact, RepoMut, StoredPackage};
@@ -43,6 +43,8 @@ pub(super) struct Missing<'t> {
     read: Vec<StoredPackage>,
     /// The platforms to request; `None` for all that the source has.
     pub(super) platforms: Option<Vec<Platform>>,
+    /// The packages that were copied before the version is published.
+    delivered: Delivered,
 }
 
 /// The result of comparing a store with the wanted platforms of a version.
@@ -137,6 +139,7 @@ impl<'a> MirrorTarget<'a> {
             stored,
             read,
             platforms,
+            delivered: Delivered::default(),
         })))
     }
 
@@ -208,6 +211,12 @@ impl Missing<'_> {
         platforms.is_none_or(|platforms| platforms.contains(platform))
     }
 
+    /// Whether a release has any package that is to be copied.
+    pub(super) fn is_in<L>(&self, release: &Release<L>) -> bool {
+        let mut packages = release.packages.iter();
+        packages.any(|package| self.wants(&package.platform))
+    }
+
     /// The result for a version whose missing platforms the source does not have: present, if the store has any of the wanted platforms.
     pub(super) fn present_for(
         &self,
@@ -218,6 +227,24 @@ impl Missing<'_> {
         let mut wanted = wanted.into_iter().flatten();
         let has_any = wanted.any(|platform| stored.platforms.contains(platform));
         has_any.then(|| self.target.present(version, stored, &self.read))
+    }
+
+    /// Copies packages of the release, without publishing the version.
+    pub(super) async fn deliver(
+        &mut self,
+        release: Verified<Release<Shared<SourcePackage>>>,
+    ) -> Result<(), publish::Error> {
+        let release = release.only(|platform| self.wants(platform));
+        let MirrorTarget {
+            destination,
+            options,
+            reporter,
+            ..
+        } = self.target;
+        let jobs = options.publish.jobs;
+        self.delivered
+            .deliver(&release, destination, jobs, reporter)
+            .await
     }
 
     /// Publishes the packages of a release that the store lacks.
@@ -242,7 +269,9 @@ impl Missing<'_> {
             },
             ..options.publish.clone()
         };
-        let edition = Edition::of(&release).with_snapshot(Snapshot { tags, index });
+        let edition = Edition::of(&release)
+            .with_snapshot(Snapshot { tags, index })
+            .with_delivered(&self.delivered);
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::journey::Journey;
+use super::planned::Completed;
 use super::selection::NoMatch;
 use super::target::{MirrorTarget, Stored};
-use super::version::Completed;
 use crate::digest::Digest;
 use crate::event::{Event, Subject};
 use crate::hash::PackageHash;
@@ -46,7 +46,7 @@ impl Journey<'_> {
             };
             completed.push(match result {
                 Ok(published) => Completed::present(target, published),
-                Err(failure) => Completed::failed(target, failure.to(target.label.as_deref())),
+                Err(failure) => Completed::failed(target, &failure),
             });
         }
         completed

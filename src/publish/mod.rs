@@ -29,6 +29,7 @@ use crate::store::{self, RepoMut, Tagged};
 use crate::trust::Verified;
 
 mod content;
+mod delivered;
 mod error;
 mod evidence;
 mod existing;
@@ -38,6 +39,7 @@ mod reported_blob;
 mod transfer;
 
 pub(crate) use content::{Blob, ContentGraph, is_whole};
+pub use delivered::Delivered;
 pub use error::{BlobFailure, Error, PackageName};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
@@ -94,6 +96,7 @@ pub struct Edition<'a, B> {
     /// The evidence of another store. If evidence is written, it is this.
     evidence: Option<ContentGraph<Blob<B>>>,
     snapshot: Option<Snapshot<'a>>,
+    delivered: Option<&'a Delivered>,
 }
 
 impl<'a, B> Edition<'a, B> {
@@ -104,6 +107,7 @@ impl<'a, B> Edition<'a, B> {
             index: None,
             evidence: None,
             snapshot: None,
+            delivered: None,
         }
     }
 
@@ -111,6 +115,13 @@ impl<'a, B> Edition<'a, B> {
     #[must_use]
     pub fn with_snapshot(mut self, snapshot: Snapshot<'a>) -> Self {
         self.snapshot = Some(snapshot);
+        self
+    }
+
+    /// Adds the packages that were delivered before. They count as delivered by this publication.
+    #[must_use]
+    pub fn with_delivered(mut self, delivered: &'a Delivered) -> Self {
+        self.delivered = Some(delivered);
         self
     }
 
@@ -153,7 +164,7 @@ pub async fn publish<B: BlobSource>(
     };
     let mut snapshot = edition.snapshot;
     let mut events = Arc::clone(reporter);
-    let mut outcomes = TransferOutcomes::default();
+    let mut outcomes = TransferOutcomes::of(edition);
     let mut refused = None;
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
     loop {
@@ -262,7 +273,7 @@ fn report<B>(
         false => outcomes.bytes(release),
     };
     let beside = outcomes.beside();
-    let packages = release.packages.iter().zip(outcomes.packages);
+    let packages = release.packages.iter().zip(outcomes.packages());
     let packages = packages.map(|(package, status)| PublishedPackage {
         platform: package.platform.clone(),
         status,

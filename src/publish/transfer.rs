@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 use super::reported_blob::ReportedBlob;
 use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, Package,
-    PackageName, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer,
+    PackageName, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Verified,
 };
 use crate::blob::{self, proven};
 use crate::jobs;
@@ -19,15 +19,27 @@ use crate::store::{Put, PutError};
 const CONCURRENT_WRITES: usize = 8;
 
 /// The outcome for the packages of a release and for other blobs, over all attempts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TransferOutcomes {
-    /// The outcome of each package, in the order of the release.
-    pub(super) packages: Vec<Transfer>,
+    /// The outcome of each package, in the order of the release; `None` if there is none yet.
+    packages: Vec<Option<Transfer>>,
     /// The blobs that no signature covers.
     beside: Vec<(Expected, Transfer)>,
 }
 
 impl TransferOutcomes {
+    /// What was delivered before the first attempt.
+    pub(super) fn of<B>(edition: &Edition<'_, B>) -> Self {
+        let delivered = |platform| edition.delivered?.of(platform);
+        let packages = edition.release.packages.iter();
+        Self {
+            packages: packages
+                .map(|package| delivered(&package.platform))
+                .collect(),
+            beside: Vec::new(),
+        }
+    }
+
     /// Writes everything below the tags of a publication.
     pub(super) async fn transfer_all<B: BlobSource>(
         &mut self,
@@ -37,7 +49,10 @@ impl TransferOutcomes {
         limit: usize,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error> {
-        let packages = packages(edition, publication, to, limit, reporter);
+        let work = edition.release.packages.iter();
+        let work = work.zip(&publication.delivers).zip(&self.packages);
+        let work = work.map(|((package, delivers), earlier)| (package, *delivers, *earlier));
+        let packages = packages(edition.release, work, to, limit, reporter);
         let (transfers, ()) = future::try_join(packages, documents(publication, to)).await?;
         self.add_packages(transfers);
         let transfers = unproven(edition, publication, to, limit, reporter).await?;
@@ -57,14 +72,15 @@ impl TransferOutcomes {
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error> {
         let packages = edition.release.packages.iter();
-        for (package, delivers) in packages.zip(&publication.delivers) {
+        let packages = packages.zip(&publication.delivers);
+        for ((package, delivers), transfer) in packages.zip(&mut self.packages) {
             check_package(package).await?;
             let is_there = match to.refuses_incomplete() {
                 _ if !delivers => true,
                 true => to.has_blob(&package.expected).await?,
                 false => is_intact_blob(to, package.expected).await,
             };
-            self.packages.push(planned(is_there));
+            *transfer = Some(planned(is_there));
         }
         for (blob, _) in unproven_blobs(publication) {
             let expected = blob.expected();
@@ -75,16 +91,22 @@ impl TransferOutcomes {
         Ok(())
     }
 
+    /// The outcome of each package, in the order of the release.
+    pub(super) fn packages(&self) -> impl Iterator<Item = Transfer> {
+        let packages = self.packages.iter();
+        packages.map(|transfer| transfer.unwrap_or(Transfer::Present))
+    }
+
     /// Whether any package was written, or would be.
     pub(super) fn is_anything(&self) -> bool {
-        let mut packages = self.packages.iter();
-        packages.any(|transfer| *transfer != Transfer::Present)
+        self.packages()
+            .any(|transfer| transfer != Transfer::Present)
     }
 
     /// The bytes that were written of packages and of other blobs.
     pub(super) fn bytes<B>(&self, release: &Release<B>) -> u64 {
-        let packages = release.packages.iter().zip(&self.packages);
-        let copied = packages.filter(|(_, transfer)| **transfer == Transfer::Copied);
+        let packages = release.packages.iter().zip(self.packages());
+        let copied = packages.filter(|(_, transfer)| *transfer == Transfer::Copied);
         let copied: u64 = copied.map(|(package, _)| package.expected.size).sum();
         copied + self.beside().map_or(0, |beside| beside.moved)
     }
@@ -100,12 +122,11 @@ impl TransferOutcomes {
 
     /// Adds the outcome of an attempt. A package that is present now may have been written by an earlier attempt: then that one counts.
     fn add_packages(&mut self, now: Vec<Transfer>) {
-        let mut earlier = std::mem::take(&mut self.packages).into_iter();
-        let join = |now| match earlier.next() {
-            Some(earlier) if now == Transfer::Present => earlier,
-            _ => now,
-        };
-        self.packages = now.into_iter().map(join).collect();
+        for (earlier, now) in self.packages.iter_mut().zip(now) {
+            if earlier.is_none() || now != Transfer::Present {
+                *earlier = Some(now);
+            }
+        }
     }
 
     /// As [`TransferOutcomes::add_packages`], for blobs. A new plan may list different blobs.
@@ -128,20 +149,25 @@ fn planned(is_there: bool) -> Transfer {
     }
 }
 
-/// Delivers the missing packages, and reports the outcome of all of them.
-async fn packages<B: BlobSource>(
-    edition: &Edition<'_, B>,
-    publication: &Publication<B>,
+/// Delivers packages, and reports the outcome of all of them. With each comes whether it is missing, and the outcome of an earlier attempt,
+/// which has been reported already.
+pub(super) async fn packages<'p, B: BlobSource>(
+    release: &Verified<Release<B>>,
+    packages: impl Iterator<Item = (&'p Package<B>, bool, Option<Transfer>)>,
     to: &RepoMut,
     limit: usize,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Vec<Transfer>, Error> {
-    let authentication = edition.release.authentication();
-    let packages = edition.release.packages.iter().cloned();
-    let work = packages.zip(publication.delivers.iter().copied());
-    jobs::run(limit, work, |(package, delivers)| {
-        let (to, reporter) = (to.clone(), Arc::clone(reporter));
-        let subject = edition.subject().platform(&package.platform);
+    let authentication = release.authentication();
+    let version = Subject::version(&release.provider, &release.version);
+    let work = packages.map(|(package, delivers, earlier)| (package.clone(), delivers, earlier));
+    jobs::run(limit, work, |(package, delivers, earlier)| {
+        let to = to.clone();
+        let reporter: Arc<dyn Reporter> = match earlier {
+            Some(_) => Arc::new(()),
+            None => Arc::clone(reporter),
+        };
+        let subject = version.platform(&package.platform);
         let authentication = authentication.clone();
         async move {
             let transfer = match delivers {

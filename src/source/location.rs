@@ -26,23 +26,6 @@ pub(super) struct PackageLocation {
 }
 
 impl PackageLocation {
-    /// Requests the first byte to learn the size; `None` if the server does not send it. A URL that is signed for `GET` refuses `HEAD`.
-    pub(super) async fn size(&self) -> Result<Option<u64>, Error> {
-        let auth = self.access.auth_at(&self.url);
-        let all = || self.request(&self.url, &auth);
-        let first = || all().header(RANGE, "bytes=0-0");
-        let mut answer = self.access.send(RequestKind::Package, first).await?;
-        if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
-            // An empty package has no first byte.
-            answer = self.access.send(RequestKind::Package, all).await?;
-        }
-        if answer.status() == StatusCode::PARTIAL_CONTENT {
-            return Ok(answer.range().and_then(|range| range.total));
-        }
-        let answer = fetch::successful(&self.what(), answer, &auth).await?;
-        Ok(answer.content_length())
-    }
-
     pub(super) fn what(&self) -> Document {
         Document::Package(self.platform.clone())
     }

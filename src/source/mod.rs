@@ -136,6 +136,37 @@ impl Source {
         Ok(release.located(found))
     }
 
+    /// Packages of unknown size, as many as responses may be open at once; `None` if [`Source::packages`] can request all of them.
+    pub fn too_many_unsized(&self, release: &Release<PackageMetadata>) -> Option<Vec<Platform>> {
+        let packages = release.packages.iter();
+        let mut lacking = packages.filter_map(|package| {
+            let limit = package.location.open_limit()?;
+            Some((limit, package.platform.clone()))
+        });
+        let limit = lacking.clone().next()?.0;
+        let first = lacking.by_ref().take(limit).map(|(_, platform)| platform);
+        let first: Vec<Platform> = first.collect();
+        lacking.next().is_some().then_some(first)
+    }
+
+    /// Adds the sizes of packages that were requested.
+    pub fn with_sizes(
+        &self,
+        release: Verified<Release<PackageMetadata>>,
+        requested: &Release<SourcePackage>,
+    ) -> Verified<Release<PackageMetadata>> {
+        let found = release.packages.iter().map(|package| {
+            let mut requested = requested.packages.iter();
+            let metadata = package.location.clone();
+            match requested.find(|one| one.platform == package.platform) {
+                Some(one) => (metadata.with_size(one.expected.size), one.expected.size),
+                None => (metadata, package.expected.size),
+            }
+        });
+        let found: Vec<_> = found.collect();
+        release.located(found)
+    }
+
     /// The name of the source of a provider, for messages.
     pub fn name(&self, provider: &ProviderAddr) -> String {
         match self {

@@ -32,6 +32,10 @@ impl OpenAnswers {
         }
     }
 
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Waits for `wanted` permits and acquires them all at once. If `wanted` exceeds the limit, it acquires as many as the limit allows.
     pub(super) async fn permits(&self, wanted: usize) -> Vec<OwnedSemaphorePermit> {
         let count = u32::try_from(wanted.min(self.limit)).unwrap_or(u32::MAX);

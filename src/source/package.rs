@@ -1,8 +1,8 @@
 //! Packages whose size or digest is not in the metadata of the source.
 //!
 //! The headers of the response to a download contain the size. tfoci sends the request when it needs the size, and the upload reads the
-//! response ([`super::opened`]). If a version has more such packages than responses may be open at once, the sizes of the others take a
-//! separate request each.
+//! response ([`super::opened`]). If a version has more such packages than responses may be open at once, the first of them are uploaded
+//! before the version is published ([`super::Source::too_many_unsized`]).
 //!
 //! A package whose digest is unknown, or whose server announces no length, is downloaded into a temporary file before it is uploaded. The
 //! number of these files is limited over all versions of all providers. If a version has more such packages than the limit, the others are
@@ -36,6 +36,26 @@ pub enum PackageMetadata {
     Remote(Box<RemoteMetadata>),
     /// A package of known size and digest.
     Complete(SourcePackage),
+}
+
+impl PackageMetadata {
+    /// The most responses that may be open, for a package whose size has to be requested.
+    pub(super) fn open_limit(&self) -> Option<usize> {
+        match self {
+            Self::Remote(meta) if meta.lacks_size() => {
+                Some(meta.location.access.open_answers.limit())
+            }
+            Self::Remote(_) | Self::Complete(_) => None,
+        }
+    }
+
+    /// Sets the size of a package that was requested.
+    pub(super) fn with_size(mut self, size: u64) -> Self {
+        if let Self::Remote(meta) = &mut self {
+            meta.size = Some(size);
+        }
+        self
+    }
 }
 
 /// A package of a source, of known size and digest.
@@ -164,18 +184,12 @@ impl RemoteMetadata {
         self.digest.is_some() && self.size.is_none()
     }
 
-    /// Requests the size if the source does not provide it. With a permit, the response stays open and the upload reads it.
+    /// Requests the package if its size is not known otherwise and there is a permit. The response stays open, and the upload reads it.
     async fn with_size(mut self, permit: Option<OwnedSemaphorePermit>) -> Result<Self, Error> {
-        if !self.lacks_size() {
-            return Ok(self);
-        }
-        match permit {
-            Some(permit) => {
-                let answer = self.location.ask(0, None).await?;
-                self.size = answer.content_length();
-                self.opened = Some(Opened::new(answer, permit));
-            }
-            None => self.size = self.location.size().await?,
+        if let Some(permit) = permit {
+            let answer = self.location.ask(0, None).await?;
+            self.size = answer.content_length();
+            self.opened = Some(Opened::new(answer, permit));
         }
         Ok(self)
     }

@@ -153,12 +153,41 @@ fn a_package_of_unknown_size_is_requested_once() {
 
 /// The answers that wait for their upload are never more than `--jobs`, however many versions are planned at once.
 #[test]
-fn more_packages_than_answers_may_be_open_are_asked_for_their_sizes() {
-    for (jobs, packages) in [("1", 7), ("3", 5), ("8", 4)] {
+fn more_packages_than_answers_may_be_open_are_requested_once() {
+    for jobs in ["1", "3", "8"] {
         let team = Team::of(without_sizes(20, 2));
         team.mirror(&["--jobs", jobs]).succeeds();
         team.assert_whole();
-        assert_eq!(team.origin.count(asks("package")), 40 * packages);
+        assert_eq!(team.origin.count(asks("package")), 40 * PLATFORMS.len());
+    }
+}
+
+#[test]
+fn more_packages_of_unknown_size_than_jobs_cost_no_further_request() {
+    for jobs in ["1", "3"] {
+        let team = Team::of(without_sizes(1, 1));
+        let run = team.mirror(&["--jobs", jobs]).succeeds();
+        team.assert_whole();
+        assert_eq!(
+            team.origin.counters(),
+            "1 discovery, 1 versions, 4 download, 1 document, 1 signature, 4 package"
+        );
+        let is_part = |seen: &Seen| seen.header("range").is_some();
+        assert_eq!(team.origin.count(is_part), 0);
+        // As where the sizes are known, see `into_an_empty_repository`.
+        assert_eq!(
+            team.stored(),
+            "1 GET tags, 3 HEAD manifests, 8 POST uploads (mount), 6 PUT manifests, 8 PUT uploads"
+        );
+        // Each is reported and counted once.
+        let copied = run.stderr.matches("    Copied ").count();
+        assert_eq!(copied, PLATFORMS.len(), "{}", run.stderr);
+        assert!(run.stderr.contains("4 packages ("), "{}", run.stderr);
+        team.forget();
+        team.mirror(&["--jobs", jobs, "--recheck", "--dry-run"])
+            .succeeds();
+        assert_eq!(team.origin.count(asks("package")), PLATFORMS.len());
+        assert!(!team.stored().contains("PUT"), "{}", team.stored());
     }
 }
 

@@ -1,70 +1,27 @@
-//! Mirrors one provider: lists, selects, plans and copies its versions.
+//! Lists the versions of a provider and the tags of its destinations.
 
 use std::collections::BTreeSet;
 
 use futures_util::future;
-use tokio::sync::mpsc;
 
 use super::Task;
 use super::journey::Journey;
-use super::selection::{self, Selected, SelectedVersions};
+use super::selection::Selected;
 use super::target::MirrorTarget;
-use super::version::Planned;
 use crate::error::printable;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, OnResult};
 use crate::platform::Platform;
-
-/// The number of planned versions that may wait while one version is copied and another is planned.
-const AHEAD: usize = 1;
+use crate::source::AvailableVersion;
 
 impl<'a> Journey<'a> {
-    /// Mirrors the selected versions.
-    pub(super) async fn run(&self, on_result: &OnResult<'_>) {
-        let fail =
-            |failures: Vec<Failure>| failures.into_iter().for_each(|one| on_result(Err(one)));
-        let (selection, targets) = match self.select_versions(on_result).await {
-            Ok(found) => found,
-            Err(failures) => return fail(failures),
-        };
-        let SelectedVersions {
-            selected,
-            unmatched,
-        } = selection;
-        let selected = self.with_packages(selected).unwrap_or_else(|failure| {
-            fail(self.of_each(&targets, failure));
-            Vec::new()
-        });
-        let (sender, mut receiver) = mpsc::channel(AHEAD);
-        let planning = async {
-            let sender = sender;
-            // The receiver is dropped only after the last version.
-            for selected in &selected {
-                let planned = self.plan(selected, &targets).await;
-                let _all_received = sender.send(planned).await;
-            }
-            for no_match in unmatched {
-                let completed = self.without_match(&no_match, &targets).await;
-                let _all_received = sender.send(Planned::completed(completed)).await;
-            }
-        };
-        let copying = async {
-            while let Some(planned) = receiver.recv().await {
-                self.execute(planned, on_result).await;
-            }
-        };
-        future::join(planning, copying).await;
-    }
-
-    /// Lists the versions of the source and the tags of the destinations, and selects versions. A destination that cannot be read fails
-    /// separately.
-    async fn select_versions(
+    /// Lists the versions of the source and the tags of the destinations. A destination that cannot be read fails separately.
+    pub(super) async fn list(
         &self,
         on_result: &OnResult<'_>,
-    ) -> Result<(SelectedVersions, Vec<MirrorTarget<'a>>), Vec<Failure>> {
+    ) -> Result<(Vec<AvailableVersion>, Vec<MirrorTarget<'a>>), Vec<Failure>> {
         let Task {
             provider,
-            filters,
             destinations,
             ..
         } = self.task;
@@ -103,11 +60,14 @@ impl<'a> Journey<'a> {
                 message: printable(message),
             });
         }
-        Ok((selection::select(filters, &available.versions), targets))
+        Ok((available.versions, targets))
     }
 
     /// Removes versions without any wanted package in the source. It fails if no version remains.
-    fn with_packages(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
+    pub(super) fn with_packages(
+        &self,
+        mut selected: Vec<Selected>,
+    ) -> Result<Vec<Selected>, Failure> {
         for Selected {
             available, absent, ..
         } in &selected

@@ -1,0 +1,135 @@
+//! Copies the packages of a verified release into the destinations that lack them.
+
+use std::sync::Arc;
+
+use futures_util::future;
+
+use super::journey::Journey;
+use super::planned::{Completed, PlannedCopy};
+use super::target::Missing;
+use crate::blob::Shared;
+use crate::disk::temp_file::Permit;
+use crate::event::Subject;
+use crate::outcome::OnResult;
+use crate::release::Release;
+use crate::source::{PackageMetadata, SourcePackage};
+use crate::trust::Verified;
+
+impl Journey<'_> {
+    /// Copies the missing packages into all destinations concurrently.
+    pub(super) async fn copy(
+        &self,
+        PlannedCopy { release, missing }: PlannedCopy<'_>,
+        on_result: &OnResult<'_>,
+    ) {
+        // Acquire the permit for temporary files before any response is opened, so that no open response waits for it.
+        let permit = match missing.len() > 1 {
+            true => Some(Arc::new(
+                self.shared_files.acquire(release.packages.len()).await,
+            )),
+            false => None,
+        };
+        let copying = PlannedCopy { release, missing };
+        let Some(copying) = self.copy_ahead(copying, permit.as_ref(), on_result).await else {
+            return;
+        };
+        let PlannedCopy { release, missing } = copying;
+        let Some(release) = self.packages(release, &missing, on_result).await else {
+            return;
+        };
+        let release = shared(release, &missing, permit.as_ref());
+        let copying = missing.iter().map(async |one| {
+            let published = one.publish(release.clone()).await;
+            if let Ok(published) = &published {
+                one.target.report_plan(published);
+            }
+            on_result(published.map_err(|error| self.unpublished(error, &release, one.target)));
+        });
+        future::join_all(copying).await;
+    }
+
+    /// Copies packages of unknown size before the version is published, as many at a time as responses may be open, until the responses of
+    /// the rest may be open at once. Their sizes are known then, and each package has taken one request. `None` if every destination has
+    /// failed.
+    async fn copy_ahead<'t>(
+        &self,
+        PlannedCopy {
+            mut release,
+            mut missing,
+        }: PlannedCopy<'t>,
+        permit: Option<&Arc<Permit>>,
+        on_result: &OnResult<'_>,
+    ) -> Option<PlannedCopy<'t>> {
+        while let Some(first) = self.source.too_many_unsized(&release) {
+            let some = release.clone().only(|platform| first.contains(platform));
+            let some = self.packages(some, &missing, on_result).await?;
+            release = self.source.with_sizes(release, &some);
+            if self.options.publish.dry_run {
+                continue;
+            }
+            let some = shared(some, &missing, permit);
+            let copying =
+                missing
+                    .into_iter()
+                    .map(async |mut one| match one.deliver(some.clone()).await {
+                        Ok(()) => Some(one),
+                        Err(error) => {
+                            on_result(Err(self.unpublished(error, &some, one.target)));
+                            None
+                        }
+                    });
+            missing = future::join_all(copying)
+                .await
+                .into_iter()
+                .flatten()
+                .collect();
+            if missing.is_empty() {
+                return None;
+            }
+        }
+        Some(PlannedCopy { release, missing })
+    }
+
+    /// Requests the packages of unknown size. Their responses stay open until the packages are copied. `None` after a failure, which is
+    /// reported for every destination.
+    async fn packages(
+        &self,
+        release: Verified<Release<PackageMetadata>>,
+        missing: &[Missing<'_>],
+        on_result: &OnResult<'_>,
+    ) -> Option<Verified<Release<SourcePackage>>> {
+        let subject = Subject::version(&release.provider, &release.version);
+        match self.source.packages(release).await {
+            Ok(release) => Some(release),
+            Err(error) => {
+                let failure = self.at_source(error, subject);
+                let failed = missing
+                    .iter()
+                    .map(|one| Completed::failed(one.target, &failure));
+                failed.for_each(|completed| on_result(completed.result.map(|one| *one)));
+                None
+            }
+        }
+    }
+}
+
+/// Lets the destinations that lack the same package share its download.
+fn shared(
+    release: Verified<Release<SourcePackage>>,
+    missing: &[Missing<'_>],
+    permit: Option<&Arc<Permit>>,
+) -> Verified<Release<Shared<SourcePackage>>> {
+    let packages = release.packages.iter().map(|package| {
+        let readers = missing.iter().filter(|one| one.wants(&package.platform));
+        let location = package.location.clone();
+        let blob = match permit {
+            Some(permit) if readers.count() > 1 => {
+                Shared::among_several(location, Arc::clone(permit))
+            }
+            _ => Shared::alone(location),
+        };
+        (blob, package.expected.size)
+    });
+    let packages: Vec<_> = packages.collect();
+    release.located(packages)
+}

@@ -1,0 +1,43 @@
+//! The plan for a version: the destinations that need nothing, and the packages that the others lack.
+
+use super::target::{MirrorTarget, Missing};
+use crate::outcome::{Failure, Published};
+use crate::release::Release;
+use crate::source::PackageMetadata;
+use crate::trust::Verified;
+
+/// The plan for a version.
+pub(super) struct Planned<'t> {
+    /// Destinations that are complete, and those that failed.
+    pub(super) completed: Vec<Completed<'t>>,
+    pub(super) copying: Option<PlannedCopy<'t>>,
+}
+
+/// A version that needs no copying in one destination.
+pub(super) struct Completed<'t> {
+    pub(super) target: &'t MirrorTarget<'t>,
+    pub(super) result: Result<Box<Published>, Failure>,
+}
+
+/// The verified release, and what the other destinations lack of it.
+pub(super) struct PlannedCopy<'t> {
+    pub(super) release: Verified<Release<PackageMetadata>>,
+    pub(super) missing: Vec<Missing<'t>>,
+}
+
+impl<'t> Completed<'t> {
+    pub(super) fn present(target: &'t MirrorTarget<'t>, published: Published) -> Self {
+        Self {
+            target,
+            result: Ok(Box::new(published)),
+        }
+    }
+
+    /// A failure on either side, reported for this destination.
+    pub(super) fn failed(target: &'t MirrorTarget<'t>, failure: &Failure) -> Self {
+        Self {
+            target,
+            result: Err(failure.to(target.label.as_deref())),
+        }
+    }
+}

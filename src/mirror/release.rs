@@ -1,0 +1,125 @@
+//! Requests the release of a version, and verifies it.
+
+use super::journey::Journey;
+use super::planned::Completed;
+use super::selection::Selected;
+use super::target::Missing;
+use crate::authentication::Note;
+use crate::event::{Event, Subject};
+use crate::outcome::Failure;
+use crate::platform::Platform;
+use crate::prove::prove;
+use crate::release::Release;
+use crate::source::{PackageMetadata, ReleaseAnswer};
+use crate::trust::rule::Unsigned;
+use crate::trust::{self, Rule, Verified};
+
+impl Journey<'_> {
+    /// Requests the release of the platforms that any destination lacks.
+    pub(super) async fn release(
+        &self,
+        Selected { available, .. }: &Selected,
+        missing: &[Missing<'_>],
+    ) -> Result<ReleaseAnswer, Failure> {
+        let provider = &self.task.provider;
+        let version = available.version.version();
+        let subject = Subject::version(provider, version);
+        if !self.source.has_checksum_documents() && missing.iter().any(|one| one.stored.is_none()) {
+            // If the policy cannot accept an unsigned release, fail before any package is downloaded.
+            let nothing = Release::unproven(provider, version, Vec::new());
+            let verified = self.verify(nothing).await;
+            verified.map_err(|error| self.at_source(error, subject.clone()))?;
+        }
+        let platforms = union(missing);
+        let answer = self
+            .source
+            .release(provider, &available.version, platforms.as_deref());
+        answer.await.map_err(|error| self.at_source(error, subject))
+    }
+
+    /// Verifies a release, and reports it and the platforms for which the source has no package.
+    pub(super) async fn verified(
+        &self,
+        release: Release<PackageMetadata>,
+        absent: &[Platform],
+    ) -> Result<Verified<Release<PackageMetadata>>, Failure> {
+        self.report_absent(&release.version, absent);
+        let subject = Subject::version(&release.provider, &release.version);
+        let verified = self.verify(release).await;
+        let verified = verified.map_err(|error| self.at_source(error, subject.clone()))?;
+        self.reporter.report(Event::Verified {
+            subject,
+            authentication: verified.authentication().clone(),
+        });
+        Ok(verified)
+    }
+
+    /// The results of destinations of whose missing platforms the source has none: present, if the store already has every wanted package
+    /// that the source has.
+    pub(super) fn unreleased<'t>(
+        &self,
+        Selected { available, .. }: &Selected,
+        missing: &[Missing<'t>],
+        wanted: Option<&[Platform]>,
+        absent: &[Platform],
+    ) -> Vec<Completed<'t>> {
+        let version = available.version.version();
+        let completed = missing
+            .iter()
+            .map(|one| match one.present_for(version, wanted) {
+                Some(published) => Completed::present(one.target, published),
+                None => {
+                    let subject = Subject::version(&self.task.provider, version);
+                    let failure = self.without_packages(absent, None, subject);
+                    Completed::failed(one.target, &failure)
+                }
+            });
+        completed.collect()
+    }
+
+    async fn verify(
+        &self,
+        release: Release<PackageMetadata>,
+    ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
+        let (rule, now) = (&self.task.rule, self.options.publish.now);
+        let Some(hashes) = self.task.locked.get(&release.version) else {
+            return self.can_be_pinned(prove(release, rule, now).await?);
+        };
+        // With pinned keys, a signature by one of them is required, and a lock file cannot replace it.
+        if self.source.has_checksum_documents() || rule.pinned() {
+            let verified = prove(release, rule, now).await?.locked(hashes)?;
+            return self.can_be_pinned(verified);
+        }
+        // The lock file replaces the signature that this source cannot have.
+        let rule = Rule {
+            unsigned: Unsigned::Allow,
+            ..rule.clone()
+        };
+        prove(release, &rule, now).await?.locked(hashes)
+    }
+
+    /// If keys will be pinned, refuses a release whose keys came over an unverified connection.
+    fn can_be_pinned(
+        &self,
+        release: Verified<Release<PackageMetadata>>,
+    ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
+        let notes = &release.authentication().notes;
+        if self.options.pins_keys && notes.contains(&Note::UnverifiedTransport) {
+            return Err(trust::Error::UnverifiedTransport);
+        }
+        Ok(release)
+    }
+}
+
+/// The platforms that any destination lacks; `None` if a destination lacks all platforms of the source.
+fn union(missing: &[Missing<'_>]) -> Option<Vec<Platform>> {
+    let mut all = Vec::new();
+    for one in missing {
+        for platform in one.platforms.as_ref()? {
+            if !all.contains(platform) {
+                all.push(platform.clone());
+            }
+        }
+    }
+    Some(all)
+}
