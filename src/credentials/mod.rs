@@ -42,12 +42,14 @@ pub use report::{SourceReport, SourceState};
 pub use store::{CredentialStore, Location};
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::Duration;
 
 use url::Url;
 
 use crate::address::Hostname;
+use crate::event::Event;
+use crate::http::Http;
 use locations::CliConfigFile;
 use origin::OriginCredentials;
 use registry::RegistryCredentials;
@@ -69,6 +71,8 @@ struct Sources {
     origins: OnceLock<Result<OriginCredentials, Error>>,
     /// The pairs of host and source that were reported.
     reported: Mutex<HashSet<(String, Option<String>)>>,
+    /// Whether the sources for OCI registries were reported.
+    sources_reported: Once,
 }
 
 impl Default for Sources {
@@ -80,6 +84,7 @@ impl Default for Sources {
             registries: OnceLock::new(),
             origins: OnceLock::new(),
             reported: Mutex::default(),
+            sources_reported: Once::new(),
         }
     }
 }
@@ -156,11 +161,25 @@ impl Credentials {
         Ok(self.origins()?.sources())
     }
 
-    /// Whether this source, or no credential, is used for this host for the first time.
-    pub(crate) fn is_first_use(&self, host: &str, found_in: Option<&str>) -> bool {
+    /// Reports once for each host and source that a credential of this source, or no credential, is used for the host.
+    pub(crate) fn report_use(&self, host: &str, found_in: Option<&str>, http: &Http) {
+        let (host, found_in) = (host.to_owned(), found_in.map(str::to_owned));
         let reported = self.0.reported.lock();
         let mut reported = reported.unwrap_or_else(PoisonError::into_inner);
-        reported.insert((host.to_owned(), found_in.map(str::to_owned)))
+        if reported.insert((host.clone(), found_in.clone())) {
+            http.report(Event::CredentialSelected { host, found_in });
+        }
+    }
+
+    /// Like [`Credentials::report_use`], for an OCI registry. Before the first report, it reports which sources were searched.
+    pub(crate) fn report_registry_use(&self, host: &str, found_in: Option<&str>, http: &Http) {
+        self.0.sources_reported.call_once(|| {
+            for source in self.registry_sources() {
+                let source = source.to_string();
+                http.report(Event::Considered { source });
+            }
+        });
+        self.report_use(host, found_in, http);
     }
 
     fn registries(&self) -> Result<&RegistryCredentials, Error> {

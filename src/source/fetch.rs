@@ -12,7 +12,6 @@ use super::opened::OpenAnswers;
 use crate::address::Hostname;
 use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
-use crate::event::Event;
 use crate::http::{self, Answer, Http, Request, Retry};
 use crate::json::{self, Fault, Object};
 
@@ -84,12 +83,7 @@ impl Access {
 
     fn report_credential(&self, host: &str, auth: &RequestAuth) {
         let found_in = auth.tried.found_in();
-        if self.credentials.is_first_use(host, found_in) {
-            self.http.report(Event::CredentialSelected {
-                host: host.to_owned(),
-                found_in: found_in.map(str::to_owned),
-            });
-        }
+        self.credentials.report_use(host, found_in, &self.http);
     }
 
     /// Sends a request, and retries transient failures.

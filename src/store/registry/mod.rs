@@ -27,7 +27,7 @@ mod upload_strategy;
 mod whole_upload;
 mod wire;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{At, Error, Move, Tagged};
@@ -39,9 +39,6 @@ pub use download::RegistryBlob;
 
 use session::{Host, RepositorySession, RepositorySessions};
 
-/// A host with the place that its credential came from, if it has one. Each is reported once.
-type HostCredential = (String, Option<String>);
-
 /// All registries. Clones share connections, credentials and the detected features of each registry.
 #[derive(Clone)]
 pub struct Registry {
@@ -49,7 +46,6 @@ pub struct Registry {
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<RepositorySessions>>,
-    reported: Arc<Mutex<BTreeSet<HostCredential>>>,
 }
 
 impl Registry {
@@ -60,12 +56,9 @@ impl Registry {
             credentials,
             hosts: Arc::default(),
             sessions: Arc::default(),
-            reported: Arc::default(),
         }
     }
-}
 
-impl Registry {
     pub(super) fn blob(&self, repository: &Repository, expected: Expected) -> RegistryBlob {
         RegistryBlob {
             registry: self.clone(),

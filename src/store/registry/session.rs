@@ -12,7 +12,6 @@ use super::single_flight::SingleFlight;
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::event::Event;
 use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
 use crate::store::known::KnownRegistry;
@@ -103,7 +102,10 @@ impl Registry {
         let known = KnownRegistry::of(host);
         let base = self.http.base(known.api_host(host))?;
         let found = self.credentials.for_repository(host, name).await;
-        self.report_credential(host, found.as_ref().ok().and_then(Option::as_ref));
+        let chosen = found.as_ref().ok().and_then(Option::as_ref);
+        let found_in = chosen.map(|credential| &*credential.found_in);
+        self.credentials
+            .report_registry_use(host, found_in, &self.http);
         let credential = found?;
         let Host {
             scheme,
@@ -129,25 +131,6 @@ impl Registry {
         }
         sessions.push_back((text.to_owned(), Arc::clone(&session)));
         Ok((session, name))
-    }
-
-    /// Reports once which sources of credentials were searched, and once for each host and credential that the credential is
-    /// used for the host.
-    fn report_credential(&self, host: &str, chosen: Option<&Credential>) {
-        let found_in = chosen.map(|credential| credential.found_in.clone());
-        let choice = (host.to_owned(), found_in.clone());
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        if reported.is_empty() {
-            for source in self.credentials.registry_sources() {
-                let source = source.to_string();
-                self.http.report(Event::Considered { source });
-            }
-        }
-        if reported.insert(choice) {
-            let host = host.to_owned();
-            self.http
-                .report(Event::CredentialSelected { host, found_in });
-        }
     }
 
     /// Sends a request with the current credentials; authenticates again on 401 and retries transient failures.
