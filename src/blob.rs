@@ -1,38 +1,37 @@
 //! Blobs: streams of bytes that are verified during the transfer.
 //!
 //! A [`BlobSource`] is a local file, a blob of another store, or an origin's zip. Its digest and size are known beforehand, and it can be
-//! opened at any offset. [`hold_back`] hashes the bytes on their way to the writer, and passes the last chunk only if the digest matches. A
+//! opened at any offset. [`proven`] hashes the bytes on their way to the writer, and passes the last chunk only if the digest matches. A
 //! writer that commits at the end of the stream can therefore never commit wrong bytes. [`proven`] opens a blob in this way, and resumes
 //! after a lost connection. [`Pieces`] does the same for uploads in chunks, and [`Shared`] for several destinations. A package that was not
-//! opened before must also have the [`Frame`] of a zip, because a matching digest does not prove that the bytes are a zip.
+//! opened before must also have the [`crate::archive::Frame`] of a zip, because a matching digest does not prove that the bytes are a zip.
 
 mod error;
 mod pieces;
 mod proof;
-mod resuming;
 mod shared;
+mod transfer;
 
 pub use error::Error;
 pub use pieces::Pieces;
-pub use proof::hold_back;
-pub use resuming::MOST_RESUMPTIONS;
 pub use shared::Shared;
+pub use transfer::{MOST_RESUMPTIONS, proven};
 
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
 
-use crate::archive::Frame;
 use crate::digest::{Algorithm, Hasher};
 use crate::disk;
 use crate::http::Answer;
 use crate::oci::Repository;
 use crate::release::Expected;
+use proof::HoldBack;
 
 /// Bytes that can be read from the start or from any offset, as often as needed.
 pub trait BlobSource: Clone + Send + Sync + 'static {
@@ -73,12 +72,40 @@ pub enum BlobLocation<'a> {
 }
 
 /// A stream of bytes.
-pub struct Body(Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>);
+pub struct Body {
+    chunks: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
+    /// Whether the source says so if it has no more bytes. Otherwise a lost connection may look like the end.
+    is_whole: bool,
+}
 
 impl Body {
     /// Wraps a stream of chunks.
     pub fn new(stream: impl Stream<Item = Result<Bytes, Error>> + Send + 'static) -> Self {
-        Self(Box::pin(stream))
+        Self {
+            chunks: Box::pin(stream),
+            is_whole: false,
+        }
+    }
+
+    /// Calls `watch` with each chunk or error, and with `None` at the end.
+    #[must_use]
+    pub fn watched(
+        self,
+        mut watch: impl FnMut(Option<&Result<Bytes, Error>>) + Send + 'static,
+    ) -> Self {
+        let Self {
+            mut chunks,
+            is_whole,
+        } = self;
+        let chunks = futures_util::stream::poll_fn(move |context| {
+            let chunk = ready!(chunks.poll_next_unpin(context));
+            watch(chunk.as_ref());
+            Poll::Ready(chunk)
+        });
+        Self {
+            is_whole,
+            ..Self::new(chunks)
+        }
     }
 
     /// Reads everything into memory.
@@ -101,7 +128,7 @@ impl Stream for Body {
     type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_next_unpin(context)
+        self.chunks.poll_next_unpin(context)
     }
 }
 
@@ -182,20 +209,18 @@ impl BlobSource for File {
     }
 }
 
-/// Opens a blob, verifies it during the transfer, and resumes after a lost connection.
+/// Reads a document into memory and verifies it.
 ///
 /// # Errors
-/// The blob cannot be opened. An empty blob is verified here, and fails if the source has any bytes.
-pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
-    let expected = blob.expected();
-    let frame = blob.is_unopened().then(|| Frame::new(expected.size));
-    let body = proof::prove(resuming::resuming(blob).await?, expected, frame);
-    if expected.size > 0 {
-        return Ok(body);
+/// The document cannot be read, or its bytes are not the expected ones.
+pub async fn document(mut body: Body, expected: Expected) -> Result<Vec<u8>, Error> {
+    let mut proof = HoldBack::new(expected, None);
+    let mut all = Vec::new();
+    while let Some(chunk) = body.next().await {
+        all.extend_from_slice(&proof.push(chunk?)?.unwrap_or_default());
     }
-    // A writer that expects no bytes does not read the stream, and would miss the error.
-    body.collect(0).await?;
-    Ok(Body::new(futures_util::stream::empty()))
+    all.extend_from_slice(&proof.finish()?.unwrap_or_default());
+    Ok(all)
 }
 
 /// The body of a response to a request for the bytes from an offset on. If the server ignored the range, the bytes before the offset are
@@ -228,33 +253,10 @@ pub fn promised(answer: Answer, from: u64, size: u64) -> Result<Body, Error> {
     if let Some(announced) = announced.filter(|announced| *announced != size) {
         return Err(differs(announced));
     }
-    let is_framed = answer.is_framed();
-    let body = received(answer, from);
-    if !is_framed {
-        return Ok(body);
-    }
-    let state = Some((body, from));
-    Ok(Body::new(futures_util::stream::unfold(
-        state,
-        move |state| async move {
-            let (mut body, passed) = state?;
-            match body.next().await {
-                Some(Ok(chunk)) => {
-                    let passed = passed + chunk.len() as u64;
-                    Some((Ok(chunk), Some((body, passed))))
-                }
-                Some(Err(error)) => Some((Err(error), None)),
-                None if passed < size => Some((
-                    Err(Error::Shorter {
-                        expected: size,
-                        received: passed,
-                    }),
-                    None,
-                )),
-                None => None,
-            }
-        },
-    )))
+    Ok(Body {
+        is_whole: answer.is_framed(),
+        ..received(answer, from)
+    })
 }
 
 fn skipping(body: Body, count: u64) -> Body {

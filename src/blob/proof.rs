@@ -1,38 +1,14 @@
 //! Verification of a stream: the last chunk passes only if all bytes match the digest.
 
 use bytes::Bytes;
-use futures_util::StreamExt as _;
 
-use super::{Body, Error};
+use super::Error;
 use crate::archive::Frame;
 use crate::digest::Hasher;
 use crate::release::Expected;
 
-/// Passes a body on, and its last chunk only if size and digest match.
-pub fn hold_back(body: Body, expected: Expected) -> Body {
-    prove(body, expected, None)
-}
-
-/// Like [`hold_back`], and also checks the frame of a zip if one is given.
-pub(super) fn prove(body: Body, expected: Expected, frame: Option<Frame>) -> Body {
-    let state = Some((body, HoldBack::new(expected, frame)));
-    Body::new(futures_util::stream::unfold(state, |state| async move {
-        let (mut body, mut hold) = state?;
-        loop {
-            match body.next().await {
-                Some(Ok(chunk)) => match hold.push(chunk) {
-                    Ok(Some(released)) => return Some((Ok(released), Some((body, hold)))),
-                    Ok(None) => {}
-                    Err(error) => return Some((Err(error), None)),
-                },
-                Some(Err(error)) => return Some((Err(error), None)),
-                None => return hold.finish().transpose().map(|last| (last, None)),
-            }
-        }
-    }))
-}
-
-struct HoldBack {
+/// Verifies chunks and holds the latest one back.
+pub(super) struct HoldBack {
     expected: Expected,
     hasher: Hasher,
     passed: u64,
@@ -41,7 +17,7 @@ struct HoldBack {
 }
 
 impl HoldBack {
-    fn new(expected: Expected, frame: Option<Frame>) -> Self {
+    pub(super) fn new(expected: Expected, frame: Option<Frame>) -> Self {
         Self {
             expected,
             hasher: Hasher::new(expected.digest.algorithm()),
@@ -51,7 +27,13 @@ impl HoldBack {
         }
     }
 
-    fn push(&mut self, chunk: Bytes) -> Result<Option<Bytes>, Error> {
+    /// The number of bytes so far.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// Takes a chunk, and releases the one before it.
+    pub(super) fn push(&mut self, chunk: Bytes) -> Result<Option<Bytes>, Error> {
         if chunk.is_empty() {
             return Ok(None);
         }
@@ -68,7 +50,8 @@ impl HoldBack {
         Ok(self.held.replace(chunk))
     }
 
-    fn finish(self) -> Result<Option<Bytes>, Error> {
+    /// Releases the last chunk, if all bytes together are the expected ones.
+    pub(super) fn finish(self) -> Result<Option<Bytes>, Error> {
         if self.passed != self.expected.size {
             return Err(Error::Shorter {
                 expected: self.expected.size,
@@ -92,22 +75,35 @@ impl HoldBack {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt as _;
+    use futures_util::{FutureExt as _, StreamExt as _};
 
-    use super::super::{BlobSource, proven};
+    use super::super::{BlobSource, Body, proven};
     use super::*;
     use crate::archive::zipfile::{executable, zip};
 
-    fn run(chunks: &[&'static str], expected: Expected) -> (String, Option<Error>) {
-        let body = Body::new(futures_util::stream::iter(
-            chunks
-                .iter()
-                .map(|chunk| Ok(Bytes::from_static(chunk.as_bytes())))
-                .collect::<Vec<_>>(),
-        ));
+    /// Bytes in chunks.
+    #[derive(Clone)]
+    struct Chunks(&'static [&'static str], Expected);
+
+    impl BlobSource for Chunks {
+        fn expected(&self) -> Expected {
+            self.1
+        }
+
+        async fn open(&self, _: u64) -> Result<Body, Error> {
+            let chunks = self.0.iter();
+            let chunks = chunks.map(|chunk| Ok(Bytes::from_static(chunk.as_bytes())));
+            Ok(Body::new(futures_util::stream::iter(chunks)))
+        }
+    }
+
+    fn run(chunks: &'static [&'static str], expected: Expected) -> (String, Option<Error>) {
         let mut passed = String::new();
         let reading = async {
-            let mut body = hold_back(body, expected);
+            let mut body = match proven(&Chunks(chunks, expected)).await {
+                Ok(body) => body,
+                Err(error) => return Some(error),
+            };
             while let Some(chunk) = body.next().await {
                 match chunk {
                     Ok(bytes) => passed.push_str(str::from_utf8(&bytes).unwrap()),

@@ -166,9 +166,21 @@ impl<B: BlobSource> Reader<B> {
                 download.written.store(self.at, Ordering::Release);
                 Ok(Some(chunk))
             }
-            ended => {
+            Some(Err(error)) => {
                 *body = None;
-                ended.transpose()
+                Err(error)
+            }
+            None => {
+                let is_whole = opened.is_whole;
+                *body = None;
+                match self.source.expected().size {
+                    // The stream of a reader does not tell that nothing more will come.
+                    expected if is_whole && self.at < expected => Err(Error::Shorter {
+                        expected,
+                        received: self.at,
+                    }),
+                    _ => Ok(None),
+                }
             }
         }
     }

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Poll, ready};
-
-use futures_util::{StreamExt as _, stream};
 
 use super::{BlobSource, Event, Expected, Reporter, Subject};
 use crate::blob::{self, BlobLocation, Body};
@@ -66,19 +63,15 @@ impl<B: BlobSource> BlobSource for ReportedBlob<B> {
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        let mut body = self.blob.open(from).await?;
+        let body = self.blob.open(from).await?;
         let watched = self.clone();
-        Ok(Body::new(stream::poll_fn(move |context| {
-            let chunk = ready!(body.poll_next_unpin(context));
-            match &chunk {
-                Some(Ok(bytes)) => watched.reporter.report(Event::Advanced {
-                    subject: watched.subject.clone(),
-                    bytes: bytes.len() as u64,
-                }),
-                Some(Err(_)) => {}
-                None => watched.was_read.store(true, Ordering::Release),
-            }
-            Poll::Ready(chunk)
-        })))
+        Ok(body.watched(move |chunk| match chunk {
+            Some(Ok(bytes)) => watched.reporter.report(Event::Advanced {
+                subject: watched.subject.clone(),
+                bytes: bytes.len() as u64,
+            }),
+            Some(Err(_)) => {}
+            None => watched.was_read.store(true, Ordering::Release),
+        }))
     }
 }

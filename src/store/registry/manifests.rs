@@ -7,7 +7,7 @@ use reqwest::{Method, StatusCode};
 use super::answer;
 use super::auth::Scope;
 use super::{At, Error, Registry, Repository};
-use crate::blob::{self, Body, hold_back};
+use crate::blob::{self, Body};
 use crate::digest::Digest;
 use crate::http::Answer;
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
@@ -60,7 +60,7 @@ impl Registry {
             }
             Some(expected) => {
                 let body = Body::new(answer.chunks().map_err(blob::Error::Http));
-                let bytes = hold_back(body, expected).collect(expected.size).await;
+                let bytes = blob::document(body, expected).await;
                 let wrong = |source| Error::reading(what, expected.digest, source);
                 (bytes.map_err(wrong)?, expected)
             }

@@ -1,11 +1,14 @@
-//! Resumes a body after a lost connection.
+//! The transfer of a blob: one stream that resumes after a lost connection, and verifies what it passes on. The bytes are counted once, by
+//! their verification.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 
+use super::proof::HoldBack;
 use super::{BlobSource, Body, Error};
+use crate::archive::Frame;
 use crate::http::LEAST_FLOW;
 
 /// The most resumptions in a row that each yield less than [`LEAST_FLOW`] bytes. Their pauses add up to three seconds, and each resumption
@@ -21,76 +24,91 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 #[cfg(test)]
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Opens a blob from its start, and resumes if the connection is lost or the body ends too early.
-pub(super) async fn resuming<B: BlobSource>(blob: &B) -> Result<Body, Error> {
-    let first = blob.open(0).await?;
-    let state = Resuming {
+/// Opens a blob, verifies it during the transfer, and resumes if the connection is lost or the body ends too early.
+///
+/// # Errors
+/// The blob cannot be opened. An empty blob is verified here, and fails if the source has any bytes.
+pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
+    let expected = blob.expected();
+    let frame = blob.is_unopened().then(|| Frame::new(expected.size));
+    let transfer = Transfer {
         blob: blob.clone(),
-        body: Some(first),
-        passed: 0,
-        gained: 0,
+        body: blob.open(0).await?,
+        proof: HoldBack::new(expected, frame),
+        opened_at: 0,
         resumptions: 0,
         failures: 0,
     };
-    Ok(Body::new(futures_util::stream::unfold(
-        state,
-        |mut state| async move { state.next().await.map(|chunk| (chunk, state)) },
-    )))
+    let body = Body::new(stream::unfold(Some(transfer), |state| async move {
+        let mut transfer = state?;
+        loop {
+            let pushed = match transfer.next().await {
+                Some(Ok(chunk)) => transfer.proof.push(chunk),
+                Some(Err(error)) => Err(error),
+                None => return transfer.proof.finish().transpose().map(|last| (last, None)),
+            };
+            match pushed {
+                Ok(None) => {}
+                Ok(Some(released)) => return Some((Ok(released), Some(transfer))),
+                Err(error) => return Some((Err(error), None)),
+            }
+        }
+    }));
+    if expected.size > 0 {
+        return Ok(body);
+    }
+    // A writer that expects no bytes does not read the stream, and would miss the error.
+    body.collect(0).await?;
+    Ok(Body::new(stream::empty()))
 }
 
-struct Resuming<B> {
+struct Transfer<B> {
     blob: B,
-    /// `None` after an error that was passed on.
-    body: Option<Body>,
-    passed: u64,
-    /// The number of bytes received since it was last opened.
-    gained: u64,
+    body: Body,
+    proof: HoldBack,
+    /// The offset at which the blob was last opened.
+    opened_at: u64,
     /// The number of resumptions.
     resumptions: u32,
     /// The number of resumptions in a row that yielded too little.
     failures: u32,
 }
 
-impl<B: BlobSource> Resuming<B> {
+impl<B: BlobSource> Transfer<B> {
+    /// The next bytes of the blob. After an error or the end, nothing more can be read.
     async fn next(&mut self) -> Option<Result<Bytes, Error>> {
         loop {
-            let cut = match self.body.as_mut()?.next().await {
+            let received = self.body.next().await;
+            let passed = self.proof.passed();
+            if passed - self.opened_at >= LEAST_FLOW {
+                self.failures = 0;
+            }
+            let cut = match received {
                 // An empty chunk is no progress.
                 Some(Ok(chunk)) if chunk.is_empty() => continue,
-                Some(Ok(chunk)) => {
-                    self.passed += chunk.len() as u64;
-                    self.gained += chunk.len() as u64;
-                    if self.gained >= LEAST_FLOW {
-                        self.failures = 0;
-                    }
-                    return Some(Ok(chunk));
-                }
-                Some(Err(error)) if !error.is_transient() => return self.fail(error),
+                Some(Ok(chunk)) => return Some(Ok(chunk)),
+                Some(Err(error)) if !error.is_transient() => return Some(Err(error)),
                 // All bytes have arrived, so an error at the end does not matter.
-                _ if self.passed >= self.blob.expected().size => return None,
+                _ if passed >= self.blob.expected().size => return None,
                 Some(Err(error)) => Some(error),
                 None => None,
             };
+            let is_final = cut.is_none() && (self.body.is_whole || !self.blob.may_end_early());
             let is_enough = self.failures >= MOST_FAILURES || self.resumptions >= MOST_RESUMPTIONS;
-            if is_enough || (cut.is_none() && !self.blob.may_end_early()) {
+            if is_enough || is_final {
                 // A body that is too short fails the check of size and digest.
-                return cut.and_then(|error| self.fail(error));
+                return cut.map(Err);
             }
             tokio::time::sleep(FIRST_PAUSE * (1 << self.failures)).await;
             self.failures += 1;
             self.resumptions += 1;
-            self.gained = 0;
-            match self.blob.open(self.passed).await {
-                Ok(body) => self.body = Some(body),
+            self.opened_at = passed;
+            match self.blob.open(passed).await {
+                Ok(body) => self.body = body,
                 // The source has already retried.
-                Err(error) => return self.fail(error),
+                Err(error) => return Some(Err(error)),
             }
         }
-    }
-
-    fn fail(&mut self, error: Error) -> Option<Result<Bytes, Error>> {
-        self.body = None;
-        Some(Err(error))
     }
 }
 
@@ -145,7 +163,7 @@ mod tests {
             let piece = bytes.slice(..bytes.len().min(self.piece));
             // Like bodies from the network, it must not be polled after its end.
             let all = [Ok(piece), Err(silent())];
-            let chunks = futures_util::stream::unfold(all.into_iter(), |mut rest| async {
+            let chunks = stream::unfold(all.into_iter(), |mut rest| async {
                 rest.next().map(|chunk| (chunk, rest))
             });
             Ok(Body::new(chunks))
