@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use tfoci::authentication::Note;
 use tfoci::event::{Event, Reporter};
 use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
-use tfoci::install::{Form, Installed, Request, install};
+use tfoci::install::{Form, Installed, Request, install_version};
 use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
@@ -79,7 +79,7 @@ pub fn install_from(
     let reporter: Arc<dyn Reporter> = Arc::new(Unheard);
     wait(async {
         let (version, _) = stored.choose(&selection).await?;
-        install(stored, &version, &request, &reporter).await
+        install_version(stored, &version, &request, &reporter).await
     })
 }
 

@@ -218,7 +218,8 @@ impl User {
             dry_run: false,
             jobs: 2,
         };
-        install::install(&stored, &VERSION.parse().unwrap(), &request, &quiet()).await
+        let version = VERSION.parse().unwrap();
+        install::install_version(&stored, &version, &request, &quiet()).await
     }
 
     /// What was installed is what was released.

@@ -9,7 +9,6 @@ use tfoci::address;
 use tfoci::config;
 use tfoci::credentials;
 use tfoci::error::{Category, printable, printable_path};
-use tfoci::event::Subject;
 use tfoci::lockfile;
 use tfoci::outcome::Failure;
 use tfoci::platform;
@@ -152,16 +151,6 @@ impl CommandError {
             Self::Configuration(error) => error.category(),
             Self::NoSuchTrustFile { .. } => Category::NotFound,
             _ => Category::Usage,
-        }
-    }
-
-    /// The provider and version that a failed operation was about.
-    pub(super) fn subject(&self) -> Option<&Subject> {
-        match self {
-            Self::Journey(failure) | Self::Mirroring(failure) | Self::NotLocked { failure, .. } => {
-                failure.subject.as_ref()
-            }
-            _ => None,
         }
     }
 }

@@ -7,7 +7,8 @@ use clap::Args;
 use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::examine::Platforms;
-use tfoci::install::{Form, Request, newest};
+use tfoci::install::{Form, Installed, Request, Task, install};
+use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 
 use super::Ending;
@@ -77,23 +78,30 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     session.warn_of_unmatched(&arguments.trust, &request.trust, providers);
     let report = &session.report;
     let reporter = report.installing(arguments.into, arguments.dry_run);
-    for selection in &selections {
-        let failed = |error: CommandError| {
-            let version = error.subject().and_then(|subject| subject.version.clone());
-            let subject = Subject {
-                version,
-                ..Subject::provider(&selection.provider)
-            };
-            report.failed(subject, error);
-        };
+    let mut tasks = Vec::new();
+    for selection in selections {
         match stored_provider(&endpoint, &store, &selection.provider) {
-            Ok(stored) => match newest(&stored, selection, &request, &reporter).await {
-                Ok(installed) => report.installed(installed),
-                Err(failure) => failed(failure.into()),
-            },
-            Err(error) => failed(error),
+            Ok(from) => tasks.push(Task { from, selection }),
+            Err(error) => report.failed(Subject::provider(&selection.provider), error),
         }
     }
+    let on_result = |result: Result<Installed, Failure>| match result {
+        Ok(installed) => report.installed(installed),
+        Err(failure) => match failure.subject.clone() {
+            Some(subject) => {
+                let platform = None;
+                report.failed(
+                    Subject {
+                        platform,
+                        ..subject
+                    },
+                    failure.into(),
+                );
+            }
+            None => report.run_failed(failure.into()),
+        },
+    };
+    install(tasks, &request, &reporter, &on_result).await;
     Ok(report.finish())
 }
 

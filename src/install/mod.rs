@@ -13,23 +13,22 @@
 //! # Why never both forms
 //! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
+use tokio::sync::Semaphore;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
-use crate::blob::{BlobSource, proven};
-use crate::disk::temp_file::TempFileWriter;
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs;
-use crate::oci::Part;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Package, canonical_file_name};
@@ -37,9 +36,17 @@ use crate::selection::Selection;
 use crate::store;
 use crate::version::Version;
 
+mod package;
 mod place;
+mod shared_lock;
 
+use package::PackageInstallation;
 use place::Place;
+use shared_lock::SharedLock;
+
+/// The number of providers that are installed concurrently. Most of the time they wait for responses; the number of packages is limited
+/// separately.
+const PROVIDERS: usize = 16;
 
 /// The form of the packages in a filesystem mirror.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +73,15 @@ pub struct Request {
     pub dry_run: bool,
     /// The number of concurrent installations.
     pub jobs: usize,
+}
+
+/// A provider to install.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The provider in the store.
+    pub from: StoredProvider,
+    /// Selects the version.
+    pub selection: Selection,
 }
 
 /// An installed provider version.
@@ -111,22 +127,29 @@ fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// Installs the newest version that matches a selection.
-///
-/// # Errors
-/// As [`install`], or no version matches.
-pub async fn newest(
-    from: &StoredProvider,
-    selection: &Selection,
+/// Receives the result of each provider as soon as it is known.
+pub type OnInstalled<'a> = dyn Fn(Result<Installed, Failure>) + Send + Sync + 'a;
+
+/// Installs several providers concurrently, the newest version of each that its selection admits. Selections of one provider follow one
+/// after the other, because they may select the same version.
+pub async fn install(
+    tasks: Vec<Task>,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
-) -> Result<Installed, Failure> {
-    let (version, matching) = from.choose(selection).await?;
-    reporter.report(Event::Selected {
-        subject: Subject::version(&from.provider, &version),
-        matching,
+    on_result: &OnInstalled<'_>,
+) {
+    let journey = Journey::new(request, reporter);
+    let mut providers: BTreeMap<ProviderAddr, Vec<Task>> = BTreeMap::new();
+    for task in tasks {
+        let same = providers.entry(task.from.provider.clone());
+        same.or_default().push(task);
+    }
+    let installing = stream::iter(providers).for_each_concurrent(PROVIDERS, async |(_, tasks)| {
+        for task in tasks {
+            on_result(journey.newest(&task).await);
+        }
     });
-    install(from, &version, request, reporter).await
+    installing.await;
 }
 
 /// Installs one version.
@@ -134,63 +157,96 @@ pub async fn newest(
 /// # Errors
 /// The store fails, verification fails, a zip is unusable, or the path of a package is occupied. Packages that were installed before the
 /// error remain.
-pub async fn install(
+pub async fn install_version(
     from: &StoredProvider,
     version: &Version,
     request: &Request,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Installed, Failure> {
-    let about = |problem| from.failure(Some(version), problem);
-    if request.form == Form::Packed && version.to_string().bytes().any(|b| b.is_ascii_uppercase()) {
-        return Err(about(Problem::CapitalLetters));
-    }
-    let Examined { proof, .. } = from
-        .examine(version, &request.platforms, &request.trust)
-        .await?;
-    let release = proof.map_err(about)?;
-    let authentication = release.authentication().clone();
-    let subject = Subject::version(&from.provider, version);
-    reporter.report(Event::Verified {
-        subject: subject.clone(),
-        authentication: authentication.clone(),
-    });
-    let lock = match request.dry_run {
-        true => None,
-        false => Some(Arc::new(
-            prepare(&request.into, reporter).await.map_err(about)?,
-        )),
-    };
-    let work = release.packages.iter().map(|package| PackageInstallation {
-        package: package.clone(),
-        place: Place::of(request, &from.provider, version, &package.platform),
-        subject: subject.platform(&package.platform),
-        authentication: authentication.clone(),
-        dry_run: request.dry_run,
-        lock: lock.clone(),
-        reporter: Arc::clone(reporter),
-    });
-    let packages = jobs::run(request.jobs, work, |work| {
-        let (subject, store) = (work.subject.clone(), from.place.clone());
-        async move {
-            work.install()
-                .await
-                .map_err(|problem| problem.of(subject, At::From(store)))
-        }
-    });
-    let authentication = release.authentication().clone();
-    Ok(Installed::of(
-        from,
-        version,
-        authentication,
-        packages.await?,
-    ))
+    Journey::new(request, reporter).install(from, version).await
 }
 
-async fn prepare(into: &Path, reporter: &Arc<dyn Reporter>) -> Result<disk::Lock, Problem> {
-    disk::create_directory(into)?;
-    let lock = disk::Lock::acquire(into.join(".tfoci.lock"), &**reporter).await?;
-    disk::sweep(into)?;
-    Ok(lock)
+/// What all providers of a run share.
+struct Journey<'a> {
+    request: &'a Request,
+    reporter: &'a Arc<dyn Reporter>,
+    lock: SharedLock,
+    /// Limits the packages of all providers that are installed at once.
+    permits: Arc<Semaphore>,
+}
+
+impl<'a> Journey<'a> {
+    fn new(request: &'a Request, reporter: &'a Arc<dyn Reporter>) -> Self {
+        Self {
+            request,
+            reporter,
+            lock: SharedLock::default(),
+            permits: Arc::new(Semaphore::new(request.jobs.max(1))),
+        }
+    }
+
+    async fn newest(&self, Task { from, selection }: &Task) -> Result<Installed, Failure> {
+        let (version, matching) = from.choose(selection).await?;
+        self.reporter.report(Event::Selected {
+            subject: Subject::version(&from.provider, &version),
+            matching,
+        });
+        self.install(from, &version).await
+    }
+
+    async fn install(
+        &self,
+        from: &StoredProvider,
+        version: &Version,
+    ) -> Result<Installed, Failure> {
+        let Self {
+            request, reporter, ..
+        } = self;
+        let about = |problem| from.failure(Some(version), problem);
+        let has_capitals = version.to_string().bytes().any(|b| b.is_ascii_uppercase());
+        if request.form == Form::Packed && has_capitals {
+            return Err(about(Problem::CapitalLetters));
+        }
+        let Examined { proof, .. } = from
+            .examine(version, &request.platforms, &request.trust)
+            .await?;
+        let release = proof.map_err(about)?;
+        let authentication = release.authentication().clone();
+        let subject = Subject::version(&from.provider, version);
+        reporter.report(Event::Verified {
+            subject: subject.clone(),
+            authentication: authentication.clone(),
+        });
+        let lock = match request.dry_run {
+            true => None,
+            false => {
+                let lock = self.lock.acquire(&request.into, reporter).await;
+                Some(lock.map_err(about)?)
+            }
+        };
+        let work = release.packages.iter().map(|package| PackageInstallation {
+            package: package.clone(),
+            place: Place::of(request, &from.provider, version, &package.platform),
+            subject: subject.platform(&package.platform),
+            authentication: authentication.clone(),
+            dry_run: request.dry_run,
+            lock: lock.clone(),
+            reporter: Arc::clone(reporter),
+        });
+        let packages = jobs::run(request.jobs, work, |work| {
+            let (subject, store) = (work.subject.clone(), from.place.clone());
+            let permits = Arc::clone(&self.permits);
+            async move {
+                // The semaphore is never closed.
+                let _permit = permits.acquire().await;
+                work.install()
+                    .await
+                    .map_err(|problem| problem.of(subject, At::From(store)))
+            }
+        });
+        let packages = packages.await?;
+        Ok(Installed::of(from, version, authentication, packages))
+    }
 }
 
 impl Installed {
@@ -217,120 +273,5 @@ impl Installed {
             packages,
             hashes,
         }
-    }
-}
-
-/// A package to install.
-struct PackageInstallation<B> {
-    package: Package<B>,
-    place: Place,
-    subject: Subject,
-    authentication: Authentication,
-    dry_run: bool,
-    /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires the lock deletes
-    /// unfinished files.
-    /// deletes unfinished files.
-    lock: Option<Arc<disk::Lock>>,
-    reporter: Arc<dyn Reporter>,
-}
-
-impl<B: BlobSource> PackageInstallation<B> {
-    async fn install(self) -> Result<InstalledPackage, Problem> {
-        let (transfer, hashes) = self.deliver().await?;
-        let has_two_h1 = hashes
-            .as_ref()
-            .is_some_and(|hashes| hashes.zip != hashes.directory);
-        if has_two_h1 {
-            self.reporter.report(Event::Warning {
-                subject: self.subject.clone(),
-                message: self.place.about_two_h1().to_owned(),
-            });
-        }
-        let size = self.package.expected.size;
-        self.reporter.report(Event::Finished {
-            subject: self.subject,
-            size,
-            transfer,
-            authentication: self.authentication,
-        });
-        let h1 = hashes.map(|hashes| [hashes.directory, hashes.zip]);
-        Ok(InstalledPackage {
-            path: self.place.path().to_owned(),
-            transfer,
-            size,
-            hashes: self
-                .package
-                .zh()
-                .into_iter()
-                .chain(h1.into_iter().flatten())
-                .collect(),
-            has_two_h1,
-            platform: self.package.platform,
-        })
-    }
-
-    async fn deliver(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
-        self.place.refuse_other_form()?;
-        if let Some(there) = self.place.packed_already(&self.package).await? {
-            return Ok((Transfer::Present, Some(there)));
-        }
-        if self.dry_run {
-            return self.plan().await;
-        }
-        let mut staged = self.place.stage()?;
-        self.fetch(|chunk| staged.write(chunk)).await?;
-        let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
-        let lock = self.lock.clone();
-        let settled = tokio::task::spawn_blocking(move || {
-            let _lock = lock;
-            place.move_into_place(staged, &file_name)
-        });
-        let (transfer, hashes) = settled
-            .await
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
-        Ok((transfer, Some(hashes)))
-    }
-
-    /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.
-    async fn plan(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
-        if !self.place.is_occupied()? {
-            return Ok((Transfer::Planned, None));
-        }
-        let mut writer = TempFileWriter::new()?;
-        self.fetch(|chunk| writer.write(chunk)).await?;
-        let (zip, place) = (writer.finish(), self.place.clone());
-        let file_name = self.package.file_name.clone();
-        let compared =
-            tokio::task::spawn_blocking(move || place.compare_with(&zip, &file_name)).await;
-        let hashes =
-            compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
-        Ok((Transfer::Present, Some(hashes)))
-    }
-
-    /// Streams the zip to `write`, and verifies its digest before it returns.
-    async fn fetch(
-        &self,
-        mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
-    ) -> Result<(), Problem> {
-        let Package {
-            expected, location, ..
-        } = &self.package;
-        self.reporter.report(Event::Started {
-            subject: self.subject.clone(),
-            size: expected.size,
-        });
-        let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
-        let mut body = proven(location).await.map_err(unusable)?;
-        while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(unusable)?;
-            write(&chunk)?;
-            self.reporter.report(Event::Advanced {
-                subject: self.subject.clone(),
-                bytes: chunk.len() as u64,
-            });
-            // Local reads never yield, so without this the task could not be cancelled.
-            tokio::task::consume_budget().await;
-        }
-        Ok(())
     }
 }

@@ -1,8 +1,12 @@
 //! Several providers, of which some fail: the others are installed all the same.
 
 use std::fs;
+use std::sync::Arc;
+
+use tokio::sync::Barrier;
 
 use super::{Facts, install, names, push, released, steady};
+use crate::support::registry::{Fault, Registry, matching};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 
@@ -178,4 +182,34 @@ fn a_name_that_no_store_can_hold_fails_alone() {
         run.stderr
     );
     assert_eq!(names(&scene.path("mirror")), [packed("a")]);
+}
+
+/// The first provider gets no answer before the second is asked for.
+#[test]
+fn two_providers_are_read_at_once() {
+    let scene = with_three();
+    let registry = Registry::plain();
+    let host = registry.host();
+    let store = format!("{host}/{{namespace}}/{{type}}");
+    scene.write(".docker/config.json", registry.authfile());
+    let copy = ["copy", "--from", "oci-layout:store", "--to", &store];
+    let plain = ["--plain-http", host];
+    scene.tfoci(copy.iter().chain(&plain)).succeeds();
+    let both = Arc::new(Barrier::new(2));
+    for name in ["a", "b"] {
+        let path = format!("acme/{name}/tags/list");
+        let wait = Fault::Together(Arc::clone(&both));
+        registry.fault(1, matching("GET", &path), wait);
+    }
+    let providers = ["a", "b", "c"].map(address);
+    let install = ["install", "--from", &store, "--into", "mirror"];
+    let platform = ["--platform", "linux_amd64"];
+    let reversed = providers.iter().rev().map(String::as_str);
+    let arguments = install.into_iter().chain(plain).chain(platform);
+    let run = scene.tfoci(arguments.chain(reversed)).succeeds();
+    let all = ["a", "b", "c"].map(packed);
+    assert_eq!(names(&scene.path("mirror")), all);
+    // The report is sorted, whichever provider is done first.
+    let lines: Vec<String> = all.iter().map(|path| format!("mirror/{path}\n")).collect();
+    assert_eq!(run.stdout, lines.concat());
 }

@@ -291,24 +291,23 @@ impl Run {
         }
     }
 
-    /// Sorts published versions by provider and version, and failures last. Installed versions keep the order of the arguments.
+    /// Sorts by provider and version, failures to publish last.
     fn sort(&mut self) {
-        if matches!(self.destination, Destination::Store(_)) {
-            self.outcomes.sort_by_cached_key(|outcome| match outcome {
-                Outcome::Published(one) => {
-                    let version = Some(one.version.clone());
-                    (false, one.provider.clone(), version, one.reference.clone())
-                }
-                Outcome::Installed(one) => {
-                    let version = Some(one.version.clone());
-                    (false, one.provider.clone(), version, String::new())
-                }
-                Outcome::Failed(about, _) => {
-                    let version = about.version.clone();
-                    (true, about.provider.clone(), version, String::new())
-                }
-            });
-        }
+        let is_last = matches!(self.destination, Destination::Store(_));
+        self.outcomes.sort_by_cached_key(|outcome| match outcome {
+            Outcome::Published(one) => {
+                let version = Some(one.version.clone());
+                (false, one.provider.clone(), version, one.reference.clone())
+            }
+            Outcome::Installed(one) => {
+                let version = Some(one.version.clone());
+                (false, one.provider.clone(), version, String::new())
+            }
+            Outcome::Failed(about, _) => {
+                let version = about.version.clone();
+                (is_last, about.provider.clone(), version, String::new())
+            }
+        });
     }
 
     fn installed(&self) -> impl Iterator<Item = &Installed> {

@@ -1,0 +1,126 @@
+//! Installs one package.
+
+use futures_util::StreamExt as _;
+
+use super::{
+    Arc, Authentication, Event, Hashes, InstalledPackage, Package, Place, Problem, Reporter,
+    Subject, Transfer, disk, store,
+};
+use crate::blob::{BlobSource, proven};
+use crate::disk::temp_file::TempFileWriter;
+use crate::oci::Part;
+
+/// A package to install.
+pub(super) struct PackageInstallation<B> {
+    pub(super) package: Package<B>,
+    pub(super) place: Place,
+    pub(super) subject: Subject,
+    pub(super) authentication: Authentication,
+    pub(super) dry_run: bool,
+    /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires the lock deletes
+    /// unfinished files.
+    /// deletes unfinished files.
+    pub(super) lock: Option<Arc<disk::Lock>>,
+    pub(super) reporter: Arc<dyn Reporter>,
+}
+
+impl<B: BlobSource> PackageInstallation<B> {
+    pub(super) async fn install(self) -> Result<InstalledPackage, Problem> {
+        let (transfer, hashes) = self.deliver().await?;
+        let has_two_h1 = hashes
+            .as_ref()
+            .is_some_and(|hashes| hashes.zip != hashes.directory);
+        if has_two_h1 {
+            self.reporter.report(Event::Warning {
+                subject: self.subject.clone(),
+                message: self.place.about_two_h1().to_owned(),
+            });
+        }
+        let size = self.package.expected.size;
+        self.reporter.report(Event::Finished {
+            subject: self.subject,
+            size,
+            transfer,
+            authentication: self.authentication,
+        });
+        let h1 = hashes.map(|hashes| [hashes.directory, hashes.zip]);
+        Ok(InstalledPackage {
+            path: self.place.path().to_owned(),
+            transfer,
+            size,
+            hashes: self
+                .package
+                .zh()
+                .into_iter()
+                .chain(h1.into_iter().flatten())
+                .collect(),
+            has_two_h1,
+            platform: self.package.platform,
+        })
+    }
+
+    async fn deliver(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
+        self.place.refuse_other_form()?;
+        if let Some(there) = self.place.packed_already(&self.package).await? {
+            return Ok((Transfer::Present, Some(there)));
+        }
+        if self.dry_run {
+            return self.plan().await;
+        }
+        let mut staged = self.place.stage()?;
+        self.fetch(|chunk| staged.write(chunk)).await?;
+        let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
+        let lock = self.lock.clone();
+        let settled = tokio::task::spawn_blocking(move || {
+            let _lock = lock;
+            place.move_into_place(staged, &file_name)
+        });
+        let (transfer, hashes) = settled
+            .await
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        Ok((transfer, Some(hashes)))
+    }
+
+    /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.
+    async fn plan(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
+        if !self.place.is_occupied()? {
+            return Ok((Transfer::Planned, None));
+        }
+        let mut writer = TempFileWriter::new()?;
+        self.fetch(|chunk| writer.write(chunk)).await?;
+        let (zip, place) = (writer.finish(), self.place.clone());
+        let file_name = self.package.file_name.clone();
+        let compared =
+            tokio::task::spawn_blocking(move || place.compare_with(&zip, &file_name)).await;
+        let hashes =
+            compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        Ok((Transfer::Present, Some(hashes)))
+    }
+
+    /// Streams the zip to `write`, and verifies its digest before it returns.
+    async fn fetch(
+        &self,
+        mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
+    ) -> Result<(), Problem> {
+        let Package {
+            expected, location, ..
+        } = &self.package;
+        self.reporter.report(Event::Started {
+            subject: self.subject.clone(),
+            size: expected.size,
+        });
+        let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
+        let mut body = proven(location).await.map_err(unusable)?;
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(unusable)?;
+            write(&chunk)?;
+            self.reporter.report(Event::Advanced {
+                subject: self.subject.clone(),
+                bytes: chunk.len() as u64,
+            });
+            // Local reads never yield, so without this the task could not be cancelled.
+            tokio::task::consume_budget().await;
+        }
+        Ok(())
+    }
+}
