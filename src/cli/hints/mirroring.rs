@@ -1,5 +1,6 @@
 //! Hints for versions that are not mirrored. Users of `mirror` usually cannot sign or build the provider again.
 
+use tfoci::address::ProviderAddr;
 use tfoci::archive;
 use tfoci::error::Category;
 use tfoci::outcome::{Failure, Problem};
@@ -13,31 +14,7 @@ use super::proof;
 pub(super) fn hint(failure: &Failure) -> Option<String> {
     let provider = &failure.subject.as_ref()?.provider;
     let text = match &*failure.problem {
-        Problem::Trust(trust::Error::NoKey | trust::Error::NoSignature) => format!(
-            "nothing of this version was written. To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{}/{}/*`",
-            provider.hostname(),
-            provider.namespace()
-        ),
-        Problem::Trust(trust::Error::NotSigned { .. }) => {
-            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it".to_owned()
-        }
-        Problem::Trust(trust::Error::NoPinnedKey { .. }) => proof::NAME_PINNED_KEY.to_owned(),
-        Problem::Trust(trust::Error::Costly) => {
-            format!("nothing of this version was written. {}", proof::COSTLY)
-        }
-        Problem::Trust(trust::Error::NoDocument) => format!(
-            "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
-        ),
-        Problem::Trust(trust::Error::UnverifiedTransport) => {
-            "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way".to_owned()
-        }
-        Problem::Trust(trust::Error::Refused(refusal)) => of_signature(&refusal.reason)?,
-        Problem::Trust(trust::Error::Mismatch(_) | trust::Error::NoLine { .. }) => {
-            "nothing of this version was written. Clients refuse this release, too: its author has to publish it again".to_owned()
-        }
-        Problem::Trust(trust::Error::OtherName { .. }) => {
-            "nothing of this version was written. The package may be another version's: its author has to publish it again".to_owned()
-        }
+        Problem::Trust(error) => return of_trust(error, provider),
         Problem::Archive { source, .. }
         | Problem::Source(source::Error::Archive { source, .. }) => {
             return of_zip(source).map(str::to_owned);
@@ -68,6 +45,38 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::Withdrawn { .. } => {
             "it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {
+    let text = match error {
+        trust::Error::NoKey | trust::Error::NoSignature => format!(
+            "nothing of this version was written. To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{}/{}/*`",
+            provider.hostname(),
+            provider.namespace()
+        ),
+        trust::Error::NotSigned { .. } => {
+            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it".to_owned()
+        }
+        trust::Error::NoPinnedKey { .. } => proof::NAME_PINNED_KEY.to_owned(),
+        trust::Error::Costly => {
+            format!("nothing of this version was written. {}", proof::COSTLY)
+        }
+        trust::Error::NoDocument => format!(
+            "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
+        ),
+        trust::Error::UnverifiedTransport => {
+            "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way".to_owned()
+        }
+        trust::Error::Refused(refusal) => return of_signature(&refusal.reason),
+        trust::Error::Mismatch(_) | trust::Error::NoLine { .. } => {
+            "nothing of this version was written. Clients refuse this release, too: its author has to publish it again".to_owned()
+        }
+        trust::Error::OtherName { .. } => {
+            "nothing of this version was written. The package may be another version's: its author has to publish it again".to_owned()
         }
         _ => return None,
     };

@@ -6,14 +6,12 @@ mod origins;
 mod proof;
 mod reach;
 mod stores;
+mod versions;
 
 use tfoci::blob;
-use tfoci::error::printable;
 use tfoci::oci;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::store;
-use tfoci::store::endpoint::{AddressError, MappingError};
-use tfoci::store::known::KnownRegistry;
 use tfoci::trust;
 
 use super::error::CommandError;
@@ -57,24 +55,10 @@ fn journey(failure: &Failure) -> Option<String> {
         .map(|subject| subject.provider.to_string());
     let address = provider.unwrap_or_else(|| "ADDR".to_owned());
     let text = match &*failure.problem {
-        Problem::Endpoint(AddressError::Repository(error)) | Problem::Mapping(MappingError::Template(error)) => {
-            return stores::template(error);
-        }
-        Problem::Endpoint(AddressError::Levels(levels)) | Problem::Mapping(MappingError::Levels(levels)) => stores::levels(levels),
-        Problem::Endpoint(AddressError::User { .. }) => {
-            "`tfoci login REGISTRY` keeps them where no message shows them".to_owned()
-        }
-        Problem::Mapping(MappingError::OneRepository { .. }) => {
-            "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned()
-        }
+        Problem::Endpoint(error) => return stores::address(error),
+        Problem::Mapping(error) => return stores::mapping(error),
         Problem::Source(error) => return origins::at_source(error),
         Problem::Package { source, .. } => return origins::of_package(&**source),
-        Problem::Store(store::Error::NoRepository { registry: KnownRegistry::Ecr, name, .. }) => {
-            format!("create it first: `aws ecr create-repository --repository-name {}`", printable(name))
-        }
-        Problem::Store(store::Error::NoRepository { .. }) => {
-            "create the repository, or the project that it belongs to, before the first push".to_owned()
-        }
         Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
             "this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }
@@ -89,42 +73,7 @@ fn journey(failure: &Failure) -> Option<String> {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
-        Problem::NoEvidence => {
-            "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence".to_owned()
-        }
-        Problem::Evidence { .. } => {
-            "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
-        }
-        Problem::Weaker { .. } | Problem::PerhapsWeaker { .. } => {
-            format!("nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file")
-        }
-        Problem::Contended { .. } => "nothing of this version was changed. Run it again".to_owned(),
-        Problem::Unproven { .. } => {
-            "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations".to_owned()
-        }
-        Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
-        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`".to_owned()
-        }
-        Problem::OtherProvider { .. } => {
-            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
-        }
-        Problem::Taken { .. } => "nothing of this version was changed. `--existing replace` puts the provider in its place".to_owned(),
-        Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
-        Problem::NoVersion { available, .. } if available.is_empty() => {
-            format!("`tfoci versions {address} --from STORE --all` lists what is tagged instead")
-        }
-        Problem::NotCanonical { .. } => {
-            format!("pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others")
-        }
-        Problem::NoVersion { .. } => format!("`tfoci versions {address} --from STORE` lists them; pre-releases are chosen only by name"),
-        Problem::NoProvider => "the full address counts: the same name on another host is another provider".to_owned(),
-        Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
-        Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
-        Problem::OtherForm { .. } => {
-            "clients would choose between the two forms by accident. Remove one, or install in the same form".to_owned()
-        }
-        _ => return None,
+        problem => return versions::hint(problem, &address),
     };
     Some(text)
 }

@@ -2,9 +2,11 @@
 
 use tfoci::blob;
 use tfoci::credentials;
+use tfoci::error::printable;
 use tfoci::oci::{self, Part};
 use tfoci::store;
-use tfoci::store::known::LevelsError;
+use tfoci::store::endpoint::{AddressError, MappingError};
+use tfoci::store::known::{KnownRegistry, LevelsError};
 use tfoci::template::Error as TemplateError;
 
 use super::reach;
@@ -12,27 +14,51 @@ use super::reach;
 /// Explains the risk of a JSON object with a duplicate member.
 const TWO_MEANINGS: &str = "such a document can show one package to a tool that verifies it and another to the client that installs it. Find out who wrote it before you replace it";
 
+/// Suggests what to do about a store address.
+pub(super) fn address(error: &AddressError) -> Option<String> {
+    match error {
+        AddressError::Repository(error) => template(error),
+        AddressError::Levels(error) => Some(levels(error)),
+        AddressError::User { .. } => {
+            Some("`tfoci login REGISTRY` keeps them where no message shows them".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Suggests what to do about a provider that has no place in a store.
+pub(super) fn mapping(error: &MappingError) -> Option<String> {
+    match error {
+        MappingError::Template(error) => template(error),
+        MappingError::Levels(error) => Some(levels(error)),
+        MappingError::OneRepository { .. } => {
+            Some("put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Suggests how to create a repository.
+fn no_repository(registry: KnownRegistry, name: &str) -> String {
+    match registry {
+        KnownRegistry::Ecr => {
+            format!(
+                "create it first: `aws ecr create-repository --repository-name {}`",
+                printable(name)
+            )
+        }
+        _ => "create the repository, or the project that it belongs to, before the first push"
+            .to_owned(),
+    }
+}
+
 pub(super) fn store(error: &store::Error) -> Option<String> {
+    if error.is_about_access() {
+        return access(error);
+    }
     let text = match error {
-        store::Error::Http(error)
-        | store::Error::Blob {
-            source: blob::Error::Http(error),
-            ..
-        } => return reach::host(error),
-        store::Error::Credentials(error) => return reach::credentials(error),
-        // `tfoci login` must not recommend itself.
-        store::Error::Unauthorized { tried, .. }
-            if tried.as_deref() == Some(credentials::TYPED) =>
-        {
-            return None;
-        }
-        store::Error::Unauthorized { host, tried, .. } => {
-            return Some(reach::unauthorized(host, tried.is_some()));
-        }
-        store::Error::RefusedElsewhere { registry, .. } => {
-            return Some(format!(
-                "no login helps: the credentials for {registry} go to no other host. Ask the registry's operator why that host refuses"
-            ));
+        store::Error::NoRepository { registry, name, .. } => {
+            return Some(no_repository(*registry, name));
         }
         store::Error::IsRepository { .. } => {
             "for the provider that is in it, add `--exact-repository`"
@@ -46,7 +72,6 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Immutable { .. } => {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
-        store::Error::Blob { .. } if error.is_about_access() => return None,
         // A blob that is not in the store yet is not damaged content of the store.
         store::Error::Blob {
             what: Part::Blob, ..
@@ -69,7 +94,32 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
     Some(text.to_owned())
 }
 
-pub(super) fn levels(levels: &LevelsError) -> String {
+/// Suggests what to do about a store that cannot be reached, or that refuses the credentials.
+fn access(error: &store::Error) -> Option<String> {
+    match error {
+        store::Error::Http(error)
+        | store::Error::Blob {
+            source: blob::Error::Http(error),
+            ..
+        } => reach::host(error),
+        store::Error::Credentials(error) => reach::credentials(error),
+        // `tfoci login` must not recommend itself.
+        store::Error::Unauthorized { tried, .. }
+            if tried.as_deref() == Some(credentials::TYPED) =>
+        {
+            None
+        }
+        store::Error::Unauthorized { host, tried, .. } => {
+            Some(reach::unauthorized(host, tried.is_some()))
+        }
+        store::Error::RefusedElsewhere { registry, .. } => Some(format!(
+            "no login helps: the credentials for {registry} go to no other host. Ask the registry's operator why that host refuses"
+        )),
+        _ => None,
+    }
+}
+
+fn levels(levels: &LevelsError) -> String {
     match levels.is_exact {
         true => {
             "join what tells providers apart with dashes, such as `{namespace}-{type}`".to_owned()
@@ -79,7 +129,7 @@ pub(super) fn levels(levels: &LevelsError) -> String {
 }
 
 /// Shells replace an unquoted `${…}` by nothing. A template without placeholders is often meant as a directory.
-pub(super) fn template(error: &TemplateError) -> Option<String> {
+fn template(error: &TemplateError) -> Option<String> {
     use tfoci::oci::repository_name::RepositoryErrorKind;
     let text = match error.mistake_in_name()? {
         RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {

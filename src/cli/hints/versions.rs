@@ -1,0 +1,46 @@
+//! Hints about what a repository or a directory has of a version.
+
+use tfoci::outcome::Problem;
+
+/// Suggests what to do about the version that is there, or that is not.
+pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
+    let text = match problem {
+        Problem::NoEvidence => {
+            "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence".to_owned()
+        }
+        Problem::Evidence { .. } => {
+            "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
+        }
+        Problem::Weaker { .. } | Problem::PerhapsWeaker { .. } => {
+            format!("nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file")
+        }
+        Problem::Contended { .. } => "nothing of this version was changed. Run it again".to_owned(),
+        Problem::Unproven { .. } => {
+            "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations".to_owned()
+        }
+        Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
+        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`".to_owned()
+        }
+        Problem::OtherProvider { .. } => {
+            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
+        }
+        Problem::Taken { .. } => "nothing of this version was changed. `--existing replace` puts the provider in its place".to_owned(),
+        Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
+        Problem::NoVersion { available, .. } if available.is_empty() => {
+            format!("`tfoci versions {address} --from STORE --all` lists what is tagged instead")
+        }
+        Problem::NotCanonical { .. } => {
+            format!("pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others")
+        }
+        Problem::NoVersion { .. } => format!("`tfoci versions {address} --from STORE` lists them; pre-releases are chosen only by name"),
+        Problem::NoProvider => "the full address counts: the same name on another host is another provider".to_owned(),
+        Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
+        Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
+        Problem::OtherForm { .. } => {
+            "clients would choose between the two forms by accident. Remove one, or install in the same form".to_owned()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
