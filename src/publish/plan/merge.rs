@@ -41,18 +41,11 @@ pub(super) async fn plan<B: BlobSource>(
     let replaces = was.is_some() && options.existing == Existing::Replace;
     let existing = to_compare(stored, release, options)?;
     let existing = existing.as_ref();
-    let mut index = match existing {
-        Some(artifact) => artifact.index.clone(),
-        None => Index::new(&release.provider, &release.version),
-    };
-    let mut steps = Vec::new();
-    let mut changed = existing.is_none();
-    for package in &release.packages {
-        let (step, added) = step(package, to, existing, &mut index, options).await?;
-        changed |= added;
-        steps.push(step);
-    }
-    let root = finish(index, release, existing.filter(|_| !changed), options)?;
+    let Comparison {
+        root,
+        steps,
+        changed,
+    } = compare(release, existing, to, options).await?;
     let is_other = was != Some(root.expected.digest);
     let moves_index = is_other || damage.is_some();
     // tfoci cannot merge into a damaged index. If the release alone gives that same index, it is written again.
@@ -97,6 +90,40 @@ pub(super) async fn plan<B: BlobSource>(
         evidence,
         sweeps: replaces,
         warning,
+    })
+}
+
+/// What a release changes in the index that the repository has.
+struct Comparison {
+    /// The index that includes the release.
+    root: RawManifest,
+    steps: Vec<PackageStep>,
+    /// Whether the release adds a package to the index.
+    changed: bool,
+}
+
+async fn compare<B: BlobSource>(
+    release: &Release<B>,
+    existing: Option<&Artifact>,
+    to: &RepoMut,
+    options: &Options,
+) -> Result<Comparison, Problem> {
+    let mut index = match existing {
+        Some(artifact) => artifact.index.clone(),
+        None => Index::new(&release.provider, &release.version),
+    };
+    let mut steps = Vec::new();
+    let mut changed = existing.is_none();
+    for package in &release.packages {
+        let (step, added) = step(package, to, existing, &mut index, options).await?;
+        changed |= added;
+        steps.push(step);
+    }
+    let root = finish(index, release, existing.filter(|_| !changed), options)?;
+    Ok(Comparison {
+        root,
+        steps,
+        changed,
     })
 }
 
