@@ -7,6 +7,7 @@ use tfoci::authentication::Authentication;
 use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::hash::PackageHash;
+use tfoci::store::StoredPackage;
 
 use super::Ending;
 use super::args::ReadTrust;
@@ -60,15 +61,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             )),
         ),
     };
-    let packages = examined
-        .packages
-        .iter()
-        .map(|package| json::InspectedPackage {
-            platform: package.platform.clone(),
-            manifest: package.entry.digest.clone(),
-            size: package.layer.expected.size,
-            zh: PackageHash::of_zip(&package.layer.expected.digest),
-        });
+    let packages = examined.packages.iter().map(inspected);
     let inspection = json::Inspection {
         schema: json::SCHEMA,
         provider: &selection.provider,
@@ -95,6 +88,15 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             Ending::Failed(error.category())
         }
     })
+}
+
+fn inspected(package: &StoredPackage) -> json::InspectedPackage {
+    json::InspectedPackage {
+        platform: package.platform.clone(),
+        manifest: package.entry.digest.clone(),
+        size: package.layer.expected.size,
+        zh: PackageHash::of_zip(&package.layer.expected.digest),
+    }
 }
 
 fn print(inspection: &json::Inspection<'_>, printer: &Printer) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use console::Term;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use tfoci::authentication::Status;
+use tfoci::authentication::{Authentication, Status};
 use tfoci::error::printable_path;
 use tfoci::event::{Event, Reporter, Subject, Transfer};
 
@@ -154,6 +154,32 @@ impl State {
     }
 }
 
+impl Progress {
+    fn selected(&self, subject: &Subject, matching: usize) {
+        let plural = if matching == 1 {
+            "the only match".to_owned()
+        } else {
+            format!("newest of {matching} matching")
+        };
+        self.printer
+            .line(Tone::Plain, "Selected", &format!("{subject} ({plural})"));
+    }
+
+    fn verified(&self, subject: &Subject, authentication: &Authentication) {
+        // An unsigned release is not verified: the policy only accepts it.
+        let verb = match authentication.status {
+            Status::Signed => "Verified",
+            Status::Checksum | Status::Unverified => "Accepted",
+        };
+        self.printer
+            .line(Tone::Done, verb, &format!("{subject}   {authentication}"));
+        if let Some(warning) = authentication.warning() {
+            let text = format!("{subject}: {warning}");
+            self.printer.line(Tone::Warning, "Warning", &text);
+        }
+    }
+}
+
 impl Reporter for Progress {
     fn report(&self, event: Event) {
         match event {
@@ -165,29 +191,13 @@ impl Reporter for Progress {
                 );
             }
             Event::Selected { subject, matching } => {
-                let plural = if matching == 1 {
-                    "the only match".to_owned()
-                } else {
-                    format!("newest of {matching} matching")
-                };
-                self.printer
-                    .line(Tone::Plain, "Selected", &format!("{subject} ({plural})"));
+                self.selected(&subject, matching);
             }
             Event::Verified {
                 subject,
                 authentication,
             } => {
-                // An unsigned release is not verified: the policy only accepts it.
-                let verb = match authentication.status {
-                    Status::Signed => "Verified",
-                    Status::Checksum | Status::Unverified => "Accepted",
-                };
-                self.printer
-                    .line(Tone::Done, verb, &format!("{subject}   {authentication}"));
-                if let Some(warning) = authentication.warning() {
-                    let text = format!("{subject}: {warning}");
-                    self.printer.line(Tone::Warning, "Warning", &text);
-                }
+                self.verified(&subject, &authentication);
             }
             Event::Started { subject, size } => self.begin(subject, size),
             Event::Advanced { subject, bytes } => self.advance(&subject, bytes),

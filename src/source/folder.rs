@@ -144,13 +144,10 @@ impl Folder {
         let mut zips = self.zips(&files)?;
         let mut missing = None;
         if platforms.is_empty() {
-            missing = lines
-                .lines()
-                .filter_map(|(name, _)| File::parse(name.to_owned()))
-                .filter(|file| matches!(file.kind, FileKind::Zip(_)))
-                .filter(|file| file.type_name == provider.type_name() && file.version == version)
-                .find(|file| zips.iter().all(|zip| zip.file_name != file.name))
-                .map(|file| file.name);
+            let listed = listed_zips(&lines, provider, &version);
+            missing = listed
+                .into_iter()
+                .find(|name| zips.iter().all(|zip| zip.file_name != *name));
         } else {
             zips = only(zips, platforms)?;
         }
@@ -239,6 +236,16 @@ impl Folder {
             bytes: disk::read_regular(&self.directory.join(name), limit)?,
         })
     }
+}
+
+/// The names of the zips of a version that the checksum document lists.
+fn listed_zips(lines: &Checksums, provider: &ProviderAddr, version: &Version) -> Vec<String> {
+    let files = lines
+        .lines()
+        .filter_map(|(name, _)| File::parse(name.to_owned()))
+        .filter(|file| matches!(file.kind, FileKind::Zip(_)))
+        .filter(|file| file.type_name == provider.type_name() && file.version == *version);
+    files.map(|file| file.name).collect()
 }
 
 /// Selects the zips for these platforms.

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::auth::Scope;
 use super::{Error, Registry, Repository, answer, wire};
-use crate::json::Fault;
+use crate::json::{self, Fault};
 use crate::oci::tags::MOST_TAGS;
 
 /// The largest page of tags in bytes ([clients: tag lists](crate::clients#tag-lists)).
@@ -30,10 +30,6 @@ impl Registry {
         let mut seen = HashSet::new();
         let mut tags = Vec::new();
         let mut length = 0;
-        let many = |url: &Url| Error::ManyTags {
-            url: url.clone().into(),
-            limit: MOST_TAGS,
-        };
         while let Some(url) = page.take() {
             if !seen.insert(url.clone()) || seen.len() > MOST_PAGES {
                 return Err(Error::EndlessPages { url: url.into() });
@@ -66,21 +62,11 @@ impl Registry {
                 });
             }
             let most = MOST_TAGS - tags.len();
-            let page_of_tags = wire::tags(&body, most).map_err(|source| {
-                let (what, url) = ("list of tags", shown.clone().into());
-                match source.fault {
-                    Fault::TooMany { .. } => many(&shown),
-                    Fault::Repeated { .. } => Error::Repeated {
-                        what,
-                        url,
-                        repeated: source,
-                    },
-                    Fault::Malformed(_) => Error::Document { what, url, source },
-                }
-            })?;
+            let page_of_tags =
+                wire::tags(&body, most).map_err(|source| unreadable(source, &shown))?;
             length += page_of_tags.iter().map(String::len).sum::<usize>();
             if length > LARGEST_LIST {
-                return Err(many(&shown));
+                return Err(too_many(&shown));
             }
             tags.extend(page_of_tags);
             page = next;
@@ -91,5 +77,30 @@ impl Registry {
             session.cache().empty.insert(name.to_owned());
         }
         Ok(Some(tags))
+    }
+}
+
+/// The error for a page that cannot be read.
+fn unreadable(source: json::Error, url: &Url) -> Error {
+    let (what, shown) = ("list of tags", url.clone().into());
+    match source.fault {
+        Fault::TooMany { .. } => too_many(url),
+        Fault::Repeated { .. } => Error::Repeated {
+            what,
+            url: shown,
+            repeated: source,
+        },
+        Fault::Malformed(_) => Error::Document {
+            what,
+            url: shown,
+            source,
+        },
+    }
+}
+
+fn too_many(url: &Url) -> Error {
+    Error::ManyTags {
+        url: url.clone().into(),
+        limit: MOST_TAGS,
     }
 }
