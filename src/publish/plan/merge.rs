@@ -57,15 +57,7 @@ pub(super) async fn plan<B: BlobSource>(
         && tags.contains(Tag::of_evidence(&release.version)?.as_str());
     let (evidence, warning) = match is_settled {
         true => (None, None),
-        false => {
-            let question = Question {
-                tags,
-                packages: Vec::new(),
-                zips: zips(release, to, &root).await?,
-                is_preferred: false,
-            };
-            evidence::plan(edition, question, to, options).await?
-        }
+        false => evidence_of(edition, tags, &root, to, options).await?,
     };
     let is_incomplete = moves_index
         || steps.iter().any(|step| step.is_missing)
@@ -91,6 +83,23 @@ pub(super) async fn plan<B: BlobSource>(
         sweeps: replaces,
         warning,
     })
+}
+
+/// The evidence that proves the packages of the new index, and a warning.
+async fn evidence_of<B: BlobSource>(
+    edition: &Edition<'_, B>,
+    tags: &BTreeSet<String>,
+    root: &RawManifest,
+    to: &RepoMut,
+    options: &Options,
+) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
+    let question = Question {
+        tags,
+        packages: Vec::new(),
+        zips: zips(edition.release, to, root).await?,
+        is_preferred: false,
+    };
+    evidence::plan(edition, question, to, options).await
 }
 
 /// What a release changes in the index that the repository has.
