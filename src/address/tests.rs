@@ -1,0 +1,159 @@
+use super::*;
+use crate::error::Category;
+use proptest::prelude::*;
+
+fn parse(text: &str) -> Result<ProviderAddr, Error> {
+    ProviderAddr::parse(text, &"registry.example.com".parse().unwrap())
+}
+
+/// The expected results come from the clients' own code, with another default host.
+#[test]
+fn two_or_three_segments_are_read_in_any_case() {
+    for (text, shown, ascii) in [
+        (
+            "acme/demo",
+            "registry.example.com/acme/demo",
+            "registry.example.com/acme/demo",
+        ),
+        (
+            "Acme/DEMO",
+            "registry.example.com/acme/demo",
+            "registry.example.com/acme/demo",
+        ),
+        (
+            "example.com:443/hashicorp/google-beta",
+            "example.com/hashicorp/google-beta",
+            "example.com/hashicorp/google-beta",
+        ),
+        (
+            "BÜCHER.example:8443/Ünï/ßtraße",
+            "bücher.example:8443/ünï/ßtraße",
+            "xn--bcher-kva.example:8443/ünï/ßtraße",
+        ),
+        (
+            "a/1",
+            "registry.example.com/a/1",
+            "registry.example.com/a/1",
+        ),
+        (
+            "terraform.io/acme/terraform",
+            "terraform.io/acme/terraform",
+            "terraform.io/acme/terraform",
+        ),
+        (
+            "terraform/tofu-opentofu-x",
+            "registry.example.com/terraform/tofu-opentofu-x",
+            "registry.example.com/terraform/tofu-opentofu-x",
+        ),
+    ] {
+        let address = parse(text).unwrap();
+        assert_eq!(address.to_string(), shown);
+        assert_eq!(address.to_ascii(), ascii);
+        assert_eq!(address.to_string().parse(), Ok(address.clone()));
+        assert_eq!(ProviderAddr::from_ascii(ascii), Ok(address));
+    }
+}
+
+#[test]
+fn documents_must_name_the_host() {
+    assert!(matches!(
+        "acme/demo".parse::<ProviderAddr>(),
+        Err(Error::NoHost { .. })
+    ));
+    assert!(matches!(
+        ProviderAddr::from_ascii("acme/demo"),
+        Err(Error::NoHost { .. })
+    ));
+}
+
+#[test]
+fn refusals_say_what_to_write() {
+    let message = |text: &str| parse(text).unwrap_err().to_string();
+    for (text, expected) in [
+        (
+            "",
+            "`` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE",
+        ),
+        (
+            "random",
+            "`random` is a type without a namespace\n  expected hashicorp/random, if that is meant",
+        ),
+        (
+            "a/b/c/d",
+            "`a/b/c/d` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE",
+        ),
+        (
+            "a_b/c/d",
+            "`a_b` is not a host name: a label is not valid\n  expected letters, digits and inner dashes",
+        ),
+        (
+            "acme/a_b",
+            "`a_b` is not a provider type: it has an underscore\n  expected letters, digits and inner dashes",
+        ),
+        (
+            "acme/terraform-provider-demo",
+            "the provider type `terraform-provider-demo` begins with `terraform-`\n  expected demo",
+        ),
+        (
+            "acme/OpenTofu-demo",
+            "the provider type `opentofu-demo` begins with `opentofu-`\n  expected demo",
+        ),
+        (
+            "-/aws",
+            "`-/aws` is a legacy address\n  expected the namespace that the provider has today",
+        ),
+        (
+            "terraform.io/builtin/terraform",
+            "`terraform.io/builtin/terraform` is built into the client and never installed",
+        ),
+        (
+            "OpenTofu.org:443/Builtin/x",
+            "`opentofu.org/builtin/x` is built into the client and never installed",
+        ),
+    ] {
+        assert_eq!(message(text), expected);
+    }
+    assert!(parse("terraform.io:8443/builtin/terraform").is_ok());
+}
+
+#[test]
+fn oci_holds_ascii_names_on_any_host() {
+    assert_eq!(
+        parse("bücher.example:8443/acme/demo-1").unwrap().oci_safe(),
+        Ok(())
+    );
+    for text in ["ünï/demo", "acme/démo"] {
+        let error = parse(text).unwrap().oci_safe().unwrap_err();
+        assert!(matches!(error, Error::NotForOci { .. }));
+        assert_eq!(error.category(), Category::Unsupported);
+    }
+}
+
+#[test]
+fn addresses_sort_as_in_a_lock_file() {
+    let sorted = [
+        "b.example/z/z",
+        "é.example/a/a",
+        "é.example/a/b",
+        "é.example/b/a",
+        "xn.example/a/a",
+    ];
+    let addresses = sorted.map(|text| parse(text).unwrap());
+    assert!(addresses.is_sorted());
+    assert_eq!(
+        serde_json::to_string(&addresses[1]).unwrap(),
+        "\"é.example/a/a\""
+    );
+}
+
+proptest! {
+    #[test]
+    fn never_panics_and_prints_back(
+        text in "\\PC{0,20}|([a-zA-Zé.-]{1,9}(:[0-9]{1,4})?/)?[a-zA-Z0-9ÜßЖ例_.-]{0,7}/(terraform-|opentofu-)?[\\PC&&[^/]]{0,9}",
+    ) {
+        if let Ok(address) = parse(&text) {
+            prop_assert_eq!(ProviderAddr::from_ascii(&address.to_ascii()), Ok(address.clone()));
+            prop_assert_eq!(address.to_string().parse(), Ok(address));
+        }
+    }
+}
