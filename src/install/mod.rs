@@ -10,6 +10,8 @@
 //! directory if the form is unpacked, and rename the result to its final path. An installed package is kept if it is identical and no other
 //! user can change it. tfoci never overwrites anything else.
 //!
+//! Several providers are installed at the same time and share the lock of the directory.
+//!
 //! # Why never both forms
 //! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
 
