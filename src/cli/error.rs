@@ -43,6 +43,9 @@ pub(super) enum CommandError {
     /// tfoci writes this annotation itself.
     #[error("the annotation `{key}` is tfoci's own")]
     OwnAnnotation { key: String },
+    /// A page that `tfoci help` does not have.
+    #[error("there is no command and no help topic `{}`", printable(.text))]
+    Topic { text: String },
     /// The command names no providers, and the store cannot list its providers.
     #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,

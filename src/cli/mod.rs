@@ -6,8 +6,10 @@
 //! stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output. [`render`] fills in templates.
 
 mod args;
+mod completions;
 mod copy;
 mod error;
+mod help;
 mod hints;
 mod host;
 mod inspect;
@@ -15,6 +17,7 @@ mod install;
 mod json;
 mod login;
 mod logout;
+mod man;
 mod mirror;
 mod neutral;
 mod printer;
@@ -24,6 +27,7 @@ mod redaction;
 mod render;
 mod report;
 mod resolve;
+mod schema;
 mod session;
 mod trace;
 mod versions;
@@ -47,20 +51,26 @@ use error::CommandError;
 use printer::Printer;
 use session::Session;
 
-/// The environment variables that tfoci reads, printed on the page that lists the commands.
-const ENVIRONMENT: &str = "\
-Environment:
-  TFOCI_DEFAULT_HOST, TFOCI_TIMEOUT            --default-host, --timeout
-  REGISTRY_AUTH_FILE, DOCKER_CONFIG            files of registry credentials
-  TF_CLI_CONFIG_FILE                           the CLI configuration of tofu or terraform
-  TF_TOKEN_<HOST>, NETRC                       tokens of provider registries, passwords of package hosts
-  TF_REGISTRY_CLIENT_TIMEOUT                   seconds for a document of a provider registry
-  TF_REGISTRY_DISCOVERY_RETRY                  retries of a document of a provider registry
-  TF_PROVIDER_DOWNLOAD_RETRY                   retries of a package of a provider registry
-  TMPDIR                                       where packages of unknown size or hash are downloaded first
-  SSL_CERT_FILE, SSL_CERT_DIR                  certificate authorities in place of the system's
-  HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY how hosts are reached; in lower case too
-  NO_COLOR, CLICOLOR_FORCE, TERM=dumb, CI      how progress is shown";
+/// The pages of `tfoci help`.
+const TOPICS: &str = "\
+Help topics, by `tfoci help TOPIC`:
+  options      the options that every command takes
+  trust        which signatures are accepted, and how to pin keys
+  mirror-file  the file that names the providers of a team
+  templates    store addresses, and which repository a provider has
+  credentials  where passwords and tokens are looked for
+  environment  variables
+  json         the documents of --format json
+  exit-codes   what the exit codes mean";
+
+/// The last line of a command's help.
+const GLOBALS: &str = "Options that every command takes: tfoci help options";
+
+/// The version, the commit and the target.
+const VERSION: &str = env!("TFOCI_VERSION");
+
+/// The widest line of help, in columns.
+const HELP_WIDTH: usize = 100;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -82,7 +92,7 @@ const MIRROR_JOBS: u8 = 8;
 
 /// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
 #[derive(Parser)]
-#[command(name = "tfoci", version, propagate_version = true, after_help = format!("{EXIT_CODES}\n\n{ENVIRONMENT}"), max_term_width = 100)]
+#[command(name = "tfoci", version = VERSION, propagate_version = true, disable_help_subcommand = true, after_help = format!("{TOPICS}\n\n{EXIT_CODES}"), max_term_width = HELP_WIDTH)]
 struct Tfoci {
     #[command(subcommand)]
     command: Command,
@@ -102,6 +112,10 @@ enum Command {
     Install(install::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
+    Help(help::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+    Schema(schema::Arguments),
 }
 
 impl Command {
@@ -118,7 +132,7 @@ impl Command {
 
 /// `tfoci push` as a program of its own, for release automation.
 #[derive(Parser)]
-#[command(name = "oci-push", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "oci-push", version = VERSION, after_help = EXIT_CODES, max_term_width = HELP_WIDTH)]
 struct OciPush {
     #[command(flatten)]
     arguments: push::Arguments,
@@ -217,6 +231,19 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(failed.map_or(0, exit_code))
 }
 
+/// The command line of `tfoci`. The help of a command leaves out the options that every command takes.
+fn tfoci() -> clap::Command {
+    let hidden = Tfoci::command().mut_args(|argument| match argument.is_global_set() {
+        true => argument.hide(true),
+        false => argument,
+    });
+    hidden.mut_subcommands(|command| {
+        let examples = command.get_after_help().map(ToString::to_string);
+        let lines = examples.into_iter().chain([GLOBALS.to_owned()]);
+        command.after_help(lines.collect::<Vec<_>>().join("\n\n"))
+    })
+}
+
 fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
     let name = arguments
         .first()
@@ -227,7 +254,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
         return Ok((Command::Push(arguments), globals));
     }
-    let matches = ignoring_empty_variables(Tfoci::command()).try_get_matches_from(arguments)?;
+    let matches = ignoring_empty_variables(tfoci()).try_get_matches_from(arguments)?;
     let Tfoci {
         command,
         mut globals,
@@ -260,6 +287,10 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Install(arguments) => install::run(arguments, session).await,
         Command::Login(arguments) => login::run(arguments, session).await,
         Command::Logout(arguments) => logout::run(arguments, session).await,
+        Command::Help(arguments) => help::run(&arguments, session),
+        Command::Completions(arguments) => Ok(completions::run(&arguments, session)),
+        Command::Man(arguments) => man::run(&arguments, session),
+        Command::Schema(arguments) => Ok(schema::run(&arguments, session)),
     }
 }
 

@@ -122,6 +122,11 @@ impl Printer {
         }
     }
 
+    /// Prints text that is part of the program, whatever the format: help, a script or a schema.
+    pub(super) fn own_text(&self, text: &str) {
+        self.to_stdout(text);
+    }
+
     /// Fails if the result could not be written.
     pub(super) fn check_written(&self) -> Result<(), CommandError> {
         let mut unwritten = self

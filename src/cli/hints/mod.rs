@@ -40,6 +40,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         CommandError::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
         CommandError::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
+        CommandError::Topic { .. } => Some("`tfoci help` lists the commands and topics".to_owned()),
         CommandError::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
         CommandError::OwnAnnotation { .. } => {
             Some("choose another key; registries link a package to its sources by `org.opencontainers.image.source`".to_owned())

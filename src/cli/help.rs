@@ -1,0 +1,83 @@
+//! `tfoci help`: the help of a command, or a page about a topic.
+
+use clap::Args;
+
+use super::Ending;
+use super::args::Globals;
+use super::error::CommandError;
+use super::session::Session;
+
+/// The pages in `templates/help`, with their names.
+pub(super) const TOPICS: [(&str, &str); 7] = [
+    ("trust", include_str!("../../templates/help/trust.txt")),
+    (
+        "mirror-file",
+        include_str!("../../templates/help/mirror-file.txt"),
+    ),
+    (
+        "templates",
+        include_str!("../../templates/help/templates.txt"),
+    ),
+    (
+        "credentials",
+        include_str!("../../templates/help/credentials.txt"),
+    ),
+    (
+        "environment",
+        include_str!("../../templates/help/environment.txt"),
+    ),
+    ("json", include_str!("../../templates/help/json.txt")),
+    (
+        "exit-codes",
+        include_str!("../../templates/help/exit-codes.txt"),
+    ),
+];
+
+/// The page about the options that every command takes. It is made from the arguments themselves.
+const OPTIONS: &str = "options";
+
+/// Explain a command, or a topic
+///
+/// Topics: options (those that every command takes), trust, mirror-file, templates, credentials, environment, json, exit-codes.
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// A command or a topic
+    #[arg(value_name = "COMMAND|TOPIC")]
+    name: Option<String>,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let page = page(arguments.name.as_deref())?;
+    session.printer.own_text(page.trim_end());
+    Ok(Ending::Done)
+}
+
+fn page(name: Option<&str>) -> Result<String, CommandError> {
+    let mut tfoci = super::tfoci();
+    let Some(name) = name else {
+        return Ok(tfoci.render_long_help().to_string());
+    };
+    if name == OPTIONS {
+        return Ok(options());
+    }
+    if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| *topic == name) {
+        return Ok((*text).to_owned());
+    }
+    tfoci.build();
+    match tfoci.find_subcommand_mut(name) {
+        Some(command) => Ok(command.render_long_help().to_string()),
+        None => Err(CommandError::Topic {
+            text: name.to_owned(),
+        }),
+    }
+}
+
+/// The options that every command takes, which its own help leaves out.
+fn options() -> String {
+    let command = clap::Command::new("tfoci").disable_help_flag(true);
+    let mut command = <Globals as Args>::augment_args(command)
+        .help_template("Options that every command takes\n\n{options}")
+        .max_term_width(super::HELP_WIDTH);
+    command.render_long_help().to_string()
+}
