@@ -2,10 +2,21 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::support::scene::Scene;
 
-const COMMANDS: [&str; 6] = ["push", "copy", "versions", "inspect", "resolve", "install"];
+const COMMANDS: [&str; 9] = [
+    "push",
+    "copy",
+    "versions",
+    "inspect",
+    "resolve",
+    "install",
+    "completions",
+    "man",
+    "schema",
+];
 
 /// Commands that need a registry, or a terminal, to do what their examples say.
 const ONLINE: [&str; 2] = ["login", "logout"];
@@ -55,7 +66,8 @@ fn every_command_has_two_examples_that_work() {
             .collect();
         assert_eq!(examples.len(), 2, "{command}");
         for example in examples {
-            scene.tfoci(words(example)).succeeds();
+            let (arguments, _) = example.split_once(" > ").unwrap_or((example, ""));
+            scene.tfoci(words(arguments)).succeeds();
         }
     }
 }
@@ -103,7 +115,7 @@ fn the_short_help_says_what_a_command_does_first_and_fits_a_screen() {
         let first = help.lines().next().unwrap();
         assert!(first.len() > 20 && !first.ends_with('.'), "{first}");
         assert!(
-            help.lines().count() <= 50,
+            help.lines().count() <= 40,
             "{command}: {} lines",
             help.lines().count()
         );
@@ -114,33 +126,166 @@ fn the_short_help_says_what_a_command_does_first_and_fits_a_screen() {
     }
 }
 
-#[test]
-fn exit_codes_and_variables_are_listed_in_help_and_readme() {
-    let scene = scene();
-    let readme = fs::read_to_string("README.md").unwrap();
+/// The topics of `tfoci help`, as the list of commands names them.
+fn topics(scene: &Scene) -> Vec<String> {
     let help = scene.tfoci(["--help"]).succeeds().stdout;
-    for code in ["0 ", "1 ", "2 ", "3 ", "130 "] {
-        assert!(
-            help.lines().any(|line| line.trim_start().starts_with(code)),
-            "{code}"
-        );
-        assert!(readme.contains(&format!("| {}|", code)), "{code}");
+    let (_, list) = help
+        .split_once("Help topics, by `tfoci help TOPIC`:\n")
+        .unwrap();
+    let lines = list.lines().map_while(|line| line.strip_prefix("  "));
+    lines
+        .map(|line| line.split(' ').next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn every_topic_that_help_lists_has_a_page_that_fits_a_terminal() {
+    let scene = scene();
+    let topics = topics(&scene);
+    assert_eq!(topics.len(), 8, "{topics:?}");
+    for topic in topics {
+        let page = scene.tfoci(["help", &topic]).succeeds();
+        assert_eq!(page.stderr, "");
+        assert!(page.stdout.lines().count() > 8, "{topic}");
+        for line in page.stdout.lines() {
+            assert!(line.chars().count() <= 100, "{topic}: {line}");
+        }
     }
-    for text in [
+}
+
+#[test]
+fn help_of_a_command_is_that_of_the_command() {
+    let scene = scene();
+    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR, "help"]) {
+        let long = scene.tfoci([command, "--help"]).succeeds().stdout;
+        let page = scene.tfoci(["help", command]).succeeds().stdout;
+        assert_eq!(page.trim_end(), long.trim_end());
+    }
+    let all = scene.tfoci(["--help"]).succeeds().stdout;
+    let page = scene.tfoci(["help"]).succeeds().stdout;
+    assert_eq!(page.trim_end(), all.trim_end());
+    scene.tfoci(["help", "trsut"]).exits(2).says(
+        "error: there is no command and no help topic `trsut`\n\nhint: `tfoci help` lists the commands and topics\n",
+    );
+}
+
+#[test]
+fn options_of_every_command_have_one_page() {
+    let scene = scene();
+    let page = scene.tfoci(["help", "options"]).succeeds().stdout;
+    for option in [
+        "--format",
+        "--quiet",
+        "--jobs",
+        "--default-host",
+        "--exact-repository",
+        "--ca-file",
+        "--client-cert",
+        "--plain-http",
+        "--timeout",
+        "--authfile",
+        "--cli-config",
+    ] {
+        assert!(page.contains(option), "{option}");
+        for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
+            let help = scene.tfoci([command, "--help"]).succeeds().stdout;
+            let lists = |line: &str| line.trim_start().starts_with(&format!("{option} "));
+            assert!(!help.lines().any(lists), "{command}: {option}");
+            assert!(help.contains("tfoci help options"), "{command}");
+        }
+    }
+}
+
+#[test]
+fn exit_codes_and_variables_are_listed() {
+    let scene = scene();
+    let help = scene.tfoci(["--help"]).succeeds().stdout;
+    let page = scene.tfoci(["help", "exit-codes"]).succeeds().stdout;
+    for code in ["0 ", "1 ", "2 ", "3 ", "130 "] {
+        for text in [&help, &page] {
+            assert!(
+                text.lines().any(|line| line.trim_start().starts_with(code)),
+                "{code}"
+            );
+        }
+    }
+    let page = scene.tfoci(["help", "environment"]).succeeds().stdout;
+    for name in [
         "TFOCI_DEFAULT_HOST",
         "TFOCI_TIMEOUT",
         "REGISTRY_AUTH_FILE",
         "DOCKER_CONFIG",
         "TF_CLI_CONFIG_FILE",
+        "TF_TOKEN_",
+        "NETRC",
+        "TF_REGISTRY_CLIENT_TIMEOUT",
+        "TF_REGISTRY_DISCOVERY_RETRY",
+        "TF_PROVIDER_DOWNLOAD_RETRY",
         "SSL_CERT_FILE",
         "SSL_CERT_DIR",
         "HTTPS_PROXY",
+        "HTTP_PROXY",
+        "ALL_PROXY",
         "NO_PROXY",
+        "TMPDIR",
         "NO_COLOR",
         "CLICOLOR_FORCE",
+        "TERM=dumb",
+        "CI",
     ] {
-        assert!(help.contains(text) && readme.contains(text), "{text}");
+        assert!(page.contains(name), "{name}");
     }
+}
+
+#[test]
+fn the_version_names_the_commit_and_the_target() {
+    let scene = scene();
+    for run in [scene.tfoci(["--version"]), scene.oci_push(["--version"])] {
+        let text = run.succeeds().stdout;
+        let (_, rest) = text.split_once(concat!(" ", env!("CARGO_PKG_VERSION"), " (")).unwrap();
+        let (commit, target) = rest.trim_end().strip_suffix(')').unwrap().split_once(", ").unwrap();
+        assert!(!commit.is_empty() && target.contains('-'), "{text}");
+    }
+}
+
+#[test]
+fn every_shell_completes_commands_and_options() {
+    let scene = scene();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = scene.tfoci(["completions", shell]).succeeds().stdout;
+        for word in ["mirror", "from-lock", "completions"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    // The script is one that the shell reads.
+    scene.write(
+        "tfoci.bash",
+        scene.tfoci(["completions", "bash"]).succeeds().stdout,
+    );
+    let read = Command::new("bash")
+        .arg("-n")
+        .arg(scene.path("tfoci.bash"))
+        .status();
+    assert!(read.unwrap().success());
+}
+
+#[test]
+fn manual_pages_are_written_for_every_command() {
+    let scene = scene();
+    scene.tfoci(["man", "share/man1"]).succeeds();
+    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
+        let page = fs::read_to_string(scene.path(format!("share/man1/tfoci-{command}.1")));
+        assert!(page.unwrap().contains(".SH SYNOPSIS"), "{command}");
+    }
+    assert!(scene.path("share/man1/tfoci.1").exists());
+    scene.write("file", "");
+    let run = scene.tfoci(["man", "file"]).exits(1);
+    assert!(
+        run.stderr
+            .starts_with("error: cannot write manual pages into file"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
