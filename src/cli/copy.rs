@@ -21,7 +21,8 @@ use super::session::{Session, check, everything, trust_options};
 const EXAMPLES: &str = "\
 Examples:
   tfoci copy acme/demo --from oci-layout:mirror --to oci-layout:disk
-  tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:other --dry-run";
+  tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:other --dry-run
+  tfoci copy --from oci-layout:mirror --to 'registry.internal/tofu/${hostname}/${namespace}/${type}' --trust trust.toml --require-pinned";
 
 /// Copy providers from one store into another, with their evidence
 ///
@@ -41,19 +42,19 @@ pub(super) struct Arguments {
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The source store: oci-layout:DIR, or a registry's repository template
-    #[arg(long, value_name = "STORE")]
+    #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: String,
     /// The destination store, in the same form
-    #[arg(long, value_name = "STORE")]
+    #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
     /// If the destination has the version with other content
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = "Destination")]
     existing: How,
     /// With `--rebuild-index`, copy only this platform; may be repeated
-    #[arg(long, value_name = "OS_ARCH")]
+    #[arg(long, value_name = "OS_ARCH", help_heading = "Destination")]
     platform: Vec<Platform>,
     /// Write a new index, as `push` does; its digest may change
-    #[arg(long)]
+    #[arg(long, help_heading = "Destination")]
     rebuild_index: bool,
     /// Print the plan, but write nothing
     #[arg(long)]

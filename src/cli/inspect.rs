@@ -19,7 +19,8 @@ use super::session::{Session, trust_options};
 const EXAMPLES: &str = "\
 Examples:
   tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror
-  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc --require-pinned";
+  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc --require-pinned
+  tfoci inspect acme/demo@1.0.0 --from 'ghcr.io/acme/${hostname}/${namespace}/${type}' --trust trust.toml";
 
 /// Show a version in a store: platforms, sizes, digests, and how it is authenticated
 #[derive(Args)]

@@ -19,7 +19,8 @@ use super::session::{Session, everything, stored_provider, trust_options};
 const EXAMPLES: &str = "\
 Examples:
   tfoci install acme/demo --from oci-layout:mirror --into providers
-  tfoci install 'acme/demo@~> 1.0' --from oci-layout:mirror --into dirs --unpacked";
+  tfoci install 'acme/demo@~> 1.0' --from oci-layout:mirror --into dirs --unpacked
+  tfoci install acme/demo --from 'registry.example.com/tofu/${hostname}/${namespace}/${type}' --into providers --platform all --trust trust.toml --require-pinned";
 
 /// Install providers from a store into a filesystem mirror
 ///
@@ -32,19 +33,19 @@ pub(super) struct Arguments {
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template
-    #[arg(long, value_name = "STORE")]
+    #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: String,
     /// The directory of the filesystem mirror
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Destination")]
     into: PathBuf,
     /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
-    #[arg(long, value_name = "OS_ARCH")]
+    #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
     /// Install zips [default]
-    #[arg(long, conflicts_with = "unpacked")]
+    #[arg(long, conflicts_with = "unpacked", help_heading = "Destination")]
     packed: bool,
     /// Install unpacked directories
-    #[arg(long)]
+    #[arg(long, help_heading = "Destination")]
     unpacked: bool,
     /// Verify and print the plan, but write nothing
     #[arg(long)]

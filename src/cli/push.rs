@@ -25,7 +25,8 @@ use super::session::{Session, check, policy};
 const EXAMPLES: &str = "\
 Examples:
   tfoci push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
-  tfoci push dist --provider acme/demo@1.0.0 --key acme.asc --to oci-layout:mirror --dry-run";
+  tfoci push dist --provider acme/demo@1.0.0 --key acme.asc --to oci-layout:mirror --dry-run
+  tfoci push dist --provider acme/demo --trust trust.toml --to 'registry.example.com/tofu/${hostname}/${namespace}/${type}' --ca-file ca.pem";
 
 /// Push a release folder into a store
 ///
@@ -39,19 +40,19 @@ pub(super) struct Arguments {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// The provider, and the version if the folder has several
-    #[arg(long, value_name = "ADDR[@VERSION]")]
+    #[arg(long, value_name = "ADDR[@VERSION]", help_heading = "Source")]
     provider: String,
     /// The store: oci-layout:DIR, or a registry's repository template
-    #[arg(long, value_name = "STORE")]
+    #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
     /// Only this platform, such as linux_amd64; may be repeated
-    #[arg(long, value_name = "OS_ARCH")]
+    #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<Platform>,
     /// What to do if the version exists
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = "Destination")]
     existing: How,
     /// Annotation to add to the index; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Destination")]
     annotation: Vec<String>,
     /// Write the index digest to this file
     #[arg(long, value_name = "FILE")]

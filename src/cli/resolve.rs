@@ -16,7 +16,7 @@ Examples:
 
 /// Show the repository of a provider, and both spellings of the repository template
 ///
-/// `${...}` is the spelling of the CLI configuration, `{...}` that of `tofu providers lock -oci-mirror`.
+/// `${...}` is the spelling of the CLI configuration, `{...}` which a shell leaves alone.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

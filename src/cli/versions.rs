@@ -17,7 +17,8 @@ use super::session::{Session, trust_options};
 const EXAMPLES: &str = "\
 Examples:
   tfoci versions acme/demo --from oci-layout:mirror
-  tfoci versions acme/demo --from oci-layout:mirror --all";
+  tfoci versions acme/demo --from oci-layout:mirror --all
+  tfoci versions acme/demo --from 'ghcr.io/acme/${hostname}/${namespace}/${type}'";
 
 /// List the versions of a provider in a store
 ///

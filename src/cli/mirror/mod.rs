@@ -29,7 +29,9 @@ use super::session::Session;
 const EXAMPLES: &str = "\
 Examples:
   tfoci mirror hashicorp/random --to oci-layout:mirror
-  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --to 'ghcr.io/acme/{namespace}/{type}'";
+  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --to 'ghcr.io/acme/${hostname}/${namespace}/${type}'
+  tfoci mirror --file mirror.toml --pin-new
+  tfoci mirror --from-lock .terraform.lock.hcl --to oci-layout:mirror";
 
 /// Mirror providers from their origin registries into a store
 ///
@@ -44,39 +46,39 @@ pub(super) struct Arguments {
     /// The store: oci-layout:DIR, or a registry's repository template
     ///
     /// May be repeated.
-    #[arg(long, value_name = "STORE")]
+    #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: Vec<String>,
     /// Use network-mirror:URL or filesystem-mirror:DIR instead of the origin
     // A string, because clap's parser errors would repeat a password in the URL.
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", help_heading = "Source")]
     from: Option<String>,
-    /// Mirror the providers in this mirror file (TOML)
-    #[arg(long, value_name = "FILE")]
+    /// Mirror the providers in this mirror file (see `tfoci help mirror-file`)
+    #[arg(long, value_name = "FILE", help_heading = "Source")]
     file: Option<PathBuf>,
     /// Only this platform, such as linux_amd64; may be repeated
-    #[arg(long, value_name = "OS_ARCH")]
+    #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<Platform>,
     /// Mirror the versions in this lock file
     ///
     /// In a directory, tfoci reads its `.terraform.lock.hcl`. May be repeated.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Source")]
     from_lock: Vec<PathBuf>,
     /// Mirror the providers that this configuration requires
     ///
     /// Of each provider, tfoci mirrors the newest version that satisfies all modules. May be repeated.
-    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    #[arg(long, value_name = "DIR", help_heading = "Source")]
     from_config: Vec<PathBuf>,
     /// At most this many versions of each provider, newest first
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Selection")]
     newest: Option<NonZeroUsize>,
     /// Include pre-releases
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = "Selection")]
     prereleases: bool,
     /// Compare the content of the store, with its evidence, with the origin's current content
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = "Destination")]
     recheck: bool,
     /// Only the I-th of N parts, for jobs that run concurrently
-    #[arg(long, value_name = "I/N")]
+    #[arg(long, value_name = "I/N", help_heading = "Selection")]
     shard: Option<Shard>,
     /// Verify everything and print the plan, but write nothing
     #[arg(long)]
