@@ -47,6 +47,18 @@ impl From<&str> for Shown {
     }
 }
 
+impl Shown {
+    /// The host and port of the URL, or the whole text if it is not a URL.
+    pub fn host(&self) -> &str {
+        let rest = self
+            .0
+            .split_once("://")
+            .map_or(self.0.as_str(), |(_, rest)| rest);
+        let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+        rest.split('/').next().unwrap_or(rest)
+    }
+}
+
 /// The `name:password` in `https://name:password@host/…`, or in the same without a scheme, which is common for registries; `None` for a
 /// provider with a port and a version such as `host:8443/acme/demo@1.0.0`, a digest, or a directory.
 pub fn userinfo(text: &str) -> Option<&str> {

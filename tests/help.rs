@@ -242,8 +242,15 @@ fn the_version_names_the_commit_and_the_target() {
     let scene = scene();
     for run in [scene.tfoci(["--version"]), scene.oci_push(["--version"])] {
         let text = run.succeeds().stdout;
-        let (_, rest) = text.split_once(concat!(" ", env!("CARGO_PKG_VERSION"), " (")).unwrap();
-        let (commit, target) = rest.trim_end().strip_suffix(')').unwrap().split_once(", ").unwrap();
+        let (_, rest) = text
+            .split_once(concat!(" ", env!("CARGO_PKG_VERSION"), " ("))
+            .unwrap();
+        let (commit, target) = rest
+            .trim_end()
+            .strip_suffix(')')
+            .unwrap()
+            .split_once(", ")
+            .unwrap();
         assert!(!commit.is_empty() && target.contains('-'), "{text}");
     }
 }

@@ -48,7 +48,13 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
     /// If the destination has the version with other content
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = "Destination")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        help_heading = "Destination"
+    )]
     existing: How,
     /// With `--rebuild-index`, copy only this platform; may be repeated
     #[arg(long, value_name = "OS_ARCH", help_heading = "Destination")]

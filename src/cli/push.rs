@@ -49,7 +49,13 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<Platform>,
     /// What to do if the version exists
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = "Destination")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        help_heading = "Destination"
+    )]
     existing: How,
     /// Annotation to add to the index; may be repeated
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Destination")]

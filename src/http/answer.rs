@@ -212,7 +212,7 @@ fn body_stream(
                     return Some((Ok(chunk), Some(AnswerBody::Incoming(incoming))));
                 }
                 Ok(Ok(None)) => return None,
-                Ok(Err(source)) => Error::transport(&url, source),
+                Ok(Err(source)) => Error::transport(&url, &source, None),
                 Err(_) => Error::Silent {
                     url: url.into(),
                     silence: match incoming.window.flows() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{Certificate, Client, Identity, redirect};
 use rustls::RootCertStore;
 
-use super::guard::Guard;
+use super::guard::Resolver;
 use super::{Error, Pem, Settings};
 
 /// The time for which an idle connection is kept. Many servers close theirs after about this time, so a longer one would reuse dead
@@ -67,10 +67,10 @@ fn build(kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
     if kind.trust == Trust::Unchecked {
         builder = builder.danger_accept_invalid_certs(true);
     }
-    if kind.guarded {
-        let proxies = settings.proxies.clone();
-        builder = builder.dns_resolver(Arc::new(Guard { proxies }));
-    }
+    builder = builder.dns_resolver(Arc::new(Resolver {
+        guarded: kind.guarded,
+        proxies: settings.proxies.clone(),
+    }));
     let identity = kind.identity.as_ref();
     let Some(pem) = identity.and_then(|host| settings.identities.get(host)) else {
         return builder.build().map_err(|source| Error::Client { source });

@@ -1,12 +1,11 @@
 //! Errors of requests.
 
 use std::fmt;
-use std::io;
 use std::time::Duration;
 
 use url::Url;
 
-use super::guard::PrivateAddress;
+use super::connection_error::ConnectionError;
 use crate::error::{Category, printable};
 use crate::shown::Shown;
 
@@ -76,8 +75,8 @@ pub enum Error {
         limit: Duration,
     },
     /// The connection failed.
-    #[error("cannot reach {url}")]
-    Transport { url: Shown, source: reqwest::Error },
+    #[error("cannot reach {url}\n  {error}")]
+    Transport { url: Shown, error: ConnectionError },
     /// The body has more than `limit` bytes.
     #[error("the answer is too large\n  expected at most {limit} bytes\n  from {url}")]
     Large { url: Shown, limit: u64 },
@@ -113,10 +112,10 @@ pub enum Error {
 
 impl Error {
     /// Wraps an error of the HTTP library, whose message would show the whole URL.
-    pub(super) fn transport(url: &Url, source: reqwest::Error) -> Self {
+    pub(super) fn transport(url: &Url, error: &reqwest::Error, proxy: Option<&Url>) -> Self {
         Self::Transport {
             url: url.clone().into(),
-            source: source.without_url(),
+            error: ConnectionError::new(error, proxy),
         }
     }
 
@@ -145,8 +144,7 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Silent { .. } | Self::Slow { .. } => true,
-            // Certificate errors, and servers without TLS, fail again on a retry.
-            Self::Transport { source, .. } => !source.is_builder() && !is_final(source),
+            Self::Transport { error, .. } => error.is_passing(),
             _ => false,
         }
     }
@@ -157,9 +155,7 @@ impl Error {
             Self::Silent { silence, limit, .. } => {
                 format!("{silence} within {} seconds", limit.as_secs_f64())
             }
-            Self::Transport { source, .. } => causes(source)
-                .last()
-                .map_or_else(|| source.to_string(), ToString::to_string),
+            Self::Transport { error, .. } => error.to_string(),
             other => other
                 .to_string()
                 .lines()
@@ -168,43 +164,4 @@ impl Error {
                 .to_owned(),
         }
     }
-
-    /// Whether no trusted authority issued the server's certificate.
-    pub fn is_unknown_authority(&self) -> bool {
-        let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
-        matches!(self, Self::Transport { source, .. } if tls(source) == Some(&unknown))
-    }
-
-    /// Whether the server requires a client certificate and received none.
-    pub fn wants_identity(&self) -> bool {
-        let wanted = rustls::Error::AlertReceived(rustls::AlertDescription::CertificateRequired);
-        matches!(self, Self::Transport { source, .. } if tls(source) == Some(&wanted))
-    }
-}
-
-fn is_final(error: &(dyn std::error::Error + 'static)) -> bool {
-    tls(error).is_some() || causes(error).any(|cause| cause.is::<PrivateAddress>())
-}
-
-/// The error of TLS among the causes.
-fn tls<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
-    causes(error).find_map(within)
-}
-
-/// Looks into I/O errors, which may wrap an error that is not their source.
-fn within<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
-    let inner = || {
-        error
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref)
-    };
-    error
-        .downcast_ref()
-        .or_else(|| inner().and_then(|inner| within(inner)))
-}
-
-fn causes<'a>(
-    error: &'a (dyn std::error::Error + 'static),
-) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
-    std::iter::successors(error.source(), |cause| cause.source())
 }

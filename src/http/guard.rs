@@ -7,20 +7,24 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// A resolver that returns public addresses only. The client uses it to connect, so that the address that was checked is the one that is
-/// connected to (DNS rebinding).
-pub(super) struct Guard {
+/// The resolver of all clients. The client connects to the addresses that it returns, so that the address that was checked is the one that
+/// is connected to (DNS rebinding).
+pub(super) struct Resolver {
+    /// Whether it returns public addresses only, except for proxies.
+    pub(super) guarded: bool,
     /// Hosts of proxies that the user configured. The proxy itself decides which addresses it connects to.
     pub(super) proxies: BTreeSet<String>,
 }
 
-impl Resolve for Guard {
+impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let is_proxy = self.proxies.contains(name.as_str());
+        let is_free = !self.guarded || self.proxies.contains(name.as_str());
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await;
+            let found: Vec<SocketAddr> = found.map_err(UnknownHost)?.collect();
             let public: Vec<SocketAddr> = found
-                .filter(|address| is_proxy || !is_private(address.ip()))
+                .into_iter()
+                .filter(|address| is_free || !is_private(address.ip()))
                 .collect();
             if public.is_empty() {
                 return Err(PrivateAddress {
@@ -32,6 +36,11 @@ impl Resolve for Guard {
         })
     }
 }
+
+/// The name of a host cannot be resolved.
+#[derive(Debug, thiserror::Error)]
+#[error("the host name has no address")]
+pub(super) struct UnknownHost(#[source] std::io::Error);
 
 /// Every address of a host is private.
 #[derive(Debug, thiserror::Error)]

@@ -18,6 +18,7 @@
 mod answer;
 mod authorization;
 mod clients;
+mod connection_error;
 mod deadline;
 mod error;
 mod guard;
@@ -32,6 +33,7 @@ mod window;
 
 pub use answer::Answer;
 pub use authorization::{Authorization, basic_pair};
+pub use connection_error::{ConnectionError, Reason};
 pub use error::{Error, Silence};
 pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
@@ -47,6 +49,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::{Either, select};
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::{AUTHORIZATION, LOCATION};
 use reqwest::{Method, Response, StatusCode};
 use url::Url;
@@ -80,6 +83,8 @@ struct Shared {
     limits: Limits,
     private: Private,
     journal: Journal,
+    /// The proxies of the environment, which the HTTP library finds in the same way.
+    proxies: Matcher,
 }
 
 impl Http {
@@ -95,6 +100,7 @@ impl Http {
             limits: Limits::new(settings.transfers),
             private: Private::default(),
             journal: Journal::new(reporter),
+            proxies: Matcher::from_system(),
             settings,
         }))
     }
@@ -257,9 +263,18 @@ impl Http {
             Either::Left((Err(source), _)) if source.is_connect() && source.is_timeout() => {
                 Err(silent((Silence::Connection, timeouts.connect)))
             }
-            Either::Left((Err(source), _)) => Err(Error::transport(&url, source)),
+            Either::Left((Err(source), _)) => {
+                Err(Error::transport(&url, &source, self.proxy(&url).as_ref()))
+            }
             Either::Right((silence, _)) => Err(silent(silence)),
         }
+    }
+
+    /// The proxy that requests to a URL go through.
+    fn proxy(&self, url: &Url) -> Option<Url> {
+        let uri = url.as_str().parse().ok()?;
+        let proxy = self.0.proxies.intercept(&uri)?;
+        Url::parse(&proxy.uri().to_string()).ok()
     }
 
     /// The kind of connection for a URL, given the URL that the user named.

@@ -1,7 +1,8 @@
 //! Hints about hosts that cannot be reached or require credentials.
 
 use tfoci::credentials;
-use tfoci::http;
+use tfoci::http::{self, ConnectionError, Reason};
+use tfoci::shown::Shown;
 
 /// Suggests what to do about a host that cannot be reached.
 pub(super) fn host(error: &http::Error) -> Option<String> {
@@ -21,11 +22,36 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
         http::Error::Slow { .. } => {
             "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`".to_owned()
         }
-        error if error.is_unknown_authority() => {
-            "if it is an authority of your own, name its certificate with `--ca-file FILE`".to_owned()
+        http::Error::Transport { url, error } => return connection(url, error),
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// Suggests what to do about a connection that failed.
+fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
+    if error.proxy.is_some() {
+        return Some(
+            "HTTPS_PROXY, HTTP_PROXY and ALL_PROXY name the proxy; NO_PROXY names hosts that are reached without it".to_owned(),
+        );
+    }
+    let host = url.host();
+    let text = match &error.reason {
+        Reason::UnknownHost => {
+            "check the name, and that this machine has a network; behind a proxy, set HTTPS_PROXY"
+                .to_owned()
         }
-        error if error.wants_identity() => {
-            "show it a certificate with `--client-cert HOST=FILE`".to_owned()
+        Reason::Refused | Reason::NoRoute | Reason::TimedOut => {
+            "check the host and its port; behind a proxy, set HTTPS_PROXY".to_owned()
+        }
+        Reason::UnknownAuthority => {
+            "if the authority is your own, name its certificate with `--ca-file FILE`".to_owned()
+        }
+        Reason::OtherName { .. } => "use a name that is in the certificate".to_owned(),
+        Reason::NotYetValid => "check this machine's clock".to_owned(),
+        Reason::NotTls => format!("if it is meant to be plain HTTP, `--plain-http {host}`"),
+        Reason::WantsIdentity => {
+            format!("show it a certificate with `--client-cert {host}=FILE`")
         }
         _ => return None,
     };

@@ -1,0 +1,225 @@
+//! Why a connection failed, in one sentence instead of the error chains of the libraries that make it.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+
+use rustls::{AlertDescription, CertificateError};
+use url::Url;
+
+use super::guard::{PrivateAddress, UnknownHost};
+use crate::error::printable;
+use crate::shown::Shown;
+
+/// A connection that failed, or that broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionError {
+    /// What happened.
+    pub reason: Reason,
+    /// The proxy of the connection, if there is one.
+    pub proxy: Option<Shown>,
+}
+
+/// What happened to a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The name of the host has no address.
+    UnknownHost,
+    /// The host has private addresses only, and a server referred to it.
+    Private,
+    /// No process accepts connections at the port.
+    Refused,
+    /// The network has no route to the host.
+    NoRoute,
+    /// The host did not respond in time.
+    TimedOut,
+    /// The server closed the connection before its response was complete.
+    Closed,
+    /// No trusted authority issued the server's certificate.
+    UnknownAuthority,
+    /// The certificate is for other names.
+    OtherName {
+        /// The names in the certificate.
+        received: Vec<String>,
+    },
+    /// The certificate has expired.
+    Expired,
+    /// The certificate is not valid yet, or the clock of this machine is wrong.
+    NotYetValid,
+    /// The certificate is invalid for another reason.
+    Certificate,
+    /// The server does not use TLS.
+    NotTls,
+    /// The server requires a client certificate and received none.
+    WantsIdentity,
+    /// The server refused TLS for another reason.
+    RefusedTls,
+    /// The response is not HTTP.
+    NotHttp,
+    /// Anything else, in the words of the operating system or of a library.
+    Other(String),
+}
+
+impl ConnectionError {
+    /// Classifies an error of the HTTP library.
+    pub(super) fn new(error: &reqwest::Error, proxy: Option<&Url>) -> Self {
+        let reason = Reason::of(error);
+        // Through a proxy, these come from the server behind it.
+        let is_servers = matches!(
+            reason,
+            Reason::UnknownAuthority
+                | Reason::OtherName { .. }
+                | Reason::Expired
+                | Reason::NotYetValid
+                | Reason::Certificate
+                | Reason::WantsIdentity
+        );
+        let proxy = proxy.filter(|_| !is_servers && error.is_connect());
+        Self {
+            reason,
+            proxy: proxy.map(|proxy| proxy.clone().into()),
+        }
+    }
+
+    /// Whether the same request may succeed a moment later. Certificate errors and servers without TLS fail again.
+    pub(super) fn is_passing(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::UnknownHost
+                | Reason::Refused
+                | Reason::NoRoute
+                | Reason::TimedOut
+                | Reason::Closed
+                | Reason::NotHttp
+                | Reason::Other(_)
+        )
+    }
+}
+
+impl Reason {
+    fn of(error: &reqwest::Error) -> Self {
+        if causes(error).any(|cause| cause.is::<UnknownHost>()) {
+            return Self::UnknownHost;
+        }
+        if causes(error).any(|cause| cause.is::<PrivateAddress>()) {
+            return Self::Private;
+        }
+        if let Some(error) = causes(error).find_map(tls) {
+            return Self::of_tls(error);
+        }
+        if let Some(reason) = causes(error).find_map(io_reason) {
+            return reason;
+        }
+        if error.is_timeout() {
+            return Self::TimedOut;
+        }
+        let hyper = causes(error).find_map(|cause| cause.downcast_ref::<hyper::Error>());
+        match hyper {
+            Some(error) if error.is_incomplete_message() || error.is_closed() => Self::Closed,
+            Some(error) if error.is_parse() => Self::NotHttp,
+            _ => Self::Other(last(error)),
+        }
+    }
+
+    fn of_tls(error: &rustls::Error) -> Self {
+        match error {
+            rustls::Error::InvalidCertificate(error) => match error {
+                CertificateError::UnknownIssuer => Self::UnknownAuthority,
+                CertificateError::NotValidForName => Self::OtherName {
+                    received: Vec::new(),
+                },
+                CertificateError::NotValidForNameContext { presented, .. } => Self::OtherName {
+                    received: presented.iter().map(|name| printable(name)).collect(),
+                },
+                CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                    Self::Expired
+                }
+                CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                    Self::NotYetValid
+                }
+                _ => Self::Certificate,
+            },
+            rustls::Error::InvalidMessage(_) => Self::NotTls,
+            rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {
+                Self::WantsIdentity
+            }
+            _ => Self::RefusedTls,
+        }
+    }
+}
+
+impl fmt::Display for ConnectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(proxy) = &self.proxy {
+            write!(f, "through the proxy {proxy}: ")?;
+        }
+        match &self.reason {
+            Reason::UnknownHost => f.write_str("the host name has no address (DNS)"),
+            Reason::Private => f.write_str("the host has only private addresses"),
+            Reason::Refused => f.write_str("the connection was refused"),
+            Reason::NoRoute => f.write_str("the network has no route to the host"),
+            Reason::TimedOut => f.write_str("the host did not respond in time"),
+            Reason::Closed => f.write_str("the server closed the connection too early"),
+            Reason::UnknownAuthority => {
+                f.write_str("no trusted certificate authority issued the server's certificate")
+            }
+            Reason::OtherName { received } if received.is_empty() => {
+                f.write_str("the server's certificate is for another name")
+            }
+            Reason::OtherName { received } => {
+                let shown: Vec<_> = received.iter().take(4).map(String::as_str).collect();
+                write!(
+                    f,
+                    "the server's certificate is for another name: {}",
+                    shown.join(", ")
+                )
+            }
+            Reason::Expired => f.write_str("the server's certificate has expired"),
+            Reason::NotYetValid => f.write_str("the server's certificate is not valid yet"),
+            Reason::Certificate => f.write_str("the server's certificate is invalid"),
+            Reason::NotTls => f.write_str("the server does not use TLS at this port"),
+            Reason::WantsIdentity => f.write_str("the server requires a client certificate"),
+            Reason::RefusedTls => f.write_str("the server refused the TLS connection"),
+            Reason::NotHttp => f.write_str("the response is not HTTP"),
+            Reason::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The innermost cause, which names the event that the outer ones only wrap.
+fn last(error: &reqwest::Error) -> String {
+    let last = causes(error).last().map(ToString::to_string);
+    printable(&last.unwrap_or_else(|| "the request failed".to_owned()))
+}
+
+fn io_reason(error: &(dyn StdError + 'static)) -> Option<Reason> {
+    let error = error.downcast_ref::<io::Error>()?;
+    Some(match error.kind() {
+        io::ErrorKind::ConnectionRefused => Reason::Refused,
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Reason::NoRoute,
+        io::ErrorKind::TimedOut => Reason::TimedOut,
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof => Reason::Closed,
+        _ => return None,
+    })
+}
+
+/// The error of TLS. I/O errors may wrap an error that is not their source.
+fn tls<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
+    let inner = || {
+        error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+    };
+    error
+        .downcast_ref()
+        .or_else(|| inner().and_then(|inner| tls(inner)))
+}
+
+fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(error.source(), |cause| (*cause).source())
+}
