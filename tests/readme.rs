@@ -4,6 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use tfoci::platform::Platform;
+
+use crate::support::origin::{Origin, Provider};
+use crate::support::programs::has;
 use crate::support::scene::Scene;
 
 fn readme() -> String {
@@ -33,55 +37,76 @@ fn clone() -> Scene {
     scene
 }
 
-#[test]
-fn the_first_commands_build_and_push_test_and_inspect() {
-    let first = blocks("sh").swap_remove(0);
-    let lines: Vec<&str> = first.lines().collect();
-    assert_eq!(lines.len(), 3, "{first}");
-    assert_eq!(lines[1], "cargo test --locked");
-    let scene = clone();
-    for line in [lines[0], lines[2]] {
-        let arguments = line
-            .strip_prefix("cargo run --locked -- ")
-            .expect("a run of the program");
-        scene.tfoci(arguments.split(' ')).succeeds();
-    }
+/// The only block of one language with these words in it.
+pub fn block(language: &str, words: &str) -> String {
+    let mut found = blocks(language);
+    found.retain(|block| block.contains(words));
+    assert_eq!(found.len(), 1, "{words}");
+    found.swap_remove(0)
+}
+
+/// A scene in which `registry.opentofu.org` is an origin of the provider of the quick start.
+fn with_origin() -> (Origin, Scene) {
+    let here = Platform::current().to_string();
+    let provider = Provider::new("hashicorp/random").version("3.7.2", &[&here, "linux_amd64"]);
+    let origin = Origin::of([provider]);
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene).display().to_string();
+    scene.write("origin.tfrc", origin.host_block("registry.opentofu.org"));
+    let scene = scene
+        .env("TF_CLI_CONFIG_FILE", "origin.tfrc")
+        .env("SSL_CERT_FILE", &ca);
+    (origin, scene)
 }
 
 #[test]
-fn the_example_run_is_true() {
-    let example = blocks("console").swap_remove(0);
-    let scene = clone();
-    let mut shown = String::new();
+fn the_quick_start_mirrors_a_provider_and_real_clients_install_it() {
+    let here = Platform::current().to_string();
+    let (_origin, scene) = with_origin();
+    let commands = block("sh", "tfoci mirror hashicorp/random");
+    assert_eq!(commands.lines().count(), 3);
     let mut printed = String::new();
-    for step in example.split("$ tfoci ").skip(1) {
-        let (command, output) = step.split_once('\n').unwrap();
-        shown.push_str(&format!("$ tfoci {command}\n{output}"));
-        // Packages are announced as they are done, in no particular order, with one job in theirs.
-        let run = scene
-            .tfoci(command.split(' ').chain(["--jobs", "1"]))
-            .succeeds();
-        printed.push_str(&format!(
-            "$ tfoci {command}\n{}{}\n",
-            run.stderr, run.stdout
-        ));
+    for line in commands.lines() {
+        let line = line.replace("linux_amd64", &here);
+        let arguments = line.strip_prefix("tfoci ").unwrap();
+        printed = scene.tfoci(arguments.split(' ')).succeeds().stderr;
     }
-    assert_eq!(without_times(shown.trim()), without_times(printed.trim()));
-}
-
-/// Text in which every duration is the same.
-fn without_times(text: &str) -> String {
-    let lines = text.lines().map(|line| match line.rsplit_once(" in ") {
-        Some((before, time)) if time.ends_with('s') => format!("{before} in 0.0s"),
-        _ => line.trim_end().to_owned(),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    let root = scene.path("").canonicalize().unwrap();
+    let root = root.to_str().unwrap().trim_end_matches('/');
+    let configuration = block("hcl", "filesystem_mirror {");
+    assert!(printed.contains("filesystem_mirror {"), "{printed}");
+    scene.write(
+        "project/client.tfrc",
+        configuration.replace("/work", root),
+    );
+    let needs = "terraform {\n  required_providers {\n    random = {\n      source = \"registry.opentofu.org/hashicorp/random\"\n    }\n  }\n}\n";
+    scene.write("project/main.tf", needs);
+    let line = block("sh", "TF_CLI_CONFIG_FILE=client.tfrc");
+    assert_eq!(line, "TF_CLI_CONFIG_FILE=client.tfrc tofu init\n");
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let _none = fs::remove_dir_all(scene.path("project/.terraform"));
+        let _none = fs::remove_file(scene.path("project/.terraform.lock.hcl"));
+        let mut command = scene.command(client);
+        let output = command
+            .args(["init", "-input=false", "-no-color"])
+            .env("TF_CLI_CONFIG_FILE", "client.tfrc")
+            .env("CHECKPOINT_DISABLE", "1")
+            .env("HTTPS_PROXY", "http://127.0.0.1:1")
+            .current_dir(scene.path("project"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{client}: {said}");
+    }
 }
 
 #[test]
 fn the_newcomers_path_exists() {
     let text = readme();
-    let (_, path) = text.split_once("## How it is built").unwrap();
+    let (_, path) = text.split_once("## Contributing").unwrap();
     let named: Vec<&str> = path
         .split('`')
         .skip(1)
@@ -97,7 +122,7 @@ fn the_newcomers_path_exists() {
 #[test]
 fn the_trust_file_is_one() {
     let scene = clone();
-    scene.write("trust.toml", blocks("toml").swap_remove(1));
+    scene.write("trust.toml", block("toml", "match ="));
     scene.write(
         "keys/acme.asc",
         fs::read("testdata/release/acme.asc").unwrap(),
@@ -113,19 +138,12 @@ fn the_mirror_file_is_one() {
         .env("HTTPS_PROXY", "http://127.0.0.1:1")
         .env("TF_REGISTRY_DISCOVERY_RETRY", "0")
         .env("REGISTRY_AUTH_FILE", "none.json");
-    scene.write("mirror.toml", blocks("toml").swap_remove(0));
+    scene.write("mirror.toml", block("toml", "platforms ="));
+    scene.write("trust.toml", "");
     let run = scene.tfoci(["mirror", "--file", "mirror.toml", "--pin-new"]);
     // It is understood, and there is no network.
     let run = run.exits(1);
     assert!(run.stderr.contains("cannot reach"), "{}", run.stderr);
-}
-
-/// The only block of one language with these words in it.
-fn block(language: &str, words: &str) -> String {
-    let mut found = blocks(language);
-    found.retain(|block| block.contains(words));
-    assert_eq!(found.len(), 1, "{words}");
-    found.swap_remove(0)
 }
 
 #[test]
@@ -141,43 +159,6 @@ fn the_nightly_job_installs_this_version_before_it_mirrors() {
     ] {
         let found = job[at..].find(step);
         at += found.unwrap_or_else(|| panic!("{step} is not where it should be: {job}"));
-    }
-}
-
-#[test]
-fn the_indexed_job_has_all_that_it_reads() {
-    let job = block("yaml", "Indexed");
-    let setup = block("sh", "kubectl ");
-    for (path, volume, mount, made) in [
-        (
-            "--file /etc/tfoci/mirror.toml",
-            "{ name: plan, configMap: { name: tfoci } }",
-            "{ name: plan, mountPath: /etc/tfoci }",
-            "configmap tfoci --from-file mirror.toml --from-file trust.toml",
-        ),
-        (
-            "name: REGISTRY_AUTH_FILE, value: /etc/registry/.dockerconfigjson",
-            "{ name: registry, secret: { secretName: registry } }",
-            "{ name: registry, mountPath: /etc/registry }",
-            "secret docker-registry registry ",
-        ),
-    ] {
-        for words in [path, volume, mount] {
-            assert!(job.contains(words), "{words}");
-        }
-        assert!(setup.contains(made), "{made}");
-    }
-    let image = format!("/tfoci:{}\n", env!("CARGO_PKG_VERSION"));
-    assert!(job.contains(&image), "{job}");
-}
-
-#[test]
-fn every_command_that_prints_a_document_is_in_the_table_of_documents() {
-    let text = readme();
-    let (_, output) = text.split_once("| command | document |").unwrap();
-    let (table, _) = output.split_once("\n\n").unwrap();
-    for command in ["push", "mirror", "copy", "versions", "inspect", "install"] {
-        assert!(table.contains(&format!("`{command}`")), "{command}");
     }
 }
 
@@ -206,5 +187,40 @@ fn the_table_of_dependencies_names_all_and_no_others() {
 
 #[test]
 fn it_is_short_enough_to_be_read() {
-    assert!(readme().lines().count() <= 350);
+    let text = readme();
+    assert!(text.lines().count() <= 250);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 120, "{line}");
+    }
+}
+
+#[test]
+fn it_has_one_repository_template() {
+    let text = readme();
+    for template in ["ghcr.io/", "registry.internal/"] {
+        let uses = text.split(template).skip(1);
+        let paths = uses.filter_map(|rest| rest.split(['\'', '"', '`', ' ']).next());
+        let paths: BTreeSet<_> = paths.filter(|path| path.contains('{')).collect();
+        assert_eq!(paths.len(), 1, "{paths:?}");
+    }
+}
+
+#[test]
+fn every_option_in_it_is_one() {
+    let scene = Scene::new();
+    let commands = [
+        "push", "mirror", "copy", "versions", "inspect", "resolve", "install", "login",
+    ];
+    let pages = commands.map(|command| scene.tfoci([command, "--help"]).succeeds().stdout);
+    let options = scene.tfoci(["help", "options"]).succeeds().stdout;
+    let all = pages.concat() + &options;
+    let text = readme();
+    let (guides, _) = text.split_once("## Contributing").unwrap();
+    for word in guides.split([' ', '`', '\n', '(', ')', ',', '\'']) {
+        if word.starts_with("--") && word.len() > 2 {
+            let option = word.trim_end_matches(['.', ';', ':']);
+            let is_clients = ["--path", "--locked"].contains(&option);
+            assert!(is_clients || all.contains(option), "{option}");
+        }
+    }
 }

@@ -59,7 +59,7 @@ fn its_commands_push_to_a_registry_and_its_block_installs_from_there() {
         let Some((_registry, site)) = reader(program) else {
             continue;
         };
-        let commands = block(&site, "sh", "tfoci login ");
+        let commands = block(&site, "sh", "tfoci login ghcr.io --username acme-bot --password-stdin");
         let output = shell(&site).args(["-euc", &commands]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{commands}{said}");
@@ -74,9 +74,9 @@ fn its_commands_push_to_a_registry_and_its_block_installs_from_there() {
         if !has("tofu") || !released.contains(&here.as_str()) {
             continue;
         }
-        let installation = block(&site, "hcl", "provider_installation ");
+        let installation = block(&site, "hcl", "provider_installation {\n  oci_mirror");
         site.scene.write("client.tfrc", installation);
-        let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"acme/demo\"\n    }\n  }\n}\n";
+        let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"example.com/acme/demo\"\n    }\n  }\n}\n";
         site.scene.write("project/main.tf", needs);
         let directory = site.scene.path("project");
         run(
