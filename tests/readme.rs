@@ -75,10 +75,7 @@ fn the_quick_start_mirrors_a_provider_and_real_clients_install_it() {
     let root = root.to_str().unwrap().trim_end_matches('/');
     let configuration = block("hcl", "filesystem_mirror {");
     assert!(printed.contains("filesystem_mirror {"), "{printed}");
-    scene.write(
-        "project/client.tfrc",
-        configuration.replace("/work", root),
-    );
+    scene.write("project/client.tfrc", configuration.replace("/work", root));
     let needs = "terraform {\n  required_providers {\n    random = {\n      source = \"registry.opentofu.org/hashicorp/random\"\n    }\n  }\n}\n";
     scene.write("project/main.tf", needs);
     let line = block("sh", "TF_CLI_CONFIG_FILE=client.tfrc");

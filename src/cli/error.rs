@@ -114,6 +114,9 @@ pub(super) enum CommandError {
     /// A client key without a certificate.
     #[error("there is a client key for {}, and no client certificate", printable(.host))]
     LoneKey { host: String },
+    /// A file that an option or another file names cannot be read.
+    #[error("{failure}\n  named by {named_by}")]
+    File { failure: Failure, named_by: String },
     /// An operation failed.
     #[error(transparent)]
     Journey(#[from] Failure),
@@ -148,6 +151,7 @@ impl CommandError {
             Self::Journey(failure) | Self::Mirroring(failure) | Self::NotLocked { failure, .. } => {
                 failure.category()
             }
+            Self::File { failure, .. } => failure.category(),
             Self::NotPinned { source, .. } => source.category(),
             Self::Trust(error) => error.category(),
             Self::Credentials(error) => error.category(),

@@ -1,12 +1,12 @@
 //! `tfoci push`, and `oci-push`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
 
-use tfoci::disk;
+use tfoci::disk::staged::Staged;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
 use tfoci::outcome::{At, Failure, Problem, Published};
@@ -71,6 +71,9 @@ pub(super) struct Arguments {
     /// Accept an unsigned release (status `checksum`); may be repeated
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
+    /// Refuse a provider without pinned keys
+    #[arg(long)]
+    require_pinned: bool,
 }
 
 /// What to do if the version exists.
@@ -97,6 +100,10 @@ impl From<How> for Existing {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
+    if arguments.require_pinned && !request.rule.pinned() {
+        let subject = Subject::provider(&request.provider);
+        return Err(Problem::NoPin.of(subject, At::Here).into());
+    }
     let options = options(&arguments, session, &request.rule)?;
     let endpoint = session.endpoint(&arguments.to)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
@@ -113,11 +120,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let to = RepoMut::new(store, name);
     let report = &session.report;
     let reporter = report.publishing(PUSH, arguments.dry_run, &http);
+    // If this file cannot be written, nothing is pushed.
+    let path = arguments.digest_file.filter(|_| !arguments.dry_run);
+    let digest_file = path.as_deref().map(Staged::new).transpose();
+    let digest_file = digest_file.map_err(|error| CommandError::File {
+        failure: Problem::from(error).into(),
+        named_by: "--digest-file".to_owned(),
+    })?;
     match push(&request, &to, &options, &reporter).await {
         Ok(published) => {
-            let path = arguments.digest_file.filter(|_| !arguments.dry_run);
             // The version is published already, so report it even if writing the digest file fails.
-            if let Some(Err(error)) = path.map(|path| write_digest(&path, &published)) {
+            if let Some(Err(error)) = digest_file.map(|file| write_digest(file, &published)) {
                 report.run_failed(error);
             }
             report.published(published);
@@ -130,9 +143,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
-fn write_digest(path: &Path, published: &Published) -> Result<(), CommandError> {
+fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandError> {
     let digest = format!("{}\n", published.digest);
-    let written = disk::staged::replace(path, digest.as_bytes());
+    let written = file.write(digest.as_bytes()).and_then(|()| file.publish());
     Ok(written.map_err(Problem::from).map_err(Failure::from)?)
 }
 

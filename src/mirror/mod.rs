@@ -90,6 +90,14 @@ pub struct Task {
 }
 
 impl Task {
+    /// Whether lock files select every version, so that only packages that they list are mirrored.
+    pub fn is_locked(&self) -> bool {
+        self.filters.iter().all(|filter| {
+            let exact = filter.versions.as_exact();
+            exact.is_some_and(|version| self.locked.contains_key(version))
+        })
+    }
+
     /// The name of a destination in reports; `None` if there is only one.
     fn label(&self, destination: &RepoMut) -> Option<String> {
         (self.destinations.len() > 1).then(|| destination.to_string())

@@ -59,7 +59,11 @@ fn its_commands_push_to_a_registry_and_its_block_installs_from_there() {
         let Some((_registry, site)) = reader(program) else {
             continue;
         };
-        let commands = block(&site, "sh", "tfoci login ghcr.io --username acme-bot --password-stdin");
+        let commands = block(
+            &site,
+            "sh",
+            "tfoci login ghcr.io --username acme-bot --password-stdin",
+        );
         let output = shell(&site).args(["-euc", &commands]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{commands}{said}");

@@ -9,8 +9,9 @@ use std::time::SystemTime;
 
 use clap::Args;
 
-use tfoci::mirror::{Options, Shard, mirror};
-use tfoci::outcome::{Failure, Problem, Published};
+use tfoci::event::Subject;
+use tfoci::mirror::{Options, Shard, Task, mirror};
+use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
@@ -93,6 +94,9 @@ pub(super) struct Arguments {
     /// Their status is `checksum`, or `unverified` if they come from a network or filesystem mirror. May be repeated.
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
+    /// Refuse providers without pinned keys, and versions that no lock file of `--from-lock` lists
+    #[arg(long, conflicts_with = "pin_new")]
+    require_pinned: bool,
 }
 
 fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
@@ -118,6 +122,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         recheck: arguments.recheck,
         pins_keys: arguments.pin_new,
     };
+    let is_strict =
+        |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
+    let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
     let report = &session.report;
     let reporter = report.publishing(MIRROR, arguments.dry_run, &http);
     let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, &session.printer));
@@ -134,6 +141,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             Err(failure) => report.journey_failed(to_error, failure),
         }
     };
+    for task in unpinned {
+        let problem = Problem::NoPin.of(Subject::provider(&task.provider), At::Here);
+        on_result(Err(problem));
+    }
     let access = || session.origin_access(http.clone());
     let source = match &from {
         None => Ok(Source::Origin(Origin::new(access()?))),

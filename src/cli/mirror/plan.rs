@@ -96,9 +96,11 @@ pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, Comma
             true => path.join(FILE_NAME),
             false => path.clone(),
         };
-        let file = LockFile::parse(&read(&path)?).map_err(|source| CommandError::LockFile {
-            path: path.clone(),
-            source: Box::new(source),
+        let file = LockFile::parse(&read(&path, "--from-lock")?).map_err(|source| {
+            CommandError::LockFile {
+                path: path.clone(),
+                source: Box::new(source),
+            }
         })?;
         if file.entries.is_empty() {
             let text = format!("{} locks no provider", printable_path(&path));
@@ -114,7 +116,7 @@ pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, CommandE
     let Some(path) = &arguments.file else {
         return Ok(None);
     };
-    let text = String::from_utf8_lossy(&read(path)?).into_owned();
+    let text = String::from_utf8_lossy(&read(path, "--file")?).into_owned();
     let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
         path: path.clone(),
         source: Box::new(source),

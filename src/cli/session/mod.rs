@@ -226,9 +226,11 @@ pub(super) fn stored_provider(
     })
 }
 
-/// Reads a file that an argument names.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
-    Ok(disk::read(path, LARGEST_FILE)
-        .map_err(Problem::from)
-        .map_err(Failure::from)?)
+/// Reads a file. `named_by` says what names it: an option, or a line of another file.
+pub(super) fn read(path: &Path, named_by: &str) -> Result<Vec<u8>, CommandError> {
+    let read = disk::read(path, LARGEST_FILE).map_err(Problem::from);
+    read.map_err(|problem| CommandError::File {
+        failure: problem.into(),
+        named_by: named_by.to_owned(),
+    })
 }

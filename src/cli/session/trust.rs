@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
 use tfoci::release::Document;
 use tfoci::trust::{self, Policy, TrustFile};
@@ -30,12 +31,15 @@ pub(in crate::cli) fn policy(
         let file = TrustFile::parse(&trust_text(path)?);
         let file = file.map_err(|source| CommandError::trust_file(path, source))?;
         let beside = path.parent().unwrap_or(Path::new(""));
-        policy = file.resolve(|key| read(&beside.join(key)))?;
+        policy = file.resolve(|key| {
+            let named_by = format!("`keys` in {}", printable_path(path));
+            read(&beside.join(key), &named_by)
+        })?;
     }
     let document = |path: &PathBuf| {
         Ok(Document {
             name: path.display().to_string(),
-            bytes: read(path)?,
+            bytes: read(path, "--key")?,
         })
     };
     let keys = arguments.key.iter().map(document);
@@ -44,6 +48,6 @@ pub(in crate::cli) fn policy(
 
 /// Reads the text of a trust file.
 pub(in crate::cli) fn trust_text(path: &Path) -> Result<String, CommandError> {
-    let text = String::from_utf8(read(path)?);
+    let text = String::from_utf8(read(path, "--trust")?);
     text.map_err(|_| CommandError::trust_file(path, trust::Error::Encoding))
 }
