@@ -49,6 +49,20 @@ pub(super) enum CommandError {
     /// The command names no providers, and the store cannot list its providers.
     #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,
+    /// No version of a provider satisfies the trust options.
+    #[error("{provider} ({}): none of the {left_out} versions verified", printable(.repository))]
+    NothingProven {
+        provider: Box<address::ProviderAddr>,
+        repository: String,
+        left_out: usize,
+    },
+    /// A store without providers, of which all were to be read.
+    #[error("there is no provider in {}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE", printable(.store))]
+    EmptyStore {
+        store: String,
+        /// The directory that is probably meant.
+        meant: Option<PathBuf>,
+    },
     /// `--platform` without `--rebuild-index`.
     #[error(
         "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it"
@@ -156,7 +170,8 @@ impl CommandError {
             Self::Trust(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
-            Self::NoSuchTrustFile { .. } => Category::NotFound,
+            Self::NothingProven { .. } => Category::Untrusted,
+            Self::NoSuchTrustFile { .. } | Self::EmptyStore { .. } => Category::NotFound,
             _ => Category::Usage,
         }
     }

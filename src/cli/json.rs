@@ -158,6 +158,9 @@ pub(super) struct Versions<'a> {
     pub(super) versions: &'a [Version],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ignored: Option<Vec<IgnoredTag>>,
+    /// Why no version is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Error>,
 }
 
 /// A tag that is not a version.

@@ -50,6 +50,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .iter()
         .map(|(tag, reason)| (tag.to_string(), reason.to_string()))
         .collect();
+    let found_count = found.versions.len();
     let mut versions = found.versions;
     if arguments.trust.is_given() {
         let trust = trust_options(&arguments.trust)?;
@@ -64,6 +65,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         versions = proven;
         ignored.sort();
     }
+    let left_out = found_count - versions.len();
+    let failure = (left_out > 0 && versions.is_empty()).then(|| CommandError::NothingProven {
+        provider: Box::new(provider.clone()),
+        repository: stored.repo.to_string(),
+        left_out,
+    });
     for version in &versions {
         printer.result(&version.to_string());
     }
@@ -81,8 +88,19 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         repository: stored.repo.to_string(),
         versions: &versions,
         ignored: arguments.all.then(|| ignored.collect()),
+        error: failure.as_ref().map(json::Error::from),
     });
-    Ok(Ending::Done)
+    match &failure {
+        Some(error) => printer.failure(error),
+        None if left_out > 0 && !arguments.all => {
+            let text = format!(
+                "{left_out} of {found_count} versions did not verify; `--all` lists them with the reasons"
+            );
+            printer.line(Tone::Warning, "Left out", &text);
+        }
+        None => {}
+    }
+    Ok(Ending::of(failure.iter()))
 }
 
 /// Why trust options exclude a version; `None` if they accept it.

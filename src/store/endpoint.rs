@@ -4,7 +4,7 @@
 //! repository of a provider follows from the provider's address; with `--exact-repository` the store address itself names
 //! the only repository.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::known;
 use super::{Error, Layout, Listing, Registry, Store};
@@ -161,6 +161,19 @@ impl Endpoint {
         }
     }
 
+    /// The directory that is probably meant where this one has no providers: providers lie three levels below it.
+    pub fn likely_directory(&self) -> Option<PathBuf> {
+        let EndpointKind::Layout(directory) = &self.kind else {
+            return None;
+        };
+        let layout = layout_below(directory, 4, &mut 1_000)?;
+        let meant = layout.ancestors().nth(3)?;
+        Some(match meant.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => meant.to_owned(),
+        })
+    }
+
     /// Every provider in this store, sorted; `None` if the store cannot list repositories, or the address names a single repository.
     ///
     /// # Errors
@@ -175,6 +188,25 @@ impl Endpoint {
             _ => Ok(None),
         }
     }
+}
+
+/// The first OCI layout at most `levels` below a directory, among as many entries as `left` says.
+fn layout_below(directory: &Path, levels: usize, left: &mut usize) -> Option<PathBuf> {
+    if directory.join("oci-layout").exists() {
+        return Some(directory.to_owned());
+    }
+    let entries = match levels {
+        0 => return None,
+        _ => std::fs::read_dir(directory).ok()?,
+    };
+    for entry in entries.flatten() {
+        *left = left.checked_sub(1)?;
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_directory && let Some(found) = layout_below(&entry.path(), levels - 1, left) {
+            return Some(found);
+        }
+    }
+    None
 }
 
 /// Parses a directory. It is taken literally, so it must not look like a template.

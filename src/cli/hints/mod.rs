@@ -9,6 +9,7 @@ mod stores;
 mod versions;
 
 use tfoci::blob;
+use tfoci::error::printable_path;
 use tfoci::oci;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::store;
@@ -40,6 +41,10 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         CommandError::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
         CommandError::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
+        CommandError::NothingProven { .. } => Some("`--all` lists them with the reasons".to_owned()),
+        CommandError::EmptyStore { meant, .. } => meant
+            .as_ref()
+            .map(|directory| format!("did you mean oci-layout:{}?", printable_path(directory))),
         CommandError::Topic { .. } => Some("`tfoci help` lists the commands and topics".to_owned()),
         CommandError::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
         CommandError::OwnAnnotation { .. } => {

@@ -206,6 +206,13 @@ pub(super) async fn everything(
         constraints: VersionConstraints::any(),
     };
     let providers = providers.ok_or(CommandError::NoSelection)?;
+    // An empty source is usually a wrong directory, and a job that copies nothing must not look like one that worked.
+    if providers.is_empty() {
+        return Err(CommandError::EmptyStore {
+            store: endpoint.to_string(),
+            meant: endpoint.likely_directory(),
+        });
+    }
     Ok(providers.into_iter().map(any).collect())
 }
 
