@@ -108,5 +108,5 @@ fn a_slow_provider_stops_no_other() {
 
 #[test]
 fn two_hundred_providers() {
-    nightly(200, 10);
+    nightly(200, 3);
 }
