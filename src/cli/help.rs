@@ -54,9 +54,8 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
 }
 
 fn page(name: Option<&str>) -> Result<String, CommandError> {
-    let mut tfoci = super::tfoci();
     let Some(name) = name else {
-        return Ok(tfoci.render_long_help().to_string());
+        return Ok(long_help(&[]));
     };
     if name == OPTIONS {
         return Ok(options());
@@ -64,12 +63,20 @@ fn page(name: Option<&str>) -> Result<String, CommandError> {
     if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| *topic == name) {
         return Ok((*text).to_owned());
     }
-    tfoci.build();
-    match tfoci.find_subcommand_mut(name) {
-        Some(command) => Ok(command.render_long_help().to_string()),
+    match super::tfoci().find_subcommand(name) {
+        Some(_) => Ok(long_help(&[name])),
         None => Err(CommandError::Topic {
             text: name.to_owned(),
         }),
+    }
+}
+
+/// What `tfoci COMMAND --help` prints.
+fn long_help(command: &[&str]) -> String {
+    let arguments = ["tfoci"].iter().chain(command).chain(&["--help"]);
+    match super::tfoci().try_get_matches_from(arguments) {
+        Ok(_) => String::new(),
+        Err(help) => help.to_string(),
     }
 }
 

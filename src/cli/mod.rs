@@ -238,9 +238,11 @@ fn tfoci() -> clap::Command {
         false => argument,
     });
     hidden.mut_subcommands(|command| {
+        // The short help has to fit a screen, so only the long one has examples.
         let examples = command.get_after_help().map(ToString::to_string);
         let lines = examples.into_iter().chain([GLOBALS.to_owned()]);
-        command.after_help(lines.collect::<Vec<_>>().join("\n\n"))
+        let long = lines.collect::<Vec<_>>().join("\n\n");
+        command.after_help(GLOBALS).after_long_help(long)
     })
 }
 
