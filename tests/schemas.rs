@@ -8,20 +8,112 @@ use crate::support::release::Mistake;
 use crate::support::scene::{Run, Scene};
 
 /// The schema of a command's result, or of a file.
-fn schema(name: &str) -> jsonschema::Validator {
+fn schema(name: &str) -> Value {
     let text = Scene::new().tfoci(["schema", name]).succeeds().stdout;
-    let schema: Value = serde_json::from_str(&text).unwrap();
-    jsonschema::validator_for(&schema).unwrap()
+    serde_json::from_str(&text).unwrap()
+}
+
+/// What of a value breaks a schema. It knows the keywords that the schemas use, and refuses others.
+fn breaches(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    let within = |schema: &Value, value: &Value, at: &str| breaches(root, schema, value, at);
+    let mut found = Vec::new();
+    for (keyword, rule) in schema.as_object().unwrap() {
+        let holds = match keyword.as_str() {
+            "$schema" | "$defs" | "title" | "description" => true,
+            "$ref" => {
+                let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
+                found.extend(within(root.pointer(pointer).unwrap(), value, at));
+                true
+            }
+            "type" => match rule {
+                Value::Array(types) => types.iter().any(|one| is_type(one, value)),
+                one => is_type(one, value),
+            },
+            "const" => value == rule,
+            "enum" => rule.as_array().unwrap().contains(value),
+            "pattern" => value.as_str().is_none_or(|text| matches(rule.as_str().unwrap(), text)),
+            "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
+            "minItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+            "required" => value.as_object().is_none_or(|object| {
+                let mut names = rule.as_array().unwrap().iter();
+                names.all(|name| object.contains_key(name.as_str().unwrap()))
+            }),
+            "anyOf" | "oneOf" => {
+                let rules = rule.as_array().unwrap().iter();
+                let fitting = rules.filter(|rule| within(rule, value, at).is_empty());
+                let count = fitting.count();
+                count == 1 || (count > 1 && keyword == "anyOf")
+            }
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    found.extend(within(rule, item, &format!("{at}/{index}")));
+                }
+                true
+            }
+            "properties" => {
+                for (name, item) in value.as_object().into_iter().flatten() {
+                    match rule.get(name) {
+                        Some(rule) => found.extend(within(rule, item, &format!("{at}/{name}"))),
+                        // Every member is described, also where others are allowed.
+                        None => found.push(format!("{at}/{name} is not described")),
+                    }
+                }
+                true
+            }
+            "additionalProperties" => *rule == Value::Bool(false),
+            unknown => panic!("{at}: unknown keyword {unknown}"),
+        };
+        if !holds {
+            found.push(format!("{at}: {keyword} {rule} does not hold"));
+        }
+    }
+    found
+}
+
+fn is_type(name: &Value, value: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("unknown type {other}"),
+    }
+}
+
+/// Whether a text fits one of the patterns of the schemas.
+fn matches(pattern: &str, text: &str) -> bool {
+    let is_hex = |text: &str, length| {
+        text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let hashed = |prefix: &str, length| {
+        text.strip_prefix(prefix).is_some_and(|hex| is_hex(hex, length))
+    };
+    match pattern {
+        "^zh:[0-9a-f]{64}$" => hashed("zh:", 64),
+        "^sha256:[0-9a-f]{64}$" => hashed("sha256:", 64),
+        "^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$" => {
+            hashed("sha256:", 64) || hashed("sha512:", 128)
+        }
+        "^(zh:[0-9a-f]{64}|h1:.+)$" => hashed("zh:", 64) || text.starts_with("h1:"),
+        "^[a-z0-9]+_[a-z0-9]+$" => text.split_once('_').is_some_and(|(os, arch)| {
+            let is_word = |word: &str| {
+                !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            };
+            is_word(os) && is_word(arch)
+        }),
+        other => panic!("unknown pattern {other}"),
+    }
 }
 
 /// Checks that a document follows a schema.
 #[track_caller]
 fn follows(name: &str, document: &Value) {
     let schema = schema(name);
-    let errors: Vec<_> = schema
-        .iter_errors(document)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
+    let errors = breaches(&schema, &schema, document, "");
     assert!(errors.is_empty(), "{name}: {errors:#?}\n{document:#}");
 }
 
@@ -40,13 +132,22 @@ fn results_follow_the_schema_of_their_command() {
     result("push", &author.push(&JSON).succeeds());
     let scene = &author.scene;
     for (name, arguments) in [
-        ("versions", "versions acme/demo --from oci-layout:store --all"),
+        (
+            "versions",
+            "versions acme/demo --from oci-layout:store --all",
+        ),
         ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:store"),
         ("copy", "copy --from oci-layout:store --to oci-layout:other"),
         ("copy", "copy --from oci-layout:store --to oci-layout:other"),
-        ("install", "install --from oci-layout:store --into mirror --platform all"),
+        (
+            "install",
+            "install --from oci-layout:store --into mirror --platform all",
+        ),
         ("resolve", "resolve acme/demo --from oci-layout:store"),
-        ("resolve", "resolve acme/demo --from registry.example.com/{namespace}/{type}"),
+        (
+            "resolve",
+            "resolve acme/demo --from registry.example.com/{namespace}/{type}",
+        ),
         ("logout", "logout registry.example.com"),
     ] {
         let run = scene.tfoci(arguments.split(' ').chain(JSON)).succeeds();
@@ -61,11 +162,17 @@ fn failures_follow_the_schema_of_their_command() {
     assert!(document["providers"][0]["error"].is_object());
     let scene = &author.scene;
     for (name, arguments) in [
-        ("mirror", "mirror acme/demo --to oci-layout:store --from nonsense"),
+        (
+            "mirror",
+            "mirror acme/demo --to oci-layout:store --from nonsense",
+        ),
         ("copy", "copy --from oci-layout:none --to oci-layout:other"),
         ("versions", "versions acme/demo --from oci-layout:none"),
         ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:none"),
-        ("install", "install acme/demo --from oci-layout:none --into mirror"),
+        (
+            "install",
+            "install acme/demo --from oci-layout:none --into mirror",
+        ),
         ("login", "login registry.example.com --username me"),
     ] {
         let run = scene.tfoci(arguments.split(' ').chain(JSON));
@@ -92,14 +199,23 @@ fn what_tfoci_refuses_in_a_file_breaks_its_schema() {
         ("mirror-file", "[[provider]]\nconstraints = \"1\""),
         ("mirror-file", "to = \"oci-layout:mirror\""),
         ("trust-file", "[[provider]]\nkeys = []"),
-        ("trust-file", "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"warn\""),
+        (
+            "trust-file",
+            "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"warn\"",
+        ),
         ("trust-file", "[[providers]]\nmatch = \"*/*/*\""),
     ] {
         let document: Value = toml_edit::de::from_str(text).unwrap();
-        assert!(!schema(name).is_valid(&document), "{name}: {text}");
+        let schema = schema(name);
+        let found = breaches(&schema, &schema, &document, "");
+        assert!(!found.is_empty(), "{name}: {text}");
         let scene = Scene::new();
         scene.write("file.toml", text);
-        let option = if name == "mirror-file" { "--file" } else { "--trust" };
+        let option = if name == "mirror-file" {
+            "--file"
+        } else {
+            "--trust"
+        };
         let mut arguments = vec!["mirror", option, "file.toml", "--to", "oci-layout:store"];
         if option == "--trust" {
             arguments.push("acme/demo");
