@@ -12,7 +12,7 @@ mod proof;
 mod shared;
 mod transfer;
 
-pub use error::Error;
+pub use error::{Error, Unread};
 pub use pieces::Pieces;
 pub use shared::Shared;
 pub use transfer::{MOST_RESUMPTIONS, proven};

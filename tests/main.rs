@@ -92,10 +92,10 @@ mod registry_real;
 /// The registry double itself, against the specification, an independent client and an independent registry.
 mod registry_double;
 
-/// The JSON schemas of results and of configuration files.
-mod schemas;
 /// What the README shows, and that it is true.
 mod readme;
+/// The JSON schemas of results and of configuration files.
+mod schemas;
 
 /// References to documents lead somewhere.
 mod references;

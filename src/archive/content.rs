@@ -1,4 +1,4 @@
-//! Decompresses the content of an entry, and verifies its size and checksum.
+//! Decompresses the content of an entry, and verifies its size and CRC-32.
 
 use std::io::{self, Read, Take};
 
@@ -13,7 +13,7 @@ const BUFFER: usize = 64 << 10;
 
 /// An entry's content, in pieces of at most 64 KiB.
 ///
-/// Size and checksum are verified only when [`Content::chunk`] returns `None`. After an error, the caller must not use any earlier chunk.
+/// Size and CRC-32 are verified only when [`Content::chunk`] returns `None`. After an error, the caller must not use any earlier chunk.
 pub struct Content<'a, R> {
     record: &'a Record,
     source: Source<'a, R>,
@@ -47,10 +47,10 @@ impl<'a, R: Read> Content<'a, R> {
         }
     }
 
-    /// Returns the next bytes, or `None` at the end, after size and checksum were verified.
+    /// Returns the next bytes, or `None` at the end, after size and CRC-32 were verified.
     ///
     /// # Errors
-    /// The zip cannot be read, its data is corrupt, or the content does not have the size and checksum in the zip. At most one buffer
+    /// The zip cannot be read, its data is corrupt, or the content does not have the size and CRC-32 in the zip. At most one buffer
     /// more than the announced size is decompressed.
     pub fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
         if self.done {

@@ -2,7 +2,7 @@
 
 pub(super) const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 pub(super) const PATCH: u16 = 1 << 5;
-/// Sizes and checksum follow the data, and may be absent from the local header.
+/// Sizes and CRC-32 follow the data, and may be absent from the local header.
 pub(super) const DESCRIPTOR: u16 = 1 << 3;
 /// The flags that change how an entry is read. The others are hints.
 pub(super) const FLAGS_THAT_MATTER: u16 = ENCRYPTED | PATCH | DESCRIPTOR | 1 << 11;

@@ -157,7 +157,7 @@ pub enum Error {
         expected: u64,
         received: u64,
     },
-    /// The content has a different checksum.
+    /// The content has a different CRC-32.
     #[error("the content of the entry `{}` does not match its CRC-32\n  expected {expected:08x}\n  received {received:08x}", printable(.name))]
     Checksum {
         name: String,

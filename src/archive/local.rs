@@ -1,7 +1,7 @@
 //! Local headers: the second description of each entry, before its data.
 //!
 //! Readers that stream use these headers, and readers that seek use the central directory. If the two differ, readers see different
-//! packages, so they must agree. Writers that stream omit sizes and checksum and write them after the data, in a data descriptor (Go's
+//! packages, so they must agree. Writers that stream omit sizes and CRC-32 and write them after the data, in a data descriptor (Go's
 //! writer always does). It must agree as well.
 
 use std::io::{Read, Seek, SeekFrom};

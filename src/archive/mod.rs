@@ -13,7 +13,7 @@
 //! | `name` | that names are safe as file names |
 //! | `collision` | that no two names are the same file on some file system |
 //! | `local` | that local headers agree, and the positions of the data |
-//! | [`Content`] | decompression, with size and checksum |
+//! | [`Content`] | decompression, with size and CRC-32 |
 //! | [`Frame`] | the end of a zip that is streamed |
 //!
 //! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and use the last of two entries

@@ -17,16 +17,11 @@ pub enum Error {
     #[error(transparent)]
     Http(#[from] http::Error),
     /// The source does not have the blob.
-    #[error("the bytes are not there")]
+    #[error("the blob is missing")]
     Missing,
-    /// The store or source could not read the blob. This module cannot name the error types of stores and sources, which come later in the
-    /// order of modules, so the cause is boxed. Callers handle it by category.
-    #[error("the bytes are not given")]
-    NotGiven {
-        /// What kind of problem it is.
-        category: Category,
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    /// The store or source could not read the blob.
+    #[error(transparent)]
+    NotGiven(Unread),
     /// More bytes than expected.
     #[error("there are more bytes than expected\n  expected {expected} bytes\n  received more")]
     Longer {
@@ -56,11 +51,22 @@ pub enum Error {
     Archive(#[from] archive::Error),
 }
 
+/// The error of a store or source that could not read a blob. This module cannot name their error types, which come later in the order of
+/// modules, so the cause is boxed; [`crate::outcome::PackageError`] takes it out again.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read the blob")]
+pub struct Unread {
+    /// What kind of problem it is.
+    pub category: Category,
+    /// The error of the store or source.
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
 impl Error {
     /// A stable word for what is wrong with the bytes; `None` if they could not be read.
     pub fn fault(&self) -> Option<&'static str> {
         match self {
-            Self::Disk(_) | Self::Http(_) | Self::NotGiven { .. } => None,
+            Self::Disk(_) | Self::Http(_) | Self::NotGiven(_) => None,
             Self::Missing => Some("missing"),
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
             Self::Digest { .. } => Some("digest-mismatch"),
@@ -78,7 +84,7 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::Http(error) => error.category(),
-            Self::NotGiven { category, .. } => *category,
+            Self::NotGiven(unread) => unread.category,
             Self::Missing => Category::NotFound,
             Self::Archive(error) => error.category(),
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,

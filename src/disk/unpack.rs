@@ -27,7 +27,7 @@ const OWNER: u32 = 0o600;
 /// extraction](crate::clients#extraction)).
 ///
 /// # Errors
-/// The package contains no executable, or a content differs from its announced size or checksum; or the directory is not empty, or cannot
+/// The package contains no executable, or a content differs from its announced size or CRC-32; or the directory is not empty, or cannot
 /// be written to.
 pub fn unpack<R: Read + Seek>(
     archive: &mut Archive<R>,

@@ -17,7 +17,7 @@ use crate::platform::Platform;
 use crate::store::StoredPackage;
 use crate::version::Version;
 pub use failure::{At, Failure};
-pub use problem::Problem;
+pub use problem::{PackageError, Problem};
 
 /// A published provider version.
 #[derive(Clone, Debug, Serialize)]

@@ -8,12 +8,59 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable, printable_path};
 use crate::hash::PackageHash;
+use crate::http;
 use crate::oci;
 use crate::platform::Platform;
 use crate::source::{self, folder};
 use crate::store;
 use crate::trust;
 use crate::version::Version;
+
+/// Why a source does not serve a package.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    /// An origin or a mirror failed.
+    #[error(transparent)]
+    Source(#[from] source::Error),
+    /// A store failed.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// A request failed.
+    #[error(transparent)]
+    Http(#[from] http::Error),
+    /// The bytes are not the expected ones, or could not be read.
+    #[error(transparent)]
+    Blob(#[from] blob::Error),
+}
+
+impl PackageError {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Source(error) => error.category(),
+            Self::Store(error) => error.category(),
+            Self::Http(error) => error.category(),
+            Self::Blob(error) => error.category(),
+        }
+    }
+}
+
+/// Modules that come before sources and stores wrap their errors in boxes, and this takes them out again.
+impl From<blob::Unread> for PackageError {
+    fn from(unread: blob::Unread) -> Self {
+        let error = match unread.source.downcast::<source::Error>() {
+            Ok(error) => return Self::Source(*error),
+            Err(error) => error,
+        };
+        match error.downcast::<store::Error>() {
+            Ok(error) => Self::Store(*error),
+            Err(source) => {
+                let category = unread.category;
+                Self::Blob(blob::Error::NotGiven(blob::Unread { category, source }))
+            }
+        }
+    }
+}
 
 /// A problem that stops a journey.
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
@@ -47,8 +94,7 @@ pub enum Problem {
     #[error("cannot download the package")]
     Package {
         platform: Platform,
-        category: Category,
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: PackageError,
     },
     /// The source store of a copy lacks a blob or manifest, or it is damaged.
     #[error(transparent)]
@@ -239,7 +285,7 @@ impl Problem {
             Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
             Self::Unread(error) => error.category(),
             Self::Blob(error) => error.category(),
-            Self::Package { category, .. } => *category,
+            Self::Package { source, .. } => source.category(),
             Self::Disk(error) => error.category(),
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),

@@ -3,7 +3,7 @@
 use crate::blob;
 use crate::digest::Digest;
 use crate::oci::Part;
-use crate::outcome::Problem;
+use crate::outcome::{PackageError, Problem};
 use crate::platform::Platform;
 use crate::store::{self, PutError};
 
@@ -71,22 +71,19 @@ impl BlobFailure {
                 file: package.file_name,
                 source,
             },
-            (Some(package), blob::Error::NotGiven { category, source }) => Problem::Package {
-                platform: package.platform,
-                category,
-                source,
-            },
-            (Some(package), blob::Error::Http(error)) => Problem::Package {
-                platform: package.platform,
-                category: error.category(),
-                source: Box::new(error),
-            },
-            (Some(package), source) if source.fault().is_some() => Problem::Package {
-                platform: package.platform,
-                category: source.category(),
-                source: Box::new(source),
-            },
+            (Some(package), blob::Error::NotGiven(unread)) => package.failed(unread.into()),
+            (Some(package), blob::Error::Http(error)) => package.failed(error.into()),
+            (Some(package), source) if source.fault().is_some() => package.failed(source.into()),
             (_, source) => store::Error::reading(Part::Blob, digest, source).into(),
+        }
+    }
+}
+
+impl PackageName {
+    fn failed(self, source: PackageError) -> Problem {
+        Problem::Package {
+            platform: self.platform,
+            source,
         }
     }
 }

@@ -71,9 +71,9 @@ impl BlobSource for RemotePackage {
 fn unread(error: Error) -> blob::Error {
     match error {
         Error::Http(error) => blob::Error::Http(error),
-        error => blob::Error::NotGiven {
+        error => blob::Error::NotGiven(blob::Unread {
             category: error.category(),
             source: Box::new(error),
-        },
+        }),
     }
 }

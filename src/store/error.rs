@@ -316,7 +316,7 @@ impl Error {
                 | Self::Unauthorized { .. }
                 | Self::RefusedElsewhere { .. }
                 | Self::Blob {
-                    source: blob::Error::Http(_) | blob::Error::NotGiven { .. },
+                    source: blob::Error::Http(_) | blob::Error::NotGiven(_),
                     ..
                 }
         );

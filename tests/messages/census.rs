@@ -42,7 +42,7 @@ const EXCEPTIONS: [(&str, &str); 8] = [
         "files and documents are held to the same limit before",
     ),
     (
-        "the bytes are not there",
+        "the blob is missing",
         "stores put a sentence of their own in its place",
     ),
 ];

@@ -25,7 +25,7 @@ error: trust.toml is not a trust file
     |            ^
   unclosed array table, expected `]`
 
-hint: the README shows a trust file, under Trust
+hint: `tfoci help trust` shows a trust file
 ",
         },
         Case {
@@ -47,7 +47,7 @@ error: trust.toml is not a trust file
     | ^^^
   unknown field `key`, expected one of `match`, `keys`, `unsigned`, `expired`, `weak`
 
-hint: the README shows a trust file, under Trust
+hint: `tfoci help trust` shows a trust file
 ",
         },
         Case {
@@ -65,7 +65,7 @@ error: trust.toml is not a trust file
   the pattern `acme/*` names no host
     expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
 
-hint: the README shows a trust file, under Trust
+hint: `tfoci help trust` shows a trust file
 ",
         },
         Case {

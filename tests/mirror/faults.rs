@@ -175,7 +175,7 @@ error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 darwin_arm64 in 
     expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
     received sha256:9a04b5167303d03a1af68b46144b5da2d253d994d6e989b863f8fb03b26af79a
 
-hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
 ");
     assert_eq!(stage.installs(), before);
 }

@@ -73,7 +73,7 @@ error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 i
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
 
-hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
 "), (&["h1:"], 1, "
 error: the package cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
@@ -122,7 +122,7 @@ error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 i
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
 
-hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
 ");
     }
     refused("mirror-version", hashes(json!(["h9:x"])), 3, "

@@ -209,7 +209,7 @@ error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [
     expected {expected}
     received {received}
 
-hint: this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages
+hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
 "
     )
 }

@@ -265,7 +265,7 @@ hint: {HINT}
 error: trust.toml is not a trust file
   the trust file is not UTF-8
 
-hint: the README shows a trust file, under Trust
+hint: `tfoci help trust` shows a trust file
 ",
     );
 }

@@ -83,7 +83,7 @@ error: mirror.toml is not a mirror file
   the file names no provider
     expected a table [[provider]] for each
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("provider = 1", "
 error: mirror.toml is not a mirror file
@@ -94,7 +94,7 @@ error: mirror.toml is not a mirror file
     |            ^
   invalid type: integer `1`, expected a sequence
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"acme/demo\"\nplatform = []\n", "
 error: mirror.toml is not a mirror file
@@ -105,7 +105,7 @@ error: mirror.toml is not a mirror file
     | ^^^^^^^^
   unknown field `platform`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"acme/demo\"\n", "
 error: mirror.toml is not a mirror file
@@ -113,7 +113,7 @@ error: mirror.toml is not a mirror file
   `acme/demo` names no host
     expected HOSTNAME/NAMESPACE/TYPE
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \"1 to 2\"\n", "
 error: mirror.toml is not a mirror file
@@ -121,14 +121,14 @@ error: mirror.toml is not a mirror file
   `1 to 2` is not a version constraint: a comma is missing
     expected `>= 1.2.0, < 2.0.0`
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = [\"linux\"]\n", "
 error: mirror.toml is not a mirror file
   the table of `a.example/b/c` cannot be understood
   `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nnewest = 0\n", "
 error: mirror.toml is not a mirror file
@@ -139,7 +139,7 @@ error: mirror.toml is not a mirror file
     |          ^
   invalid value: integer `0`, expected a whole number from 1
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\n", "
 error: nothing says where to mirror a.example/b/c
@@ -155,7 +155,7 @@ error: mirror.toml is not a mirror file
     |             ^^
   the list is empty, expected at least one; without the key, all are meant
 
-hint: the README shows a mirror file, under Mirror
+hint: `tfoci help mirror-file` shows a mirror file
 "),
     ] {
         let stage = OriginScene::of([]);

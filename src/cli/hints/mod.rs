@@ -29,12 +29,12 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::TrustFile { source, .. } if matches!(**source, trust::Error::UnsignedPin { .. }) => {
             Some("pinned means signed: leave out one of them, or write two entries, of which the first that matches decides".to_owned())
         }
-        CommandError::TrustFile { .. } => Some("the README shows a trust file, under Trust".to_owned()),
+        CommandError::TrustFile { .. } => Some("`tfoci help trust` shows a trust file".to_owned()),
         CommandError::NoSuchTrustFile { .. } => Some("`--pin-new` creates it, with the keys that it sees".to_owned()),
         CommandError::NotPinned { .. } => {
             Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
         }
-        CommandError::MirrorFile { .. } => Some("the README shows a mirror file, under Mirror".to_owned()),
+        CommandError::MirrorFile { .. } => Some("`tfoci help mirror-file` shows a mirror file".to_owned()),
         CommandError::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
         CommandError::NoDestination { .. } => {
             Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
@@ -64,7 +64,7 @@ fn journey(failure: &Failure) -> Option<String> {
         Problem::Endpoint(error) => return stores::address(error),
         Problem::Mapping(error) => return stores::mapping(error),
         Problem::Source(error) => return origins::at_source(error),
-        Problem::Package { source, .. } => return origins::of_package(&**source),
+        Problem::Package { source, .. } => return origins::of_package(source),
         Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
             "this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
         }

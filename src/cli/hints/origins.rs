@@ -1,26 +1,24 @@
 //! Hints about sources that do not provide a version or package.
 
-use std::error::Error;
-
-use tfoci::blob;
 use tfoci::credentials::tokens;
 use tfoci::disk;
 use tfoci::error::printable;
+use tfoci::outcome::PackageError;
 use tfoci::source;
 
-use super::reach;
+use super::{reach, stores};
 
 /// Suggests what to do if a source does not provide a package.
-pub(super) fn of_package(error: &(dyn Error + 'static)) -> Option<String> {
-    if let Some(error) = error.downcast_ref() {
-        return reach::host(error);
+pub(super) fn of_package(error: &PackageError) -> Option<String> {
+    match error {
+        PackageError::Source(error) => at_source(error),
+        PackageError::Store(error) => stores::store(error),
+        PackageError::Http(error) => reach::host(error),
+        PackageError::Blob(_) => Some("this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages".to_owned()),
     }
-    if error.is::<blob::Error>() {
-        return Some("this version was not tagged. What came is not what was promised: the source is broken, or something on the way alters packages".to_owned());
-    }
-    at_source(error.downcast_ref()?)
 }
 
+/// Suggests what to do if a source fails.
 pub(super) fn at_source(error: &source::Error) -> Option<String> {
     let text = match error {
         source::Error::Http(error) => return reach::host(error),

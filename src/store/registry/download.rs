@@ -36,10 +36,10 @@ impl BlobSource for RegistryBlob {
         let answer = self.request(from).await.map_err(|error| match error {
             Error::Missing { .. } => blob::Error::Missing,
             Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::NotGiven {
+            error => blob::Error::NotGiven(blob::Unread {
                 category: error.category(),
                 source: Box::new(error),
-            },
+            }),
         })?;
         Ok(blob::received(answer, from))
     }
