@@ -75,6 +75,7 @@ pub fn printable(text: &str) -> String {
 
 /// Makes a path with untrusted parts safe to print. A long path is shortened in the middle, because its end tells most.
 pub fn printable_path(path: &Path) -> String {
+    // About five lines of a terminal; honest paths are shorter.
     const PART: usize = 400;
     let text = path.to_string_lossy();
     let shown = |c| if is_deceptive(c) { '\u{fffd}' } else { c };

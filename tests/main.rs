@@ -36,7 +36,7 @@ mod gone;
 /// What `--help` says, and that its examples work.
 mod help;
 
-/// Zips that lie, on their way in and out.
+/// Hostile zips, pushed and installed.
 mod hostile;
 
 /// What a version in a store holds, and whether it is authentic.
@@ -71,7 +71,7 @@ mod mirror;
 /// Layouts altered at random: no panic, and nothing accepted that clients refuse.
 mod mutations;
 
-/// The way to registries: certificates, proxies, request_limits.
+/// Connections to registries: certificates, proxies, limits.
 mod network;
 /// The origin double itself, against unmodified clients, and that its faults do what they say.
 mod origin_double;
@@ -83,7 +83,7 @@ mod output;
 /// From a release folder into a store.
 mod push;
 
-/// Registries, of every kind and in every mood: from a release folder into them and out again.
+/// Registries of every kind, and their failures: from a release folder into them and out again.
 mod registry;
 
 /// Registries that are not ours, as programs: in by us and out by others, and the other way round.
@@ -111,7 +111,7 @@ mod shared;
 #[cfg(target_os = "linux")]
 mod strangers;
 
-/// The judge itself, against every fixture of `testdata/layouts`.
+/// The independent reader itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
 
 /// The versions of a provider in a store.

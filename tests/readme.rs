@@ -101,6 +101,25 @@ fn the_quick_start_mirrors_a_provider_and_real_clients_install_it() {
 }
 
 #[test]
+fn the_example_run_is_true() {
+    let scene = clone();
+    let example = block("console", "$ tfoci push");
+    let mut runs = example.split("$ tfoci ").skip(1);
+    assert_eq!(runs.clone().count(), 2);
+    for run in &mut runs {
+        let (command, output) = run.split_once('\n').unwrap();
+        let printed = scene.tfoci(command.split(' ')).succeeds().stdout;
+        let mut printed = printed.lines();
+        for line in output.lines() {
+            // Long digests are cut.
+            let shown = line.trim_end_matches('…');
+            let real = printed.next().unwrap_or_default();
+            assert!(real.starts_with(shown), "{line}\n{real}");
+        }
+    }
+}
+
+#[test]
 fn the_newcomers_path_exists() {
     let text = readme();
     let (_, path) = text.split_once("## Contributing").unwrap();

@@ -15,7 +15,7 @@ pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 const FIXED_SIZE: u64 = 30;
 const DESCRIPTOR_SIGNATURE: [u8; 4] = *b"PK\x07\x08";
 const LONGEST_DESCRIPTOR: u64 = 24;
-/// The number of bytes of a gap that are searched at once.
+/// The number of bytes of a gap that are searched at once. It bounds memory; a gap of honest writers has a few bytes.
 const SCANNED: usize = 64 << 10;
 
 /// Checks every local header, and returns the positions of the entries' data in the order of the records.

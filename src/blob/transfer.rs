@@ -18,7 +18,8 @@ const MOST_FAILURES: u32 = 5;
 /// without end.
 pub const MOST_RESUMPTIONS: u32 = 100;
 
-/// The pause before the first resumption. It doubles with each further one in a row.
+/// The pause before the first resumption. It doubles with each further one in a row. Most cut connections are accepted again at once, so
+/// the first pause is short.
 #[cfg(not(test))]
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 #[cfg(test)]

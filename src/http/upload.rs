@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::window::Window;
 use super::{Payload, SMALL, Silence, Timeouts};
 
-/// The size of the chunks in which bytes in memory are sent.
+/// The size of the chunks in which bytes in memory are sent: that of a pipe or socket buffer, so that a stalled upload is noticed soon.
 const PIECE: usize = 64 << 10;
 
 /// The progress of a request body.

@@ -54,8 +54,8 @@ impl Journey<'_> {
         Ok(verified)
     }
 
-    /// The results of destinations of whose missing platforms the source has none: present, if the store already has every wanted package
-    /// that the source has.
+    /// The results for destinations whose missing platforms the source lacks. A destination counts as present if it already has every
+    /// wanted package that the source has.
     pub(super) fn unreleased<'t>(
         &self,
         Selected { available, .. }: &Selected,

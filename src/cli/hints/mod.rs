@@ -1,4 +1,7 @@
 //! Hints: suggestions that follow an error. They depend on the variant of the error, never on its text.
+//!
+//! The library states what happened; only here is known which option or command helps. An error without a hint is one that the user can do
+//! nothing about, or whose message already says what to do.
 
 mod folders;
 mod mirroring;

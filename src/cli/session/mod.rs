@@ -1,4 +1,7 @@
 //! The session of a command: creates clients, credentials, stores and policies from arguments.
+//!
+//! Arguments are plain data ([`super::args`]), and the library knows no arguments. Only this module turns one into the other, so all
+//! commands understand an option in the same way.
 
 mod environment;
 mod network;

@@ -25,11 +25,13 @@ pub(super) struct Assembly<'a> {
     calls: BTreeMap<String, ModuleSource>,
 }
 
+/// The file and line of a statement, for messages.
 struct Position {
     file: String,
     line: Option<usize>,
 }
 
+/// The use of a provider under a local name, and the place of its first use.
 struct Used {
     provider: Option<String>,
     place: Position,

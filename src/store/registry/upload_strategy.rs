@@ -84,8 +84,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// The modes of all attempts, of which each ends with an event: `c` if it is cut and repeated, `a` if it fails otherwise
-    /// and is repeated, `r` if the registry refuses the mode.
+    /// The modes of all attempts. Each attempt ends with an event: `c`, the connection broke and the attempt is repeated; `a`, it failed for
+    /// another reason and is repeated; `r`, the registry refused the mode.
     fn modes(mut strategy: UploadStrategy, events: &str) -> Vec<UploadMode> {
         let mut modes = vec![strategy.mode()];
         for event in events.chars() {

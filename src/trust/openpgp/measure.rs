@@ -15,6 +15,7 @@ use openpgp::packet::key::{KeyParts, KeyRole};
 const LARGEST_RSA: usize = 16_384;
 /// The longest RSA exponent, in bits. The usual exponent has 17 bits.
 const LARGEST_EXPONENT: usize = 64;
+/// The longest DSA modulus and subgroup order, in bits. Standard sizes end at 3,072 and 256.
 const LARGEST_DSA: usize = 4_096;
 const LARGEST_DSA_ORDER: usize = 512;
 
@@ -53,7 +54,7 @@ pub(super) fn cost<P: KeyParts, R: KeyRole>(key: &Key<P, R>) -> Option<u64> {
     }
 }
 
-/// Two coordinates of 521 bits behind their prefix, and room for curves that are larger.
+/// Two coordinates of 521 bits and a prefix, with a margin for larger curves, in bits.
 const LARGEST_POINT: usize = 2_048;
 /// The cost of one signature on the slowest curve.
 const CURVE: u64 = 4_000_000;

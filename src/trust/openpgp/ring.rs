@@ -152,7 +152,7 @@ fn dearmoured(block: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A certificate of which packets still come.
+/// A certificate that is still being read.
 struct Open {
     copy: Option<Copy>,
     components: usize,
