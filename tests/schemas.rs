@@ -31,8 +31,12 @@ fn breaches(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String
             },
             "const" => value == rule,
             "enum" => rule.as_array().unwrap().contains(value),
-            "pattern" => value.as_str().is_none_or(|text| matches(rule.as_str().unwrap(), text)),
-            "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
+            "pattern" => value
+                .as_str()
+                .is_none_or(|text| matches(rule.as_str().unwrap(), text)),
+            "minimum" => value
+                .as_f64()
+                .is_none_or(|number| number >= rule.as_f64().unwrap()),
             "minItems" => value
                 .as_array()
                 .is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
@@ -87,10 +91,14 @@ fn is_type(name: &Value, value: &Value) -> bool {
 /// Whether a text fits one of the patterns of the schemas.
 fn matches(pattern: &str, text: &str) -> bool {
     let is_hex = |text: &str, length| {
-        text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        text.len() == length
+            && text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
     let hashed = |prefix: &str, length| {
-        text.strip_prefix(prefix).is_some_and(|hex| is_hex(hex, length))
+        text.strip_prefix(prefix)
+            .is_some_and(|hex| is_hex(hex, length))
     };
     match pattern {
         "^zh:[0-9a-f]{64}$" => hashed("zh:", 64),
@@ -101,7 +109,10 @@ fn matches(pattern: &str, text: &str) -> bool {
         "^(zh:[0-9a-f]{64}|h1:.+)$" => hashed("zh:", 64) || text.starts_with("h1:"),
         "^[a-z0-9]+_[a-z0-9]+$" => text.split_once('_').is_some_and(|(os, arch)| {
             let is_word = |word: &str| {
-                !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+                !word.is_empty()
+                    && word
+                        .bytes()
+                        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
             };
             is_word(os) && is_word(arch)
         }),

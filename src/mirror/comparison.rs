@@ -5,7 +5,7 @@ use futures_util::future;
 use super::journey::Journey;
 use super::planned::Completed;
 use super::selection::Selected;
-use super::target::{Comparison, MirrorTarget, Missing, Stored};
+use super::target::{MirrorTarget, Missing, Stored, TargetState};
 use crate::event::Subject;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -60,12 +60,12 @@ impl Journey<'_> {
         for (target, stored) in looked {
             let comparison = target.compare(version, stored, compared.wanted.as_deref(), can_prove);
             match comparison.await {
-                Ok(Comparison::Present(published)) => {
+                Ok(TargetState::Present(published)) => {
                     compared
                         .completed
                         .push(Completed::present(target, *published));
                 }
-                Ok(Comparison::Missing(one)) => compared.missing.push(*one),
+                Ok(TargetState::Missing(one)) => compared.missing.push(*one),
                 Err(problem) => {
                     let failure = target.failure(problem, subject.clone());
                     compared.completed.push(Completed::failed(target, &failure));

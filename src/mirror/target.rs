@@ -48,7 +48,7 @@ pub(super) struct Missing<'t> {
 }
 
 /// The result of comparing a store with the wanted platforms of a version.
-pub(super) enum Comparison<'t> {
+pub(super) enum TargetState<'t> {
     Present(Box<Published>),
     Missing(Box<Missing<'t>>),
 }
@@ -123,18 +123,18 @@ impl<'a> MirrorTarget<'a> {
         stored: Option<Stored>,
         wanted: Option<&[Platform]>,
         can_prove: bool,
-    ) -> Result<Comparison<'a>, Problem> {
+    ) -> Result<TargetState<'a>, Problem> {
         let (mut platforms, mut read) = (wanted.map(<[_]>::to_vec), Vec::new());
         if let (Some(stored), Some(wanted)) = (&stored, wanted) {
             read = self.check_lock(version, stored, wanted).await?;
             let missing = self.missing(stored, wanted, can_prove);
             if missing.is_empty() {
                 let published = self.present(version, stored, &read);
-                return Ok(Comparison::Present(Box::new(published)));
+                return Ok(TargetState::Present(Box::new(published)));
             }
             platforms = Some(missing);
         }
-        Ok(Comparison::Missing(Box::new(Missing {
+        Ok(TargetState::Missing(Box::new(Missing {
             target: self,
             stored,
             read,

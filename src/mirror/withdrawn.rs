@@ -134,7 +134,7 @@ impl MirrorTarget<'_> {
         let Some(checksums) = proof.checksums() else {
             return Ok(Vec::new());
         };
-        let subject = trust::Subject {
+        let subject = trust::ReleaseId {
             provider: &self.task.provider,
             version,
         };

@@ -22,7 +22,7 @@ pub struct BlobFailure {
     /// The part of the artifact that the blob is.
     pub what: Part,
     /// The package, if the blob is one.
-    pub package: Option<PackageName>,
+    pub package: Option<FailedPackage>,
     /// The expected digest.
     pub digest: Digest,
     /// The error of the source.
@@ -31,7 +31,7 @@ pub struct BlobFailure {
 
 /// The name of a package in messages.
 #[derive(Clone, Debug)]
-pub struct PackageName {
+pub struct FailedPackage {
     /// The platform that it is built for.
     pub platform: Platform,
     /// Its file name.
@@ -79,7 +79,7 @@ impl BlobFailure {
     }
 }
 
-impl PackageName {
+impl FailedPackage {
     fn failed(self, source: PackageError) -> Problem {
         Problem::Package {
             platform: self.platform,

@@ -40,7 +40,7 @@ mod transfer;
 
 pub(crate) use content::{Blob, ContentGraph, is_whole};
 pub use delivered::Delivered;
-pub use error::{BlobFailure, Error, PackageName};
+pub use error::{BlobFailure, Error, FailedPackage};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
 use transfer::TransferOutcomes;

@@ -6,8 +6,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::reported_blob::ReportedBlob;
 use super::{
-    AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, Package,
-    PackageName, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Verified,
+    AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, FailedPackage,
+    Package, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Verified,
 };
 use crate::blob::{self, proven};
 use crate::jobs;
@@ -226,7 +226,7 @@ async fn read<B: BlobSource>(blob: &B) -> Result<(), blob::Error> {
 fn package_failure<B>(package: &Package<B>, source: blob::Error) -> BlobFailure {
     BlobFailure {
         what: Part::Package,
-        package: Some(PackageName {
+        package: Some(FailedPackage {
             platform: package.platform.clone(),
             file_name: package.file_name.clone(),
         }),

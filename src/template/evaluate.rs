@@ -50,30 +50,30 @@ pub(super) fn problems(template: &Template, bindings: Bindings<'_>) -> Vec<Templ
 
 /// An expression that has no value. Its type may be known nevertheless, and must fit the other branch of a conditional.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct EvaluationError {
     of: Type,
     problem: TemplateProblem,
 }
 
-impl From<TemplateProblem> for Failure {
+impl From<TemplateProblem> for EvaluationError {
     fn from(problem: TemplateProblem) -> Self {
         let of = Type::Any;
         Self { of, problem }
     }
 }
 
-impl From<Failure> for TemplateProblem {
-    fn from(failure: Failure) -> Self {
+impl From<EvaluationError> for TemplateProblem {
+    fn from(failure: EvaluationError) -> Self {
         failure.problem
     }
 }
 
 /// Adds the type of the expression to its failure.
-fn typed<T>(of: Type, result: Result<T, Failure>) -> Result<T, Failure> {
-    result.map_err(|failure| Failure { of, ..failure })
+fn typed<T>(of: Type, result: Result<T, EvaluationError>) -> Result<T, EvaluationError> {
+    result.map_err(|failure| EvaluationError { of, ..failure })
 }
 
-pub(super) fn refused<T>(construct: Construct) -> Result<T, Failure> {
+pub(super) fn refused<T>(construct: Construct) -> Result<T, EvaluationError> {
     Err(TemplateProblem::from(construct).into())
 }
 
@@ -91,7 +91,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    pub(super) fn expression(&mut self, expression: &Expression) -> Result<Term, Failure> {
+    pub(super) fn expression(&mut self, expression: &Expression) -> Result<Term, EvaluationError> {
         if self.levels == nesting::MOST_LEVELS {
             return Err(TemplateProblem::Whole(ExpressionError::TooDeep).into());
         }
@@ -101,7 +101,7 @@ impl<'a> Evaluation<'a> {
         result
     }
 
-    fn within_limits(&mut self, expression: &Expression) -> Result<Term, Failure> {
+    fn within_limits(&mut self, expression: &Expression) -> Result<Term, EvaluationError> {
         match expression {
             Expression::Null(_) => Ok(Term::known(Value::Null)),
             Expression::Bool(value) => Ok(Term::known(*value.value())),
@@ -145,7 +145,7 @@ impl<'a> Evaluation<'a> {
         &mut self,
         conditional: &Conditional,
         place: &Expression,
-    ) -> Result<Term, Failure> {
+    ) -> Result<Term, EvaluationError> {
         let yes = self.expression(&conditional.true_expr);
         let no = self.expression(&conditional.false_expr);
         let of = common_type(&yes, &no).map_err(|mistake| mistake.at(place))?;
@@ -159,12 +159,12 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The value of a condition; `None` if it is unknown.
-    fn condition(&mut self, condition: &Expression) -> Result<Option<bool>, Failure> {
+    fn condition(&mut self, condition: &Expression) -> Result<Option<bool>, EvaluationError> {
         let known = self.expression(condition)?.into_bool();
         Ok(known.map_err(|mistake| mistake.at(condition))?)
     }
 
-    fn unary(&mut self, operation: &UnaryOp) -> Result<Term, Failure> {
+    fn unary(&mut self, operation: &UnaryOp) -> Result<Term, EvaluationError> {
         if *operation.operator.value() == UnaryOperator::Neg {
             return refused(Construct::Arithmetic);
         }
@@ -172,7 +172,11 @@ impl<'a> Evaluation<'a> {
         Ok(known.map_or(Term::unknown(Type::Bool), |value| Term::known(!value)))
     }
 
-    fn binary(&mut self, operation: &BinaryOp, place: &Expression) -> Result<Term, Failure> {
+    fn binary(
+        &mut self,
+        operation: &BinaryOp,
+        place: &Expression,
+    ) -> Result<Term, EvaluationError> {
         use BinaryOperator::{And, Eq, Greater, GreaterEq, Less, LessEq, NotEq, Or};
         let (left, right) = (&operation.lhs_expr, &operation.rhs_expr);
         let operator = *operation.operator.value();
@@ -196,14 +200,14 @@ impl<'a> Evaluation<'a> {
     }
 
     /// A numeric operand; `None` if it is unknown.
-    fn number(&mut self, operand: &Expression) -> Result<Option<i64>, Failure> {
+    fn number(&mut self, operand: &Expression) -> Result<Option<i64>, EvaluationError> {
         let number = self.expression(operand)?.into_number();
         Ok(number.map_err(|mistake| mistake.at(operand))?)
     }
 
     /// Evaluates `&&` and `||`. An operand with the decisive value decides, even if the other operand has an error. Clients treat
     /// `null` as `false` here, and fail if it does not decide.
-    fn logic(&mut self, operation: &BinaryOp, place: &Expression) -> Result<Term, Failure> {
+    fn logic(&mut self, operation: &BinaryOp, place: &Expression) -> Result<Term, EvaluationError> {
         let operator = *operation.operator.value();
         let decisive = operator == BinaryOperator::Or;
         let decides = |operand: &Operand| {
@@ -221,7 +225,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Evaluates an operand. An operand of the wrong type is always an error, so this does not depend on the other operand.
-    fn operand(&mut self, operand: &Expression) -> Result<Operand, Failure> {
+    fn operand(&mut self, operand: &Expression) -> Result<Operand, EvaluationError> {
         let term = match self.expression(operand) {
             Ok(term) if term.value == Some(Value::Null) => return Ok(Ok(term.value)),
             Ok(term) => term,
@@ -234,7 +238,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The value of a template. A template that is a single interpolation has the value of its expression; any other is text.
-    fn template(&mut self, elements: &[&Element]) -> Result<Term, Failure> {
+    fn template(&mut self, elements: &[&Element]) -> Result<Term, EvaluationError> {
         match elements {
             [Element::Interpolation(only)] => self.expression(&only.expr),
             _ => {
@@ -249,7 +253,7 @@ impl<'a> Evaluation<'a> {
         &mut self,
         elements: &[&Element],
         (stripped_before, stripped_behind): (bool, bool),
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, EvaluationError> {
         let mut text = Some(String::new());
         let mut stripped = stripped_before;
         let mut rest = elements.iter().peekable();
@@ -269,7 +273,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The text of an interpolation or directive; `None` if it is unknown.
-    fn element(&mut self, element: &Element) -> Result<Option<String>, Failure> {
+    fn element(&mut self, element: &Element) -> Result<Option<String>, EvaluationError> {
         match element {
             Element::Literal(literal) => Ok(Some(literal.value().clone())),
             Element::Interpolation(interpolation) => {
@@ -284,7 +288,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The text of `%{ if }`, whose branches are evaluated like those of a conditional.
-    fn choice(&mut self, choice: &IfDirective) -> Result<Option<String>, Failure> {
+    fn choice(&mut self, choice: &IfDirective) -> Result<Option<String>, EvaluationError> {
         let edges = strip::inside_if(choice);
         let yes = self.branch(&choice.if_expr.template, edges.0);
         let no = match &choice.else_expr {
@@ -302,21 +306,21 @@ impl<'a> Evaluation<'a> {
         &mut self,
         template: &Template,
         edges: (bool, bool),
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, EvaluationError> {
         let elements: Vec<_> = template.iter().collect();
         self.text(&elements, edges)
     }
 }
 
 /// An operand of `&&` or `||`: its value, `None` if it is unknown, or an error that the other operand may make irrelevant.
-type Operand = Result<Option<Value>, Failure>;
+type Operand = Result<Option<Value>, EvaluationError>;
 
 /// Evaluates an operator with known operands.
 fn compute(
     operands: Option<(Value, Value)>,
     operator: BinaryOperator,
     place: &Expression,
-) -> Result<Term, Failure> {
+) -> Result<Term, EvaluationError> {
     let Some((left, right)) = operands else {
         return Ok(Term::unknown(Type::Bool));
     };
@@ -328,11 +332,12 @@ fn compute(
 
 /// The type of a conditional. The selected branch is converted to it.
 fn common_type(
-    yes: &Result<Term, Failure>,
-    no: &Result<Term, Failure>,
+    yes: &Result<Term, EvaluationError>,
+    no: &Result<Term, EvaluationError>,
 ) -> Result<Type, ExpressionError> {
-    let is_null = |branch: &Result<Term, Failure>| branch.as_ref().is_ok_and(Term::is_untyped_null);
-    let type_of = |branch: &Result<Term, Failure>| match branch {
+    let is_null =
+        |branch: &Result<Term, EvaluationError>| branch.as_ref().is_ok_and(Term::is_untyped_null);
+    let type_of = |branch: &Result<Term, EvaluationError>| match branch {
         Ok(term) => term.of,
         Err(failure) => failure.of,
     };

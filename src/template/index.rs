@@ -6,7 +6,7 @@ use hcl::Value;
 use hcl::edit::expr::{Expression, Object, ObjectKey, Traversal, TraversalOperator};
 
 use super::construct::Construct;
-use super::evaluate::{Evaluation, Failure, refused};
+use super::evaluate::{Evaluation, EvaluationError, refused};
 use super::expression_error::ExpressionError;
 use super::types::Type;
 use super::value::Term;
@@ -29,7 +29,7 @@ impl Evaluation<'_> {
         &mut self,
         traversal: &Traversal,
         place: &Expression,
-    ) -> Result<Term, Failure> {
+    ) -> Result<Term, EvaluationError> {
         let mut value = self.indexed(&traversal.expr)?;
         for operator in &traversal.operators {
             let key = self.key(operator.value(), place)?;
@@ -42,7 +42,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn indexed(&mut self, head: &Expression) -> Result<Indexed, Failure> {
+    fn indexed(&mut self, head: &Expression) -> Result<Indexed, EvaluationError> {
         match head {
             Expression::Parenthesis(inner) => self.indexed(inner.inner()),
             Expression::Array(items) => {
@@ -54,7 +54,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn object(&mut self, object: &Object) -> Result<Indexed, Failure> {
+    fn object(&mut self, object: &Object) -> Result<Indexed, EvaluationError> {
         let mut items = Some(BTreeMap::new());
         for (key, value) in object.iter() {
             let key = self.object_key(key)?;
@@ -69,7 +69,7 @@ impl Evaluation<'_> {
         Ok(items.map_or_else(unknown, Indexed::Object))
     }
 
-    fn object_key(&mut self, key: &ObjectKey) -> Result<Option<String>, Failure> {
+    fn object_key(&mut self, key: &ObjectKey) -> Result<Option<String>, EvaluationError> {
         let expression = match key {
             ObjectKey::Ident(name) => return Ok(Some(name.as_str().to_owned())),
             ObjectKey::Expression(Expression::Null(_)) => return Ok(Some("null".to_owned())),
@@ -84,7 +84,11 @@ impl Evaluation<'_> {
         Ok(text.map_err(|mistake| mistake.at(expression))?)
     }
 
-    fn key(&mut self, operator: &TraversalOperator, place: &Expression) -> Result<Key, Failure> {
+    fn key(
+        &mut self,
+        operator: &TraversalOperator,
+        place: &Expression,
+    ) -> Result<Key, EvaluationError> {
         match operator {
             TraversalOperator::GetAttr(name) => Ok(Key::Attribute(name.as_str().to_owned())),
             TraversalOperator::Index(index) => self.expression(index).map(Key::Index),

@@ -14,7 +14,7 @@ use crate::digest::{Digest, from_hex};
 use crate::platform::Platform;
 
 use super::Error;
-use super::file_name::Subject;
+use super::file_name::ReleaseId;
 use super::limits;
 
 /// The most files that a checksum document can name. Real ones name about 20.
@@ -109,7 +109,7 @@ impl Checksums {
     ///
     /// Use this if the zip's file name is unknown, as for the entries of an OCI index. A digest that is listed
     /// under another file name proves nothing.
-    pub fn covers(&self, subject: Subject<'_>, platform: &Platform, zip: &Digest) -> bool {
+    pub fn covers(&self, subject: ReleaseId<'_>, platform: &Platform, zip: &Digest) -> bool {
         self.lines()
             .any(|(name, digest)| digest == *zip && subject.is_named(name, platform))
     }
@@ -188,7 +188,7 @@ mod tests {
     fn a_digest_counts_under_the_right_name_only() {
         let provider = "example.com/acme/demo".parse().expect("an address");
         let version = "1.0.0".parse().expect("a version");
-        let subject = Subject {
+        let subject = ReleaseId {
             provider: &provider,
             version: &version,
         };

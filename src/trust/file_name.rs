@@ -9,14 +9,14 @@ use crate::version::{SpelledVersion, Version};
 
 /// The provider version to look up in a checksum document.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct ReleaseId<'a> {
     /// The address of the provider. File names contain only its type.
     pub provider: &'a ProviderAddr,
     /// The version in the file names.
     pub version: &'a Version,
 }
 
-impl Subject<'_> {
+impl ReleaseId<'_> {
     /// Whether a file name is for this type and version, and for the given platform.
     ///
     /// Some origins write `_vVERSION_`, and some write a short version such as `0.50` for 0.50.0. Both are accepted.
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn says(version: &str, platform: &str, file_name: &str) -> bool {
-        Subject {
+        ReleaseId {
             provider: &"example.com/acme/demo".parse().expect("an address"),
             version: &version.parse().expect("a version"),
         }

@@ -40,7 +40,7 @@ mod signature_error;
 pub use budget::Budget;
 pub use checksums::Checksums;
 pub use error::{Error, Mismatch};
-pub use file_name::{PackageName, Subject};
+pub use file_name::{PackageName, ReleaseId};
 pub use policy::{Policy, TrustFile};
 pub use rule::{Fingerprint, Rule};
 pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
@@ -140,15 +140,15 @@ pub fn among(
     })
 }
 
-fn subject<L>(release: &Release<L>) -> Subject<'_> {
-    Subject {
+fn subject<L>(release: &Release<L>) -> ReleaseId<'_> {
+    ReleaseId {
         provider: &release.provider,
         version: &release.version,
     }
 }
 
 fn matches_its_line<L>(
-    subject: Subject<'_>,
+    subject: ReleaseId<'_>,
     package: &Package<L>,
     checksums: Option<&Checksums>,
 ) -> Result<(), Error> {

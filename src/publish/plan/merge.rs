@@ -41,7 +41,7 @@ pub(super) async fn plan<B: BlobSource>(
     let replaces = was.is_some() && options.existing == Existing::Replace;
     let existing = to_compare(stored, release, options)?;
     let existing = existing.as_ref();
-    let Comparison {
+    let IndexChange {
         root,
         steps,
         changed,
@@ -103,7 +103,7 @@ async fn evidence_of<B: BlobSource>(
 }
 
 /// What a release changes in the index that the repository has.
-struct Comparison {
+struct IndexChange {
     /// The index that includes the release.
     root: RawManifest,
     steps: Vec<PackageStep>,
@@ -116,7 +116,7 @@ async fn compare<B: BlobSource>(
     existing: Option<&Artifact>,
     to: &RepoMut,
     options: &Options,
-) -> Result<Comparison, Problem> {
+) -> Result<IndexChange, Problem> {
     let mut index = match existing {
         Some(artifact) => artifact.index.clone(),
         None => Index::new(&release.provider, &release.version),
@@ -129,7 +129,7 @@ async fn compare<B: BlobSource>(
         steps.push(step);
     }
     let root = finish(index, release, existing.filter(|_| !changed), options)?;
-    Ok(Comparison {
+    Ok(IndexChange {
         root,
         steps,
         changed,

@@ -10,7 +10,7 @@ use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::protocol::registry::{ListedVersion, VersionList};
 use crate::release;
-use crate::trust::{Checksums, Subject};
+use crate::trust::{Checksums, ReleaseId};
 use crate::version::SpelledVersion;
 
 /// Returns the versions of a list, ascending. Duplicate entries of a version are merged: it has the platforms of all, and the first
@@ -64,7 +64,7 @@ pub(super) fn listed(
     document: &release::Document,
 ) -> Vec<Platform> {
     let checksums = Checksums::parse(&document.bytes).ok();
-    let subject = Subject {
+    let subject = ReleaseId {
         provider,
         version: version.version(),
     };

@@ -18,14 +18,14 @@ use crate::trust::rule::Fingerprint;
 
 use super::component::{Cost, keep, may_grant_signing, signatures};
 use super::measure;
-use super::ring::{self, ComponentType, Copy};
+use super::ring::{self, CertificateCopy, ComponentType};
 
 /// A certificate, merged from the copies in all rings: another copy may contain its renewal or its revocation.
 pub(super) struct Offered {
     pub fingerprint: Fingerprint,
     /// The strongest trust anchor of any copy.
     pub anchor: Anchor,
-    pub(super) copies: Vec<Copy>,
+    pub(super) copies: Vec<CertificateCopy>,
 }
 
 /// A parsed certificate.
@@ -99,18 +99,18 @@ impl Offered {
     }
 
     /// Adds the packets of another copy, unless the certificate would exceed the limits.
-    pub fn merge(&mut self, mut copy: Copy, anchor: Anchor) -> bool {
+    pub fn merge(&mut self, mut copy: CertificateCopy, anchor: Anchor) -> bool {
         self.anchor = stronger(self.anchor, anchor);
         copy.forget(&self.copies);
         if copy.components.is_empty() {
             return true;
         }
-        let components = |copy: &Copy| copy.components.len();
-        let is_small = |count: fn(&Copy) -> usize, most| {
+        let components = |copy: &CertificateCopy| copy.components.len();
+        let is_small = |count: fn(&CertificateCopy) -> usize, most| {
             self.copies.iter().map(count).sum::<usize>() + count(&copy) <= most
         };
         let fits = is_small(components, ring::MOST_COMPONENTS)
-            && is_small(Copy::signatures, ring::MOST_SIGNATURES);
+            && is_small(CertificateCopy::signatures, ring::MOST_SIGNATURES);
         if fits {
             self.copies.push(copy);
         }
@@ -123,7 +123,7 @@ impl Offered {
         if !owner.is_some_and(|owner| names.iter().any(|name| name.aliases(owner))) {
             return false;
         }
-        let signatures: usize = self.copies.iter().map(Copy::signatures).sum();
+        let signatures: usize = self.copies.iter().map(CertificateCopy::signatures).sum();
         let primary = self.copies.first_mut();
         let primary = primary.and_then(|copy| copy.components.first_mut());
         let primary = primary.filter(|_| signatures < ring::MOST_SIGNATURES);

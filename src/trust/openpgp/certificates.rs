@@ -13,7 +13,7 @@ use crate::trust::rule::{Fingerprint, Rule};
 use crate::trust::{Error, limits};
 
 use super::certificate::Offered;
-use super::ring::{self, Copy, RingElement};
+use super::ring::{self, CertificateCopy, RingElement};
 
 /// The most issuers that are read of one signature. Usual signatures have two: a fingerprint and a key id.
 pub(super) const MOST_NAMES: usize = 16;
@@ -105,7 +105,7 @@ impl Certificates {
         }
     }
 
-    fn insert(&mut self, copy: Copy, anchor: Anchor) -> Result<(), Error> {
+    fn insert(&mut self, copy: CertificateCopy, anchor: Anchor) -> Result<(), Error> {
         self.read += 1;
         if self.read > ring::MOST_CERTIFICATES {
             return Err(Error::ManyKeys {

@@ -40,7 +40,7 @@ const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
 
 /// One element of a ring.
 pub(super) enum RingElement {
-    Certificate(Box<Copy>),
+    Certificate(Box<CertificateCopy>),
     /// A key revocation without a key before it, as programs write it when they generate a key.
     Revocation(Vec<u8>),
     /// Data that cannot be read, or a certificate beyond the limits.
@@ -48,14 +48,14 @@ pub(super) enum RingElement {
 }
 
 impl RingElement {
-    fn of(copy: Option<Copy>) -> Self {
+    fn of(copy: Option<CertificateCopy>) -> Self {
         copy.map_or(Self::Unreadable, |copy| Self::Certificate(Box::new(copy)))
     }
 }
 
 /// One copy of a certificate as a ring has it. Nothing in it has been verified.
 #[derive(PartialEq)]
-pub(super) struct Copy {
+pub(super) struct CertificateCopy {
     /// The primary key.
     pub primary: Key<PublicParts, UnspecifiedRole>,
     /// The handles of its keys: the primary key's fingerprint first, then those of all subkeys.
@@ -83,7 +83,7 @@ pub(super) enum ComponentType {
     UserId,
 }
 
-impl Copy {
+impl CertificateCopy {
     /// What it costs to read its packets.
     pub fn parsing(&self) -> u64 {
         let packets = self.components.iter().flat_map(|one| {
@@ -154,7 +154,7 @@ fn dearmoured(block: &[u8]) -> Vec<u8> {
 
 /// A certificate that is still being read.
 struct Open {
-    copy: Option<Copy>,
+    copy: Option<CertificateCopy>,
     components: usize,
     signatures: usize,
     bytes: usize,
@@ -172,14 +172,14 @@ fn split(bytes: &[u8], found: &mut Vec<RingElement>) {
             found.push(RingElement::Unreadable);
             return;
         };
-        match (Tag::of(tag), &mut open) {
-            (Tag::Primary, _) => {
+        match (PacketTag::of(tag), &mut open) {
+            (PacketTag::Primary, _) => {
                 found.extend(open.take().map(|open| RingElement::of(open.copy)));
                 open = Some(Open::new(tag, body));
             }
             (_, Some(open)) => open.add(tag, body),
-            (Tag::Ignored, None) => {}
-            (Tag::Signature, None) => found.push(revocation(body)),
+            (PacketTag::Ignored, None) => {}
+            (PacketTag::Signature, None) => found.push(revocation(body)),
             // Something without a key before it.
             (_, None) => found.push(RingElement::Unreadable),
         }
@@ -204,7 +204,7 @@ fn revocation(body: &[u8]) -> RingElement {
 
 /// What a packet is in a certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tag {
+enum PacketTag {
     Signature,
     Primary,
     Subkey,
@@ -215,7 +215,7 @@ enum Tag {
     Dropped,
 }
 
-impl Tag {
+impl PacketTag {
     fn of(tag: u8) -> Self {
         match tag {
             packets::SIGNATURE => Self::Signature,
@@ -233,7 +233,7 @@ impl Open {
         let copy = read_key(tag, body).and_then(|(primary, packet)| {
             // A primary key that cannot sign cannot certify its own user ids and subkeys.
             measure::cost(&primary)?;
-            Some(Copy {
+            Some(CertificateCopy {
                 handles: vec![primary.key_handle()],
                 components: vec![Component {
                     kind: ComponentType::Primary,
@@ -256,9 +256,9 @@ impl Open {
     /// Adds the next packet. The whole certificate is dropped once it exceeds the limits.
     fn add(&mut self, tag: u8, body: &[u8]) {
         let Some(copy) = &mut self.copy else { return };
-        match Tag::of(tag) {
-            Tag::Ignored => return,
-            Tag::Signature => {
+        match PacketTag::of(tag) {
+            PacketTag::Ignored => return,
+            PacketTag::Signature => {
                 let count = packets::signatures_in(body);
                 self.signatures += count.unwrap_or(1);
                 let holder = copy.component_of(packets::kind_of_signature(body), self.is_kept);
@@ -287,7 +287,7 @@ impl Open {
     }
 }
 
-impl Copy {
+impl CertificateCopy {
     /// The component that a signature belongs to. Revocations are often appended to the end of a file, so they go to the primary key if
     /// necessary.
     fn component_of(&mut self, kind: Option<u8>, last_is_kept: bool) -> Option<&mut Component> {
@@ -300,14 +300,14 @@ impl Copy {
     }
 
     /// A component that may matter. The name of a subkey is kept even if the subkey is not.
-    fn component(&mut self, kind: Tag, tag: u8, body: &[u8]) -> Option<Component> {
+    fn component(&mut self, kind: PacketTag, tag: u8, body: &[u8]) -> Option<Component> {
         let (kind, fingerprint, packet) = match kind {
-            Tag::UserId if body.len() <= LONGEST_USER_ID => (
+            PacketTag::UserId if body.len() <= LONGEST_USER_ID => (
                 ComponentType::UserId,
                 None,
                 packets::with_header(tag, body)?,
             ),
-            Tag::Subkey => {
+            PacketTag::Subkey => {
                 let (key, packet) = read_key(tag, body)?;
                 self.handles.push(key.key_handle());
                 measure::cost(&key)?;
