@@ -114,7 +114,7 @@ fn indexes_are_counted() {
         let (counted, what) = (limit, limit.split(' ').nth(1).unwrap());
         inspect(&scene).exits(1).without_result().says(&format!(
             "
-error: the index has too many {what} for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:layout): the index has too many {what}
   expected at most {counted} in {place}
   received more
 "
@@ -178,7 +178,7 @@ fn the_tags_of_a_layout_are_counted() {
     write(numbered(20_000, entry));
     assert_eq!(versions().succeeds().stdout.lines().count(), 20_000);
     let too_many = "
-error: layout/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo: layout/index.json is not the index of an OCI image layout
   `manifests`: more than 20000 items
 ";
     write(numbered(20_001, entry));
@@ -246,9 +246,11 @@ fn the_tags_of_a_registry_are_counted() {
         let (registry, from) = tags(move |_| page(list.clone()), more);
         let run = versions(&from).exits(1).without_result();
         assert!(
-            run.stderr.starts_with(
-                "error: the list of tags is too long for registry.opentofu.org/acme/demo "
-            ) && run.stderr.contains("\n  expected at most 20000 tags\n"),
+            run.stderr
+                .starts_with("error: registry.opentofu.org/acme/demo (")
+                && run
+                    .stderr
+                    .contains("): the list of tags is too long\n  expected at most 20000 tags\n"),
             "{}",
             run.stderr
         );

@@ -163,6 +163,6 @@ fn an_entry_that_cannot_be_used_is_named_before_anything_is_asked() {
     let run = scene.tfoci(versions.into_iter().chain(from)).exits(1);
     assert_eq!(
         run.stderr,
-        "error: the entry `example.com` of [TMP]/.docker/config.json cannot be used: its `auth` is not base64 of text for registry.opentofu.org/acme/demo in example.com/mirror/demo\n"
+        "error: registry.opentofu.org/acme/demo (example.com/mirror/demo): the entry `example.com` of [TMP]/.docker/config.json cannot be used: its `auth` is not base64 of text\n"
     );
 }

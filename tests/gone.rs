@@ -10,7 +10,7 @@ use crate::support::tamper;
 const FROM: &str = "oci-layout:store";
 const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0";
 const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: no evidence is stored for this version: it was published without any, or the evidence was removed\n";
-const REFUSED: &str = "error: no evidence is stored for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+const REFUSED: &str = "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): no evidence is stored
 
 hint: the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence
 ";

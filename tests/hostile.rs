@@ -22,11 +22,14 @@ fn hides_in_compressed_data(case: &Case) -> bool {
 
 /// Whether the case's sentence is what the error says, at the top or as its cause.
 fn says(run: &Run, case: &Case) -> bool {
-    run.stderr.lines().any(|line| {
-        let line = line.strip_prefix("error: ").unwrap_or(line).trim_start();
-        line.strip_prefix(case.message)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(" for "))
-    })
+    run.stderr
+        .lines()
+        .any(|line| match line.strip_prefix("error: ") {
+            Some(line) => line
+                .strip_suffix(case.message)
+                .is_some_and(|about| about.is_empty() || about.ends_with(": ")),
+            None => line.trim_start() == case.message,
+        })
 }
 
 /// Everything but the directory that is installed into, which may be there if nothing is in it.

@@ -16,7 +16,7 @@ use crate::versions::pushed;
 
 const FINGERPRINT: &str = "9C78E446E95831CCD2C594C816122978F255039A";
 const CHECKSUMS: &str = "15a8eb55243c696725e777cb6db53b2ee5a7215881bf11a9051ee83a977b7951";
-const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 in oci-layout:mirror";
+const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:mirror)";
 
 fn inspect(scene: &Scene, more: &[&str]) -> Run {
     let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:mirror"];
@@ -119,7 +119,7 @@ fn by_another_key_than_the_pinned_one() {
         assert_eq!(
             run.stderr,
             format!(
-                "error: the evidence does not prove the packages beside it for {ABOUT}\n  \
+                "error: {ABOUT}: the evidence does not prove the packages beside it\n  \
                  the signature `signature in the evidence` is by a key that is not pinned\n    \
                  expected {other}\n    received {FINGERPRINT}\n"
             )
@@ -136,7 +136,7 @@ fn with_nothing_pinned_where_that_is_required() {
     assert_eq!(
         inspect(&pushed(), &["--require-pinned"]).exits(2).stderr,
         format!(
-            "error: no key is pinned for {ABOUT}\n\nhint: name the key with `--key FILE`, or pin its fingerprint for \
+            "error: {ABOUT}: no key is pinned\n\nhint: name the key with `--key FILE`, or pin its fingerprint for \
              `registry.opentofu.org/acme/demo` in a trust file\n"
         )
     );
@@ -164,14 +164,14 @@ fn evidence_that_was_altered_or_is_gone() {
         )
     );
     let told = format!(
-        "error: the evidence sha256:{CHECKSUMS} cannot be used for {ABOUT}\n  the bytes do not match their digest\n"
+        "error: {ABOUT}: the evidence sha256:{CHECKSUMS} cannot be used\n  the bytes do not match their digest\n"
     );
     assert!(run.stderr.starts_with(&told), "{}", run.stderr);
     fs::remove_file(path).unwrap();
     let run = inspect(&scene, &[]).exits(3);
     assert_eq!(
         run.stderr,
-        format!("error: the evidence sha256:{CHECKSUMS} is missing for {ABOUT}\n")
+        format!("error: {ABOUT}: the evidence sha256:{CHECKSUMS} is missing\n")
     );
     assert!(run.stdout.ends_with(PACKAGES));
 }
@@ -220,7 +220,7 @@ fn evidence_of_another_release_proves_nothing() {
     mixed["manifests"][1] = index("other")["manifests"][1].clone();
     fs::write(repository("mirror").join("index.json"), mixed.to_string()).unwrap();
     let run = inspect(&scene, &[]).exits(3);
-    let first = format!("error: the evidence does not prove the packages beside it for {ABOUT}\n");
+    let first = format!("error: {ABOUT}: the evidence does not prove the packages beside it\n");
     assert!(run.stderr.starts_with(&first), "{}", run.stderr);
     assert!(
         run.stderr
@@ -326,12 +326,14 @@ fn what_is_not_there() {
     };
     let (status, text) = told("acme/demo@2.0.0");
     assert_eq!(status, Some(1));
-    let expected = "error: no version matches `2.0.0` for registry.opentofu.org/acme/demo in oci-layout:mirror\n  has 1.0.0\n";
+    let expected = "error: registry.opentofu.org/acme/demo (oci-layout:mirror): no version matches `2.0.0`\n  has 1.0.0\n";
     assert!(text.starts_with(expected), "{text}");
     let (status, text) = told("acme/other@1.0.0");
     assert_eq!(status, Some(1));
     assert!(
-        text.starts_with("error: there is no repository for "),
+        text.starts_with(
+            "error: registry.opentofu.org/acme/other (oci-layout:mirror): there is no repository\n"
+        ),
         "{text}"
     );
     let (status, text) = told("acme/demo");

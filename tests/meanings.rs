@@ -97,7 +97,7 @@ impl Case {
     #[track_caller]
     fn refuses(&self, run: &Run) {
         let [document, member, object] = self.says;
-        let headline = format!("error: the {document} repeats a member for ");
+        let headline = format!(": the {document} repeats a member\n");
         let facts = format!(
             "\n  expected one `{member}` in {object}\n  received {}\n",
             self.received
@@ -222,7 +222,7 @@ fn the_index_of_a_layout_has_one_meaning() {
     let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
     author.tfoci(&arguments).exits(3).without_result().says(&format!(
         "
-error: store/registry.opentofu.org/acme/demo/index.json repeats a member for registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo: store/registry.opentofu.org/acme/demo/index.json repeats a member
   expected one `DIGEST` in entry 1 of the layout's index
   received `DIGEST` and `digest`
 
@@ -252,8 +252,7 @@ fn a_list_of_tags_has_one_meaning() {
     ];
     let run = author.tfoci(&arguments).exits(3).without_result();
     assert!(
-        run.stderr
-            .contains("error: the list of tags repeats a member for ")
+        run.stderr.contains(": the list of tags repeats a member\n")
             && run.stderr.contains(
                 "\n  expected one `tags` in the list of tags\n  received `tags` and `TAGS`\n"
             )

@@ -7,7 +7,9 @@ use crate::support::author::Author;
 
 mod arguments;
 mod census;
+mod connections;
 mod folder;
+mod form;
 mod library;
 mod packages;
 mod publication;

@@ -77,7 +77,7 @@ fn with_instead(of: &str, put: impl Fn(&Path)) -> Run {
 fn devices_pipes_and_directories_are_not_read() {
     let endless = |path: &Path| symlink("/dev/zero", path).unwrap();
     let directory = |path: &Path| fs::create_dir(path).unwrap();
-    let at = " for registry.opentofu.org/acme/demo";
+    let at = "registry.opentofu.org/acme/demo";
     let told = |of: &str, put: fn(&Path)| with_instead(of, put).exits(1).stderr;
     for (what, path) in [
         ("index", "blobs/sha256/index"),
@@ -95,7 +95,7 @@ fn devices_pipes_and_directories_are_not_read() {
             ""
         };
         let expected = format!(
-            "error: the {kind} sha256:{what} cannot be used{at} 1.0.0{of} in oci-layout:layout\n  layout/{path} is not a regular file\n\n\
+            "error: {at} 1.0.0{of} (oci-layout:layout): the {kind} sha256:{what} cannot be used\n  layout/{path} is not a regular file\n\n\
              hint: the store is damaged. Pushing the release again with `--existing replace` repairs it\n"
         );
         assert_eq!(told(what, endless), expected);
@@ -151,7 +151,7 @@ fn a_body_that_is_too_large_is_not_read_to_its_end() {
         assert_eq!(
             with_instead(name, sparse(size)).exits(1).stderr,
             format!(
-                "error: cannot read layout/{name} for registry.opentofu.org/acme/demo\n  \
+                "error: registry.opentofu.org/acme/demo: cannot read layout/{name}\n  \
                  expected at most {limit} bytes\n  received {size} bytes\n"
             )
         );
@@ -190,7 +190,7 @@ fn a_directory_that_is_marked_otherwise_is_no_layout() {
         });
         assert_eq!(
             install(&scene).exits(1).stderr,
-            "error: layout/oci-layout is not the mark of an OCI image layout for registry.opentofu.org/acme/demo\n  \
+            "error: registry.opentofu.org/acme/demo: layout/oci-layout is not the mark of an OCI image layout\n  \
              expected {\"imageLayoutVersion\":\"1.0.0\"}\n"
         );
     }
@@ -205,13 +205,13 @@ fn nesting_without_end_is_no_stack_without_end() {
     });
     assert_eq!(
         install(&scene).exits(1).stderr,
-        "error: the index is not valid JSON of its kind for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout\n  \
+        "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:layout): the index is not valid JSON of its kind\n  \
          more than 100 levels\n"
     );
     scene.write("layout/index.json", deep);
     assert_eq!(
         install(&scene).exits(1).stderr,
-        "error: layout/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo\n  \
+        "error: registry.opentofu.org/acme/demo: layout/index.json is not the index of an OCI image layout\n  \
          more than 100 levels\n"
     );
 }
@@ -273,7 +273,7 @@ fn untrusted_descriptors_are_shown_safely() {
     });
     assert_eq!(
         install(&scene).exits(1).stderr,
-        "error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout\n  \
+        "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:layout): the index entry describes nothing that can be fetched\n  \
          `sha256:\u{fffd}[2J\u{fffd}` is not a digest: expected 64 lower-case hex digits after `sha256:`, or 128 after `sha512:`\n"
     );
 }
@@ -303,10 +303,10 @@ fn evidence_without_end_is_not_read() {
     let manifest = "application/vnd.oci.image.manifest.v1+json";
     let claims =
         |size: u64| json!({"mediaType": "text/plain", "digest": digest(b""), "size": size});
-    let about = " for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:layout\n";
+    let about = "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:layout)";
     let scene = with_evidence(manifest, claims(5 << 30));
     let told = format!(
-        "error: the evidence is too large{about}  expected at most 4194304 bytes\n  received 5368709120 bytes\n"
+        "error: {about}: the evidence is too large\n  expected at most 4194304 bytes\n  received 5368709120 bytes\n"
     );
     let hint = "\nhint: evidence that cannot be read proves nothing. Pushing the release again writes it anew\n";
     assert_eq!(install(&scene).exits(3).stderr, format!("{told}{hint}"));

@@ -142,12 +142,13 @@ fn task(
         let subject = Subject::provider(&provider);
         repository.map_err(|problem| problem.of(subject, at(endpoint.to_string())))
     };
+    let repository = within(endpoint, At::From)?;
     Ok(Task {
         constraints,
         to: RepoMut::new(target.clone(), within(to, At::To)?),
         from: StoredProvider {
-            repo: Repo::new(store.clone(), within(endpoint, At::From)?),
-            place: endpoint.to_string(),
+            place: endpoint.place(&repository),
+            repo: Repo::new(store.clone(), repository),
             provider,
         },
     })

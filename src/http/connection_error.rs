@@ -81,6 +81,14 @@ impl ConnectionError {
         }
     }
 
+    /// Whether no HTTP server responded at the address.
+    pub(super) fn is_unconnected(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::UnknownHost | Reason::Refused | Reason::NoRoute | Reason::NotHttp
+        )
+    }
+
     /// Whether the same request may succeed a moment later. Certificate errors and servers without TLS fail again.
     pub(super) fn is_passing(&self) -> bool {
         matches!(
@@ -129,7 +137,7 @@ impl Reason {
                     received: Vec::new(),
                 },
                 CertificateError::NotValidForNameContext { presented, .. } => Self::OtherName {
-                    received: presented.iter().map(|name| printable(name)).collect(),
+                    received: presented.iter().map(|name| printable(bare(name))).collect(),
                 },
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
                     Self::Expired
@@ -190,6 +198,14 @@ impl fmt::Display for ConnectionError {
 fn last(error: &reqwest::Error) -> String {
     let last = causes(error).last().map(ToString::to_string);
     printable(&last.unwrap_or_else(|| "the request failed".to_owned()))
+}
+
+/// The name in the notation of the TLS library, `DnsName("example.com")`.
+fn bare(name: &str) -> &str {
+    let inner = name
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"')
 }
 
 fn io_reason(error: &(dyn StdError + 'static)) -> Option<Reason> {

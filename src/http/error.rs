@@ -149,6 +149,11 @@ impl Error {
         }
     }
 
+    /// Whether no HTTP server responded at the address.
+    pub(super) fn is_unconnected(&self) -> bool {
+        matches!(self, Self::Transport { error, .. } if error.is_unconnected())
+    }
+
     /// The error in one line, without the URL.
     pub fn summary(&self) -> String {
         match self {

@@ -26,6 +26,7 @@ mod journal;
 mod limits;
 mod message;
 mod range;
+mod reached;
 mod retry;
 mod settings;
 mod upload;
@@ -63,6 +64,7 @@ use guard::Private;
 use journal::{Journal, JournalEntry};
 use limits::{Limits, RequestClass};
 use message::Wanted;
+use reached::Reached;
 use upload::Progress;
 use window::Window;
 
@@ -82,6 +84,7 @@ struct Shared {
     clients: Clients,
     limits: Limits,
     private: Private,
+    reached: Reached,
     journal: Journal,
     /// The proxies of the environment, which the HTTP library finds in the same way.
     proxies: Matcher,
@@ -99,6 +102,7 @@ impl Http {
             clients: Clients::default(),
             limits: Limits::new(settings.transfers),
             private: Private::default(),
+            reached: Reached::default(),
             journal: Journal::new(reporter),
             proxies: Matcher::from_system(),
             settings,
@@ -211,6 +215,7 @@ impl Http {
             false => deadline.hold(&url, exchange).await?,
         };
         entry.answered(response.status());
+        self.0.reached.insert(&url);
         let answer = Answer::new(Incoming {
             response,
             entry,

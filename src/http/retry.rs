@@ -17,6 +17,9 @@ use crate::event::Event;
 
 /// The default number of retries. Their pauses add up to at least 7 seconds, which outlasts short outages.
 const RETRIES: u32 = 5;
+/// The number of retries if no connection is made to a host that has not responded before. Their pauses add up to at most 1.5 seconds. A
+/// mistyped name or port is more likely than an outage.
+const UNREACHED_RETRIES: u32 = 2;
 /// The longest `Retry-After` that the client waits for. If the server requires a longer pause, its quota
 /// is used up, and the request fails at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
@@ -83,6 +86,11 @@ impl Retry {
             at_once: 1,
             ..Self::new(most)
         }
+    }
+
+    /// Allows no more than `most` retries.
+    fn at_most(&mut self, most: u32) {
+        self.most = self.most.min(most);
     }
 
     /// Counts a failure and waits before the next attempt. Returns `false` without waiting if no retry is left or `Retry-After` is too
@@ -155,6 +163,9 @@ impl Http {
                 return sent;
             };
             let url = sent.as_ref().map_or(&requested, Answer::url);
+            if sent.as_ref().is_err_and(Error::is_unconnected) && !self.has_reached(url) {
+                retry.at_most(UNREACHED_RETRIES);
+            }
             if !retry.wait(self, url, failure).await {
                 return sent;
             }

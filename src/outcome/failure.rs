@@ -116,27 +116,23 @@ impl<P: Into<Problem>> From<P> for Failure {
     }
 }
 
-/// Writes the first line of the problem with its subject, followed by the other lines.
+/// Writes the subject, the name of the source or store in parentheses, and the problem.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.problem.to_string();
-        let (what, facts) = text
-            .split_once('\n')
-            .map_or((text.as_str(), None), |(what, facts)| (what, Some(facts)));
-        f.write_str(what)?;
         let place = match self.problem.names_its_place() {
             true => None,
             false => self.at.name(),
         };
-        if let Some(subject) = &self.subject {
-            // The side already names the destination.
-            let subject = subject.clone().without_destination(place);
-            write!(f, " for {subject}")?;
+        // The side already names the destination.
+        let subject = self.subject.clone();
+        let subject = subject.map(|subject| subject.without_destination(place));
+        match (subject, place) {
+            (Some(subject), Some(place)) => write!(f, "{subject} ({place}): ")?,
+            (Some(subject), None) => write!(f, "{subject}: ")?,
+            (None, Some(place)) => write!(f, "{place}: ")?,
+            (None, None) => {}
         }
-        if let Some(name) = place {
-            write!(f, " in {name}")?;
-        }
-        facts.map_or(Ok(()), |facts| write!(f, "\n{facts}"))
+        write!(f, "{}", self.problem)
     }
 }
 

@@ -161,6 +161,14 @@ impl Endpoint {
         }
     }
 
+    /// The name of the store that a message about reading shows: a template alone would hide which repository was asked.
+    pub fn place(&self, repository: &Repository) -> String {
+        match &self.kind {
+            EndpointKind::Registry(_) => repository.to_string(),
+            EndpointKind::Layout(_) => self.text.clone(),
+        }
+    }
+
     /// The directory that is probably meant where this one has no providers: providers lie three levels below it.
     pub fn likely_directory(&self) -> Option<PathBuf> {
         let EndpointKind::Layout(directory) = &self.kind else {

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::action::Action;
 use super::known::KnownRegistry;
+use super::phrases::{because, by, received_bytes, said, unauthorized, user};
 use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;
@@ -133,6 +135,24 @@ pub enum Error {
         /// The error message of the registry.
         answer: String,
     },
+    /// The registry knows the user, who lacks a permission.
+    #[error("{} may not {action} {repository} (403{})\n  tried {tried}", user(.username.as_deref()), because(.answer))]
+    Forbidden {
+        /// The user of the credentials; `None` for a token.
+        username: Option<String>,
+        action: Action,
+        /// The repository with its registry.
+        repository: String,
+        /// The host of the registry.
+        host: String,
+        /// The source of the credentials.
+        tried: String,
+        /// The error message of the registry.
+        answer: String,
+    },
+    /// The host has no API of registries.
+    #[error("{host} is not an OCI registry (/v2/ answered 404)")]
+    NoRegistry { host: String },
     /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
     #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
     RefusedElsewhere {
@@ -235,29 +255,6 @@ pub enum Error {
     NoStore { path: PathBuf },
 }
 
-fn said(answer: &str) -> String {
-    if answer.is_empty() {
-        String::new()
-    } else {
-        format!(" ({answer})")
-    }
-}
-
-fn unauthorized(tried: Option<&str>) -> &'static str {
-    match tried {
-        Some(_) => "the registry refused the credentials",
-        None => "the registry requires credentials",
-    }
-}
-
-fn by(token_server: Option<&str>) -> String {
-    token_server.map_or_else(String::new, |host| format!("\n  token server {host}"))
-}
-
-fn received_bytes(count: &Option<u64>) -> String {
-    count.map_or_else(|| "no number".to_owned(), |count| format!("{count} bytes"))
-}
-
 impl Error {
     /// A blob that could not be read: missing or damaged.
     pub fn reading(what: Part, digest: Digest, source: blob::Error) -> Self {
@@ -281,6 +278,7 @@ impl Error {
             | Self::RefusedElsewhere { status, .. } => {
                 format!("it answered {status}")
             }
+            Self::Forbidden { .. } => "it answered 403".to_owned(),
             other => other
                 .to_string()
                 .lines()
@@ -314,6 +312,8 @@ impl Error {
                 | Self::Credentials(_)
                 | Self::Registry { .. }
                 | Self::Unauthorized { .. }
+                | Self::Forbidden { .. }
+                | Self::NoRegistry { .. }
                 | Self::RefusedElsewhere { .. }
                 | Self::Blob {
                     source: blob::Error::Http(_) | blob::Error::NotGiven(_),
@@ -349,13 +349,16 @@ impl Error {
             | Self::Marker { .. }
             | Self::TooLarge { .. }
             | Self::TooManyParts { .. } => Category::Malformed,
-            Self::Missing { .. } | Self::NoStore { .. } | Self::NoRepository { .. } => {
-                Category::NotFound
-            }
+            Self::Missing { .. }
+            | Self::NoStore { .. }
+            | Self::NoRepository { .. }
+            | Self::NoRegistry { .. } => Category::NotFound,
             Self::IsRepository { .. } => Category::Usage,
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
-            Self::Unauthorized { .. } | Self::RefusedElsewhere { .. } => Category::Unauthorized,
+            Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RefusedElsewhere { .. } => {
+                Category::Unauthorized
+            }
             Self::Registry { status: 404, .. } => Category::NotFound,
             Self::Registry {
                 status: 429 | 500..,

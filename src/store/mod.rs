@@ -9,16 +9,19 @@
 //! | [`Layout`] | `oci-layout:DIR` | OCI image layouts on disk, one for each provider |
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
+mod action;
 mod any;
 pub mod artifact;
 pub mod endpoint;
 mod error;
 pub mod known;
 pub mod layout;
+mod phrases;
 mod put_error;
 pub mod registry;
 mod repo;
 
+pub use action::Action;
 pub use any::{Store, StoreBlob};
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use endpoint::Endpoint;

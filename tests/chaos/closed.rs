@@ -146,7 +146,7 @@ fn evidence_that_may_not_be_read_is_not_called_forged() {
     )
     .unwrap();
     let expected = format!(
-        "error: the evidence sha256:{digest} cannot be used for {PROVIDER} 1.0.0 in oci-layout:store\n  \
+        "error: {PROVIDER} 1.0.0 (oci-layout:store): the evidence sha256:{digest} cannot be used\n  \
          cannot read {blob}\n  Permission denied (os error 13)\n"
     );
     for arguments in [

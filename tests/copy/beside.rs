@@ -82,7 +82,7 @@ fn under_require_pinned_it_is_refused_or_left_out() {
     run.says(&format!(
         "
   Verified {PROVIDER} 1.0.0   signed [ACME ID] (pinned)
-error: the version leads to more than its packages and their evidence, and no key vouches for it for {PROVIDER} 1.0.0 in {FROM}/{PROVIDER}, on the way to {TO}/{PROVIDER}
+error: {PROVIDER} 1.0.0 ({FROM}/{PROVIDER}, on the way to {TO}/{PROVIDER}): the version leads to more than its packages and their evidence, and no key vouches for it
   received 1 manifest, 1 blob of 20 bytes, such as {}
 
 hint: this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations
@@ -152,7 +152,7 @@ fn blobs_that_an_index_refers_to_are_counted() {
     });
     copy(&author, FROM, TO, &[]).exits(1).without_result().says(&format!(
         "
-error: the index leads to too many documents and blobs for {PROVIDER} 1.0.0 in oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}
+error: {PROVIDER} 1.0.0 (oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}): the index leads to too many documents and blobs
   expected at most 4000
 "
     ));

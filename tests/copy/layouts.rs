@@ -190,7 +190,7 @@ fn a_missing_package_is_told_with_both_places() {
         "
   Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded)
    Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
-error: the package sha256:{hex} is missing for {PROVIDER} 1.0.0 linux_amd64 in oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}
+error: {PROVIDER} 1.0.0 linux_amd64 (oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}): the package sha256:{hex} is missing
 
 hint: this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it
 "

@@ -148,7 +148,7 @@ fn a_registry_that_refuses_writes_is_named() {
     let run = between(run.exits(1), from.host(), to.host()).without_result();
     assert!(
         run.stderr.starts_with(&format!(
-            "error: the registry requires credentials for {PROVIDER} in [TO]/acme/demo\n"
+            "error: {PROVIDER} ([TO]/acme/demo): the registry requires credentials\n"
         )),
         "{}",
         run.stderr

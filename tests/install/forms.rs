@@ -181,7 +181,7 @@ fn a_version_with_capital_letters_is_installed_unpacked_only() {
     assert_eq!(
         run.stderr,
         "  Selected example.com/acme/demo 1.0.0-RC1 (the only match)
-error: clients cannot find a version with capital letters in a packed mirror for example.com/acme/demo 1.0.0-RC1
+error: example.com/acme/demo 1.0.0-RC1: clients cannot find a version with capital letters in a packed mirror
 
 hint: install it with `--unpacked`
 "

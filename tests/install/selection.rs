@@ -52,7 +52,7 @@ fn when_nothing_matches_the_versions_are_listed() {
             (
                 "",
                 format!(
-                    "error: no version matches{said} for {DEMO} in oci-layout:store
+                    "error: {DEMO} (oci-layout:store): no version matches{said}
   has 1.10.0, 1.9.0-rc.1, 1.0.0
 
 hint: `tfoci versions {DEMO} --from STORE` lists them; pre-releases are chosen only by name
@@ -70,7 +70,7 @@ fn pre_releases_alone_are_no_newest_version() {
     let scene = with_versions(&["1.0.0-rc.1"]);
     let run = install_linux(&scene, &[DEMO]).exits(1);
     assert!(
-        run.stderr.starts_with("error: there is no stable version for example.com/acme/demo in oci-layout:store\n  has 1.0.0-rc.1\n"),
+        run.stderr.starts_with("error: example.com/acme/demo (oci-layout:store): there is no stable version\n  has 1.0.0-rc.1\n"),
         "{}",
         run.stderr
     );

@@ -56,7 +56,7 @@ fn one_failure_does_not_stop_the_others() {
     let error = run.stderr.find("error: ").unwrap();
     let digest = b.zh.replace("zh:", "sha256:");
     let said = format!(
-        "error: the package {digest} cannot be used for example.com/acme/b 1.0.0 linux_amd64 in oci-layout:store
+        "error: example.com/acme/b 1.0.0 linux_amd64 (oci-layout:store): the package {digest} cannot be used
   the bytes do not match their digest
     expected {digest}
     received "

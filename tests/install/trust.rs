@@ -80,9 +80,9 @@ fn wrong_bytes_in_the_store_are_refused_and_leave_nothing_behind() {
             }
             let run = install_linux(&scene, &[form]).exits(*status);
             assert_eq!(run.stdout, "");
-            let (_, error) = run.stderr.split_once("error: the package ").unwrap();
-            let about = format!(" for {DEMO} 1.0.0 linux_amd64 in oci-layout:store\n");
-            assert!(error.contains(said) && error.contains(&about), "{error}");
+            let (_, error) = run.stderr.split_once("error: ").unwrap();
+            let about = format!("{DEMO} 1.0.0 linux_amd64 (oci-layout:store): the package ");
+            assert!(error.contains(said) && error.starts_with(&about), "{error}");
             assert_eq!(names(&scene.path("mirror")), [""; 0], "{said}");
         }
     }
@@ -108,8 +108,9 @@ fn a_hostile_zip_is_refused_although_its_digest_matches() {
         replace_zip(&scene, &fs::read(folder.join(name)).unwrap());
         for form in ["--packed", "--unpacked"] {
             let run = install_linux(&scene, &[form]).exits(status);
-            let said =
-                format!("error: the zip `{name}` cannot be used for {DEMO} 1.0.0 linux_amd64 in ");
+            let said = format!(
+                "error: {DEMO} 1.0.0 linux_amd64 (oci-layout:store): the zip `{name}` cannot be used\n"
+            );
             assert!(run.stderr.contains(&said), "{}", run.stderr);
             assert_eq!(names(&scene.path("mirror")), [""; 0]);
             assert!(!scene.path("outside").exists());
@@ -176,7 +177,7 @@ fn evidence_of_something_else_is_refused() {
     .exits(3);
     assert_eq!(run.stdout, "");
     assert!(
-        run.stderr.contains("error: the evidence does not prove the packages beside it for example.com/acme/demo 1.0.0 in oci-layout:store\n"),
+        run.stderr.contains("error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it\n"),
         "{}",
         run.stderr
     );
@@ -252,12 +253,12 @@ fn pins() {
         (
             &[required],
             2,
-            "error: no key is pinned for example.com/acme/demo 1.0.0 in oci-layout:store",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): no key is pinned",
         ),
         (
             &[required, "--trust", "elsewhere.toml"],
             2,
-            "error: no key is pinned for example.com/acme/demo 1.0.0 in oci-layout:store",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): no key is pinned",
         ),
         (&[required, "--key", "acme.asc"], 0, "signed [KEY] (pinned)"),
         (

@@ -284,7 +284,7 @@ error: `oci-layout:store/${type}` holds the template symbol `${`: HOSTNAME/NAMES
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 2,
             says: r"
-error: store is itself an OCI image layout for registry.opentofu.org/acme/demo in oci-layout:store
+error: registry.opentofu.org/acme/demo (oci-layout:store): store is itself an OCI image layout
   expected a directory of layouts
 
 hint: for the provider that is in it, add `--exact-repository`

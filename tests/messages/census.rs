@@ -138,7 +138,7 @@ fn says(line: &str, error: &str) -> bool {
     })
 }
 
-fn tokens(file: &Path) -> TokenStream {
+pub(super) fn tokens(file: &Path) -> TokenStream {
     fs::read_to_string(file).unwrap().parse().unwrap()
 }
 
@@ -194,7 +194,7 @@ fn of_errors(
 }
 
 /// Every text between quotes.
-fn texts(tokens: TokenStream, found: &mut Vec<String>) {
+pub(super) fn texts(tokens: TokenStream, found: &mut Vec<String>) {
     for token in tokens {
         match token {
             TokenTree::Group(group) => texts(group.stream(), found),

@@ -33,7 +33,7 @@ fn what_is_not_there() {
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: cannot list dist for registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo: cannot list dist
   No such file or directory (os error 2)
 ",
         },
@@ -45,7 +45,7 @@ error: cannot list dist for registry.opentofu.org/acme/demo
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: cannot list dist for registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo: cannot list dist
   Not a directory (os error 20)
 ",
         },
@@ -57,7 +57,7 @@ error: cannot list dist for registry.opentofu.org/acme/demo
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: no release is there for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): no release is there
   expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS
 
 hint: name the folder that the release process writes, such as `dist`
@@ -69,7 +69,7 @@ hint: name the folder that the release process writes, such as `dist`
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: the checksum document is missing for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): the checksum document is missing
   expected terraform-provider-demo_1.0.0_SHA256SUMS
 
 hint: `sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`
@@ -84,7 +84,7 @@ hint: `sha256sum terraform-provider-*` prints its lines; it is signed with `gpg 
             arguments: "push dist --provider acme/demo --to oci-layout:store --platform linux_amd64",
             exit: 1,
             says: r"
-error: no zip is there for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): no zip is there
   expected terraform-provider-TYPE_VERSION_OS_ARCH.zip
 ",
         },
@@ -94,7 +94,7 @@ error: no zip is there for registry.opentofu.org/acme/demo in dist
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: a zip of the checksum document is missing for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): a zip of the checksum document is missing
   expected terraform-provider-demo_1.0.0_linux_amd64.zip
 
 hint: to push only some platforms, name them with `--platform`
@@ -106,7 +106,7 @@ hint: to push only some platforms, name them with `--platform`
             arguments: "push dist --provider acme/demo --platform plan9_mips --to oci-layout:store",
             exit: 1,
             says: r"
-error: there is no zip for this platform for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): there is no zip for this platform
   expected plan9_mips
   has darwin_arm64, linux_amd64
 ",
@@ -117,7 +117,7 @@ error: there is no zip for this platform for registry.opentofu.org/acme/demo in 
             arguments: "push dist --provider acme/demo@2.0.0 --to oci-layout:store",
             exit: 1,
             says: r"
-error: no such version is there for registry.opentofu.org/acme/demo 2.0.0 in dist
+error: registry.opentofu.org/acme/demo 2.0.0 (dist): no such version is there
   expected 2.0.0
   has 1.0.0
 ",
@@ -128,7 +128,7 @@ error: no such version is there for registry.opentofu.org/acme/demo 2.0.0 in dis
             arguments: "push dist --provider acme/other --to oci-layout:store",
             exit: 2,
             says: r"
-error: no release of this type is there for registry.opentofu.org/acme/other in dist
+error: registry.opentofu.org/acme/other (dist): no release of this type is there
   expected other
   has demo
 
@@ -146,7 +146,7 @@ hint: `--provider` must name the type that is in the folder
             arguments: "push dist --provider acme/other --to oci-layout:store",
             exit: 2,
             says: r"
-error: no release of this type is there for registry.opentofu.org/acme/other in dist
+error: registry.opentofu.org/acme/other (dist): no release of this type is there
   expected other
   has demo, more
 
@@ -164,7 +164,7 @@ hint: `--provider` must name the type that is in the folder
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 2,
             says: r"
-error: several versions are there for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): several versions are there
   has 1.0.0, 1.1.0-rc.1
 
 hint: choose one: `--provider registry.opentofu.org/acme/demo@VERSION`
@@ -187,7 +187,7 @@ fn what_contradicts() {
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: two zips claim the platform linux_amd64 for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): two zips claim the platform linux_amd64
   terraform-provider-demo_1.0.0_linux_amd64.zip
   terraform-provider-demo_v1.0.0_linux_amd64.zip
 
@@ -209,7 +209,7 @@ hint: remove the one that the checksum document does not list
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: the checksum document has two checksums for `terraform-provider-demo_1.0.0_linux_amd64.zip` for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): the checksum document has two checksums for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 ",
         },
         Case {
@@ -223,7 +223,7 @@ error: the checksum document has two checksums for `terraform-provider-demo_1.0.
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS for registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS
   expected at most 4194304 bytes
   received 5242880 bytes
 ",
@@ -239,7 +239,7 @@ error: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS for registry.op
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig for registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig
   expected at most 65536 bytes
   received 1048576 bytes
 ",
@@ -253,7 +253,7 @@ error: cannot read dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig for registr
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: `terraform-provider-demo_1.0.0_manifest.json` does not match its checksum for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): `terraform-provider-demo_1.0.0_manifest.json` does not match its checksum
   expected sha256:9f97b33cc25c9960552d314e474ab9cf3a3ee057d060281c79230dc18257cbcf (checksum document)
   received sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a (file)
 
@@ -266,7 +266,7 @@ hint: nothing of this version was written. Build the release again, and sign aft
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r#"
-error: `terraform-provider-demo_1.0.0_manifest.json` is not a provider manifest for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): `terraform-provider-demo_1.0.0_manifest.json` is not a provider manifest
   missing field `metadata`
 
 hint: such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`
@@ -283,7 +283,7 @@ hint: such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r#"
-error: `terraform-provider-demo_1.0.0_manifest.json` has an unknown format for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): `terraform-provider-demo_1.0.0_manifest.json` has an unknown format
   expected version 1
   received version 2
 
@@ -301,7 +301,7 @@ hint: such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r#"
-error: `terraform-provider-demo_1.0.0_manifest.json` names an unusable protocol version for registry.opentofu.org/acme/demo in dist
+error: registry.opentofu.org/acme/demo (dist): `terraform-provider-demo_1.0.0_manifest.json` names an unusable protocol version
   `six` is not a plugin protocol version, such as `6.0`
 
 hint: such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`
@@ -323,7 +323,7 @@ fn zips() {
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
   the zip holds no executable
     expected a file `terraform-provider-demo` at its top level
 
@@ -340,7 +340,7 @@ hint: put the provider's executable into the zip itself, not into a directory of
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
   the entry `../x` has an element `..`
 ",
         },
@@ -354,7 +354,7 @@ error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used fo
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
   not a zip archive
     expected the bytes 50 4b 03 04 at its front
     received `<html>`
@@ -370,7 +370,7 @@ error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used fo
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: `terraform-provider-demo_1.0.0_darwin_arm64.zip` does not match its checksum for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): `terraform-provider-demo_1.0.0_darwin_arm64.zip` does not match its checksum
   expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a (checksum document)
   received sha256:e6eb85f0507c38e4f4f90bb3837fe58e99eae24afdad9d14b3d80831aca9ea65 (package)
 
@@ -387,7 +387,7 @@ hint: nothing of this version was tagged. Build the release again, and sign afte
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_darwin_arm64.zip` for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_darwin_arm64.zip`
 
 hint: nothing of this version was written. Only what the signed document lists is pushed
 ",

@@ -100,6 +100,6 @@ fn tags_that_other_writers_keep_moving() {
         .of(subject, At::To("registry.example.com/acme/demo".to_owned()));
     assert_eq!(
         failure.to_string(),
-        "another writer moved the tag, 8 times for example.com/acme/demo 1.0.0 in registry.example.com/acme/demo"
+        "example.com/acme/demo 1.0.0 (registry.example.com/acme/demo): another writer moved the tag, 8 times"
     );
 }

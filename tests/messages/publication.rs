@@ -58,7 +58,7 @@ fn what_is_there() {
             arguments: "push dist --provider acme/demo --key acme.asc --existing fail --to oci-layout:store",
             exit: 1,
             says: r"
-error: the version is already there for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the version is already there
 
 hint: without `--existing fail`, missing platforms are added and the same zips are left alone
 ",
@@ -69,7 +69,7 @@ hint: without `--existing fail`, missing platforms are added and the same zips a
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: another zip is there for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store/registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store/registry.opentofu.org/acme/demo): another zip is there
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 (in this release)
 
@@ -82,7 +82,7 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the store has packages of another release of this version for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the store has packages of another release of this version
   no line of the checksum document covers the zip for darwin_arm64
     received sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
 
@@ -95,7 +95,7 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
             arguments: "push dist --provider acme/demo --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
             says: r#"
-error: the release proves less than what is there for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the release proves less than what is there
   expected signed (in the store)
   received checksum (in this release)
 
@@ -108,7 +108,7 @@ hint: nothing of this version was changed. Push the release with its signature a
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: the tag is taken by something else for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag is taken by something else
   the tag leads to an image manifest
     expected a provider's index
 
@@ -121,7 +121,7 @@ hint: nothing of this version was changed. `--existing replace` puts the provide
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: the tag is taken by something else for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag is taken by something else
   the platform linux_amd64 has several entries
 
 hint: nothing of this version was changed. `--existing replace` puts the provider in its place
@@ -133,7 +133,7 @@ hint: nothing of this version was changed. `--existing replace` puts the provide
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: another zip is there for registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 (oci-layout:store): another zip is there
   expected zh:1a03a5f27c51a50f57fcbe845656276b5f9fa345c9fea8bc795745ea219e07ca (in the store)
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a (in this release)
 
@@ -146,7 +146,7 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used
   the bytes do not match their digest
     expected sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad
     received sha256:b88af63c57de8c17b35bfee9de994cc02b450e04dd366d4f6bdf5dfca40746e6
@@ -160,7 +160,7 @@ hint: the store is damaged. Pushing the release again with `--existing replace` 
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 1,
             says: r"
-error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing
 
 hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
@@ -177,7 +177,7 @@ fn what_cannot_be_written() {
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: the version is too long to be a tag for registry.opentofu.org/acme/demo 1.0.0-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa in oci-layout:store/registry.opentofu.org/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa (oci-layout:store/registry.opentofu.org/acme/demo): the version is too long to be a tag
   expected at most 119 characters
   received 120
 ",
@@ -191,7 +191,7 @@ error: the version is too long to be a tag for registry.opentofu.org/acme/demo 1
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: cannot create store/registry.opentofu.org/acme/demo for registry.opentofu.org/acme/demo 1.0.0
+error: registry.opentofu.org/acme/demo 1.0.0: cannot create store/registry.opentofu.org/acme/demo
   Not a directory (os error 20)
 ",
         },
@@ -204,7 +204,7 @@ error: cannot create store/registry.opentofu.org/acme/demo for registry.opentofu
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: store/registry.opentofu.org/acme/demo/index.json is not the index of an OCI image layout for registry.opentofu.org/acme/demo 1.0.0
+error: registry.opentofu.org/acme/demo 1.0.0: store/registry.opentofu.org/acme/demo/index.json is not the index of an OCI image layout
   expected ident at line 1 column 2
 ",
         },
@@ -241,7 +241,7 @@ fn an_index_that_registries_do_not_accept() {
     let (_, error) = run.stderr.split_once("error: ").unwrap();
     assert_eq!(
         error,
-        "the manifest is too large for a registry for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store/registry.opentofu.org/acme/demo\n  expected at most 4194304 bytes\n  received 4321047\n"
+        "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the manifest is too large for a registry\n  expected at most 4194304 bytes\n  received 4321047\n"
     );
     assert!(!author.repository("index.json").exists());
 }

@@ -109,7 +109,7 @@ hint: `tfoci push` creates a store; a directory that is one layout by itself nee
             arguments: "versions example.com/acme/demo --from oci-layout:store",
             exit: 1,
             says: r"
-error: there is no repository for example.com/acme/demo in oci-layout:store
+error: example.com/acme/demo (oci-layout:store): there is no repository
 
 hint: the full address counts: the same name on another host is another provider
 ",
@@ -120,7 +120,7 @@ hint: the full address counts: the same name on another host is another provider
             arguments: "inspect acme/demo@2.0.0 --from oci-layout:store",
             exit: 1,
             says: r"
-error: no version matches `2.0.0` for registry.opentofu.org/acme/demo in oci-layout:store
+error: registry.opentofu.org/acme/demo (oci-layout:store): no version matches `2.0.0`
   has 1.0.0
 
 hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
@@ -137,7 +137,7 @@ hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; 
             arguments: "inspect acme/demo@1.0.0+x --from oci-layout:store",
             exit: 1,
             says: r"
-error: the version 1.0.0+x has no tag of its own for registry.opentofu.org/acme/demo in oci-layout:store
+error: registry.opentofu.org/acme/demo (oci-layout:store): the version 1.0.0+x has no tag of its own
   expected 1.0.0_x
   received 1.0.0+x, by which clients list it and cannot fetch it
 
@@ -150,7 +150,7 @@ hint: pushing the version again gives it that tag; `tfoci versions registry.open
             arguments: "install acme/demo@~>2.0 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: no version matches `~> 2.0` for registry.opentofu.org/acme/demo in oci-layout:store
+error: registry.opentofu.org/acme/demo (oci-layout:store): no version matches `~> 2.0`
   has 1.0.0
 
 hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
@@ -162,7 +162,7 @@ hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; 
             arguments: "install acme/demo --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: there is no stable version for registry.opentofu.org/acme/demo in oci-layout:store
+error: registry.opentofu.org/acme/demo (oci-layout:store): there is no stable version
   has 1.0.0-RC1
 
 hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
@@ -174,7 +174,7 @@ hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; 
             arguments: "install acme/demo --platform plan9_mips --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: the platform plan9_mips is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform plan9_mips is missing
   has darwin_arm64, linux_amd64
 
 hint: choose one of these with `--platform`, or push the one that is missing
@@ -189,7 +189,7 @@ hint: choose one of these with `--platform`, or push the one that is missing
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec is missing for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec is missing
 
 hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
@@ -211,7 +211,7 @@ fn what_is_wrong() {
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used
   the bytes do not match their digest
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:d993dd4748bb747ac8bc6040fe509b0cec984be742a4a0d3b1841ca3ca76377a
@@ -229,7 +229,7 @@ hint: the store is damaged. Pushing the release again with `--existing replace` 
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used
   there are fewer bytes than expected
     expected 406 bytes
     received 40 bytes
@@ -247,7 +247,7 @@ hint: the store is damaged. Pushing the release again with `--existing replace` 
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used for registry.opentofu.org/acme/demo 1.0.0 linux_amd64 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec cannot be used
   there are more bytes than expected
     expected 406 bytes
     received more
@@ -261,7 +261,7 @@ hint: the store is damaged. Pushing the release again with `--existing replace` 
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
   the bytes do not match their digest
     expected sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
     received sha256:c77c848103aa3e75647fdbdc892840f0bf46899ea094e63852de4c4093e7e809
@@ -275,7 +275,7 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             arguments: "install acme/demo@1.1.0 --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the evidence does not prove the packages beside it for registry.opentofu.org/acme/demo 1.1.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.1.0 (oci-layout:store): the evidence does not prove the packages beside it
   the checksum document has no SHA-256 for `terraform-provider-demo_1.1.0_linux_amd64.zip`
 
 hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
@@ -287,7 +287,7 @@ hint: do not use these packages: either the store was tampered with, or the key 
             arguments: "install acme/demo --platform linux_amd64 --key stranger.asc --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the evidence does not prove the packages beside it for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
   the signature `signature in the evidence` is by a key that is not pinned
     expected [STRANGER]
     received [ACME]
@@ -306,7 +306,7 @@ hint: do not use these packages: either the store was tampered with, or the key 
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the evidence names no usable plugin protocols for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence names no usable plugin protocols
   `newest` is not a plugin protocol version, such as `6.0`
 
 hint: evidence that cannot be read proves nothing. Pushing the release again writes it anew
@@ -318,7 +318,7 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             arguments: "install acme/demo --platform linux_amd64 --trust trust.toml --require-pinned --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the evidence does not prove the packages beside it for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
   there is no signature by a pinned key
     expected acme.asc
     received none
@@ -341,7 +341,7 @@ fn existing_files_that_block_an_installation() {
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the path is occupied for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the path is occupied
   out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881
@@ -361,7 +361,7 @@ hint: nothing was replaced. Remove it, or install into another directory
             arguments: "install acme/demo --platform linux_amd64 --unpacked --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the path is occupied for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the path is occupied
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
   expected h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
   received h1:L20qKtIWZt83wfJC5IPSr98syPr6yQ0ZQf4DeI9xnr0=
@@ -381,7 +381,7 @@ hint: nothing was replaced. Remove it, or install into another directory
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: the package is there in the other form for registry.opentofu.org/acme/demo 1.0.0 linux_amd64
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the package is there in the other form
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
 
 hint: clients would choose between the two forms by accident. Remove one, or install in the same form
@@ -393,7 +393,7 @@ hint: clients would choose between the two forms by accident. Remove one, or ins
             arguments: "install acme/demo@1.0.0-RC1 --platform linux_amd64 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: clients cannot find a version with capital letters in a packed mirror for registry.opentofu.org/acme/demo 1.0.0-RC1
+error: registry.opentofu.org/acme/demo 1.0.0-RC1: clients cannot find a version with capital letters in a packed mirror
 
 hint: install it with `--unpacked`
 ",
@@ -407,7 +407,7 @@ hint: install it with `--unpacked`
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: cannot create out for registry.opentofu.org/acme/demo 1.0.0
+error: registry.opentofu.org/acme/demo 1.0.0: cannot create out
   File exists (os error 17)
 ",
         },

@@ -64,7 +64,7 @@ fn an_unexpected_status_is_reported_with_its_request() {
         .without_result()
         .says(
             r"
-error: the registry answered 418 to a request for the tags (short and stout) for registry.opentofu.org/acme/demo in [HOST]/acme/demo
+error: registry.opentofu.org/acme/demo ([HOST]/acme/demo): the registry answered 418 to a request for the tags (short and stout)
   from http://[HOST]/v2/acme/demo/tags/list
 ",
         );
@@ -82,7 +82,7 @@ fn a_blob_that_the_registry_does_not_send_is_reported_with_the_reason() {
         .says(
             r"
   Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
-error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
   cannot read the blob
   the registry answered 418 to a request for the blob (short and stout)
     from http://[HOST]/v2/acme/demo/blobs/sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
@@ -101,7 +101,7 @@ fn a_redirect_to_something_that_is_no_url_is_refused() {
         .says(
             r"
   Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
-error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
   the server refers to a URL that cannot be used
     received https://[/x
 ",
@@ -129,7 +129,7 @@ fn a_redirect_from_https_to_http_is_refused() {
     .says(
             r"
   Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
-error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
   refusing to use http after https
     received http://example.com/blob
     from https://[HOST]/v2/acme/demo/blobs/sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
@@ -150,7 +150,7 @@ fn a_token_that_no_header_can_hold_is_refused() {
         .without_result()
         .says(
             r"
-error: the credentials hold characters that cannot be sent for registry.opentofu.org/acme/demo in [HOST]/acme/demo
+error: registry.opentofu.org/acme/demo ([HOST]/acme/demo): the credentials hold characters that cannot be sent
 ",
         )
         .hides("two");
@@ -175,13 +175,9 @@ fn a_public_registry_cannot_refer_to_a_name_with_private_addresses() {
     .says(
             r"
   Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
-error: the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used for registry.opentofu.org/acme/demo 1.0.0 in [HOST]/acme/demo
+error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
   cannot reach http://localhost:9/blob
-  error sending request
-  client error (Connect)
-  dns error
-  error resolving DNS
-  localhost has only private addresses
+    the host has only private addresses
 ",
         );
 }

@@ -33,7 +33,7 @@ fn tags() {
             |author| layout(author, "tag-is-image-manifest"),
             1,
             r"
-error: the tag leads to an image manifest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag leads to an image manifest
   expected a provider's index
 ",
         ),
@@ -42,7 +42,7 @@ error: the tag leads to an image manifest for registry.opentofu.org/acme/demo 1.
             |author| layout(author, "tag-is-platform-manifest"),
             1,
             r"
-error: the tag leads to the manifest of one platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag leads to the manifest of one platform
   expected an index of platforms
 ",
         ),
@@ -51,7 +51,7 @@ error: the tag leads to the manifest of one platform for registry.opentofu.org/a
             |author| layout(author, "tag-is-module"),
             1,
             r"
-error: the tag leads to a module package for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag leads to a module package
   expected a provider's index
 ",
         ),
@@ -60,7 +60,7 @@ error: the tag leads to a module package for registry.opentofu.org/acme/demo 1.0
             |author| layout(author, "tag-is-descriptor"),
             1,
             r"
-error: the tag leads to a bare descriptor for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag leads to a bare descriptor
   expected a provider's index
 ",
         ),
@@ -69,7 +69,7 @@ error: the tag leads to a bare descriptor for registry.opentofu.org/acme/demo 1.
             |author| layout(author, "tag-artifact-type-unsupported"),
             1,
             r"
-error: the tag leads to another kind of artifact for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag leads to another kind of artifact
   expected application/vnd.opentofu.provider
   received application/vnd.example.chart
 ",
@@ -79,7 +79,7 @@ error: the tag leads to another kind of artifact for registry.opentofu.org/acme/
             |author| layout(author, "tag-is-docker-list"),
             1,
             r"
-error: the tag leads to another kind of document for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag leads to another kind of document
   expected application/vnd.oci.image.index.v1+json
   received application/vnd.docker.distribution.manifest.list.v2+json
 ",
@@ -95,7 +95,7 @@ fn indexes() {
             |author| layout(author, "index-media-type-missing"),
             1,
             r"
-error: the index has the wrong mediaType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index has the wrong mediaType
   expected application/vnd.oci.image.index.v1+json
   received nothing
 ",
@@ -105,7 +105,7 @@ error: the index has the wrong mediaType for registry.opentofu.org/acme/demo 1.0
             |author| layout(author, "index-media-type-wrong"),
             1,
             r"
-error: the index has the wrong mediaType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index has the wrong mediaType
   expected application/vnd.oci.image.index.v1+json
   received application/vnd.oci.image.manifest.v1+json
 ",
@@ -115,7 +115,7 @@ error: the index has the wrong mediaType for registry.opentofu.org/acme/demo 1.0
             |author| layout(author, "index-artifact-type-missing"),
             1,
             r"
-error: the index has the wrong artifactType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index has the wrong artifactType
   expected application/vnd.opentofu.provider
   received nothing
 ",
@@ -125,7 +125,7 @@ error: the index has the wrong artifactType for registry.opentofu.org/acme/demo 
             |author| layout(author, "index-artifact-type-wrong"),
             1,
             r"
-error: the index has the wrong artifactType for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index has the wrong artifactType
   expected application/vnd.opentofu.provider
   received application/vnd.opentofu.provider-target
 ",
@@ -135,7 +135,7 @@ error: the index has the wrong artifactType for registry.opentofu.org/acme/demo 
             |author| layout(author, "index-cut-short"),
             1,
             r"
-error: the index is not valid JSON of its kind for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index is not valid JSON of its kind
   EOF while parsing an object at line 1 column 397
 ",
         ),
@@ -144,7 +144,7 @@ error: the index is not valid JSON of its kind for registry.opentofu.org/acme/de
             |author| layout(author, "index-tampered"),
             3,
             r"
-error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used
   the bytes do not match their digest
     expected sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad
     received sha256:b88af63c57de8c17b35bfee9de994cc02b450e04dd366d4f6bdf5dfca40746e6
@@ -157,7 +157,7 @@ hint: the store is damaged. Pushing the release again with `--existing replace` 
             |author| layout(author, "index-size-wrong"),
             3,
             r"
-error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad cannot be used
   there are fewer bytes than expected
     expected 1234 bytes
     received 398 bytes
@@ -170,7 +170,7 @@ hint: the store is damaged. Pushing the release again with `--existing replace` 
             |author| layout(author, "index-too-large"),
             1,
             r"
-error: the index is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index is too large
   expected at most 5242879 bytes
   received 5242880 bytes
 ",
@@ -180,7 +180,7 @@ error: the index is too large for registry.opentofu.org/acme/demo 1.0.0 in oci-l
             |author| layout(author, "index-missing"),
             1,
             r"
-error: the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing
 
 hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
 ",
@@ -190,7 +190,7 @@ hint: the store is damaged. Pushing the release again with `--existing replace` 
             |author| layout(author, "index-empty"),
             1,
             r"
-error: the index has no entry of a provider for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index has no entry of a provider
   expected artifactType application/vnd.opentofu.provider-target
   received none, as in a container image
 ",
@@ -206,7 +206,7 @@ fn entries() {
             |author| layout(author, "entry-artifact-type-foreign-everywhere"),
             1,
             r"
-error: the index has no entry of a provider for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index has no entry of a provider
   expected artifactType application/vnd.opentofu.provider-target
   received application/vnd.example
 ",
@@ -216,7 +216,7 @@ error: the index has no entry of a provider for registry.opentofu.org/acme/demo 
             |author| layout(author, "entry-platform-missing"),
             1,
             r"
-error: an entry of the index has no platform for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): an entry of the index has no platform
   entry sha256:4563c51bab7b73bcc6d8818cf3209298f283ea7c63e54b87bf71b477d68567ac
 ",
         ),
@@ -225,7 +225,7 @@ error: an entry of the index has no platform for registry.opentofu.org/acme/demo
             |author| layout(author, "entry-is-index"),
             1,
             r"
-error: an entry of the index is not an image manifest for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): an entry of the index is not an image manifest
   expected application/vnd.oci.image.manifest.v1+json
   received application/vnd.oci.image.index.v1+json
 ",
@@ -235,7 +235,7 @@ error: an entry of the index is not an image manifest for registry.opentofu.org/
             |author| layout(author, "platform-ambiguous-identical"),
             1,
             r"
-error: the platform linux_amd64 has several entries for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform linux_amd64 has several entries
 ",
         ),
         shape(
@@ -243,7 +243,7 @@ error: the platform linux_amd64 has several entries for registry.opentofu.org/ac
             |author| layout(author, "platform-wrong-case"),
             1,
             r"
-error: the platform linux_amd64 is missing for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform linux_amd64 is missing
   has Linux_AMD64
 
 hint: choose one of these with `--platform`, or push the one that is missing
@@ -254,7 +254,7 @@ hint: choose one of these with `--platform`, or push the one that is missing
             |author| layout(author, "entry-digest-malformed"),
             1,
             r"
-error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index entry describes nothing that can be fetched
   `d41d8cd98f00b204e9800998ecf8427e` is not a digest: it has no algorithm, expected sha256:HEX or sha512:HEX
 ",
         ),
@@ -263,7 +263,7 @@ error: the index entry describes nothing that can be fetched for registry.opento
             |author| layout(author, "entry-digest-md5"),
             1,
             r"
-error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index entry describes nothing that can be fetched
   the digest `md5:d41d8cd98f00b204e9800998ecf8427e` has an unsupported algorithm, expected sha256 or sha512
 ",
         ),
@@ -278,7 +278,7 @@ error: the index entry describes nothing that can be fetched for registry.opento
             arguments: "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: the index entry describes nothing that can be fetched for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index entry describes nothing that can be fetched
   the size -1 is negative
 ",
         },

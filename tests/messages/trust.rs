@@ -65,7 +65,7 @@ fn signatures() {
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: there is no signature by a pinned key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): there is no signature by a pinned key
   expected acme.asc
   received none
 
@@ -78,7 +78,7 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
             arguments: "push dist --provider acme/demo --key acme.asc --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: there is no signature by a pinned key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): there is no signature by a pinned key
   expected acme.asc
   received none
 
@@ -91,7 +91,7 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature of the checksum document cannot be checked without a key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature of the checksum document cannot be checked without a key
 
 hint: nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
 ",
@@ -102,7 +102,7 @@ hint: nothing of this version was written. Name the file of the author's public 
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: the checksum document is not signed for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document is not signed
 
 hint: nothing of this version was written. To go without a signature, `--allow-unsigned registry.opentofu.org/acme/demo`
 ",
@@ -113,7 +113,7 @@ hint: nothing of this version was written. To go without a signature, `--allow-u
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is not over this checksum document for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is not over this checksum document
   key [ACME]
 
 hint: nothing of this version was written. The document was changed after it was signed, or the signature is another document's
@@ -125,7 +125,7 @@ hint: nothing of this version was written. The document was changed after it was
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is no OpenPGP signature that can be read for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is no OpenPGP signature that can be read
 
 hint: nothing of this version was written. `gpg --detach-sign FILE` makes one
 ",
@@ -136,7 +136,7 @@ hint: nothing of this version was written. `gpg --detach-sign FILE` makes one
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key
   expected [ACME]
   received [STRANGER]
 
@@ -149,7 +149,7 @@ hint: nothing of this version was written. If the author has changed keys, name 
             arguments: "push dist --provider acme/demo --key acme.asc --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key
   expected [ACME]
   received [STRANGER]
 
@@ -162,7 +162,7 @@ hint: nothing of this version was written. If the author has changed keys, name 
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is armoured for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is armoured
   expected binary, the only form that clients accept
   received text
 
@@ -175,7 +175,7 @@ hint: nothing of this version was written. Sign without `--armor`, or convert it
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is of an unsupported kind for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is of an unsupported kind
   received Standalone
 ",
         },
@@ -185,7 +185,7 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is of an uns
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
             exit: 3,
             says: r#"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` uses SHA-1 over the checksum document for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` uses SHA-1 over the checksum document
   key AFBDC290915FD6D0FED06B7A92E65CC74F07AFA5
 
 hint: nothing of this version was written. Sign with `--digest-algo SHA256`; `weak = "warn"` in a trust file lets it pass
@@ -206,7 +206,7 @@ fn keys() {
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: there is no OpenPGP key in `key.asc` for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): there is no OpenPGP key in `key.asc`
 
 hint: `gpg --export --armor FINGERPRINT` writes one
 ",
@@ -234,7 +234,7 @@ error: cannot read key.asc
             arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key
   expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
   received [ACME]
 
@@ -253,7 +253,7 @@ hint: nothing of this version was written. If the author has changed keys, name 
             arguments: "push dist --provider acme/demo --trust trust.toml --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature of the checksum document cannot be checked without the pinned key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature of the checksum document cannot be checked without the pinned key
   expected [ACME]
   received no such key
 
@@ -287,7 +287,7 @@ hint: pinned means signed: leave out one of them, or write two entries, of which
             arguments: "push dist --provider acme/demo --trust trust.toml --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r#"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that is not pinned for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that is not pinned
   expected [STRANGER]
   received [ACME]
 
@@ -300,7 +300,7 @@ hint: nothing of this version was written. If the author says that this is a new
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a revoked key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a revoked key
   key E56B60758C6D6E7630CD2A9F21FA22C0E0E7ABE9
 
 hint: nothing of this version was written. The release needs a signature by a key that is in use
@@ -312,7 +312,7 @@ hint: nothing of this version was written. The release needs a signature by a ke
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that may not sign for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that may not sign
   key FDEE2F0A451E7D74E0D369FADFDBF2335ABA5761
 
 hint: nothing of this version was written. The release needs a signature by a key that is in use
@@ -324,7 +324,7 @@ hint: nothing of this version was written. The release needs a signature by a ke
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key of an unsupported algorithm for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key of an unsupported algorithm
   key FDC64BB9DDD504E60CA5B7E20A7C829464419725
   algorithm brainpoolP256r1
 ",
@@ -338,7 +338,7 @@ error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key 
             arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
             exit: 3,
             says: r#"
-error: the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by an expired key for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by an expired key
   key FB115E33801559B027AA1233AE4169F062F4082A
 
 hint: nothing of this version was written. If it was made while the key was in use, `expired = "warn"` in the trust file lets it pass, as clients do

@@ -113,7 +113,7 @@ error: cannot read missing.asc
             arguments: "push dist --provider acme/demo --key many.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: there are too many keys for registry.opentofu.org/acme/demo 1.0.0 in dist
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): there are too many keys
   expected at most 256
   received more
 ",
@@ -146,7 +146,7 @@ error: the pattern `acme/de*` has a `*` within a segment
             arguments: "inspect acme/demo@1.0.0 --from oci-layout:store --require-pinned",
             exit: 2,
             says: r"
-error: no key is pinned for registry.opentofu.org/acme/demo 1.0.0 in oci-layout:store
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): no key is pinned
 
 hint: name the key with `--key FILE`, or pin its fingerprint for `registry.opentofu.org/acme/demo` in a trust file
 ",

@@ -85,7 +85,7 @@ fn a_platform_that_no_list_denies_is_told() {
     stage
         .mirror(&format!("{address} --platform plan9_mips {from}"))
         .says(1, "
-error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): none of the wanted packages is published
   expected plan9_mips
 ");
 }

@@ -93,6 +93,6 @@ fn a_host_block_takes_the_place_of_discovery() {
         "host \"example.com\" {\n  services = { \"providers.v2\" = \"/\" }\n}\n",
     );
     let run = scene.tfoci(arguments).exits(1);
-    let wanted = "error: example.com does not offer a provider registry for example.com/acme/demo in example.com\n  by its `host` block in the CLI configuration\n  expected providers.v1\n  received providers.v2\n";
+    let wanted = "error: example.com/acme/demo (example.com): example.com does not offer a provider registry\n  by its `host` block in the CLI configuration\n  expected providers.v1\n  received providers.v2\n";
     assert!(run.stderr.starts_with(wanted), "{}", run.stderr);
 }

@@ -121,7 +121,7 @@ fn a_destination_that_refuses_stops_no_other() {
         .ends(3);
     let lines = [
         "    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/a/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)\n",
-        "\nerror: another zip is there for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in oci-layout:store/b/[ORIGIN]/acme/demo\n",
+        "\nerror: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/b/[ORIGIN]/acme/demo): another zip is there\n",
         "\n    Failed 1 of 2: [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/b/[ORIGIN]/acme/demo\n",
     ];
     for line in lines {
@@ -158,7 +158,7 @@ fn a_package_that_is_wrong_fails_in_both() {
     let said = stage.run(BOTH).gives(&[]).ends(3);
     for name in ["a", "b"] {
         let error = format!(
-            "error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/{name}/[ORIGIN]/acme/demo in [ORIGIN]\n"
+            "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/{name}/[ORIGIN]/acme/demo ([ORIGIN]): cannot download the package\n"
         );
         assert!(said.contains(&error), "{said}");
     }
@@ -174,7 +174,7 @@ fn a_source_that_has_nothing_is_reported_for_both() {
         .ends(1);
     for name in ["a", "b"] {
         let error = format!(
-            "error: nothing is published for [ORIGIN]/acme/gone to oci-layout:store/{name}/[ORIGIN]/acme/gone in [ORIGIN]\n"
+            "error: [ORIGIN]/acme/gone to oci-layout:store/{name}/[ORIGIN]/acme/gone ([ORIGIN]): nothing is published\n"
         );
         assert!(said.contains(&error), "{said}");
     }

@@ -65,7 +65,7 @@ fn file_names_may_have_a_v_but_no_other_version() {
     OriginScene::release(other).demo("").says(
         3,
         "
-error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the file name of a package says something else
   expected terraform-provider-demo_1.0.0_linux_amd64.zip
   received terraform-provider-demo_1.0.1_linux_amd64.zip
 
@@ -76,7 +76,7 @@ hint: nothing of this version was written. The package may be another version's:
     OriginScene::release(other).demo("").says(
         3,
         "
-error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the file name of a package says something else
   expected terraform-provider-demo_1.0.0_linux_amd64.zip
   received demo.zip
 
@@ -124,11 +124,11 @@ fn documents_are_judged_by_their_form_as_clients_do() {
         ));
     }
     for (form, says) in [(Form::Starred, "
-error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 "), (Form::UpperCaseNames, "
-error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 ")] {
@@ -137,7 +137,7 @@ hint: nothing of this version was written. Clients refuse this release, too: its
         assert!(stage.installs().is_empty());
     }
     OriginScene::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
-error: the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip` for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 ");
@@ -146,19 +146,19 @@ hint: nothing of this version was written. Clients refuse this release, too: its
 #[test]
 fn metadata_that_contradicts_is_refused() {
     refused("download", lie::says("shasum", "0".repeat(64)), 3, "
-error: the package metadata has another hash of the package than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another hash of the package than expected
   expected 0000000000000000000000000000000000000000000000000000000000000000
   received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec, h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
 ");
     refused("download", lie::says("shasum", "x"), 3, "
-error: the package metadata has another shasum than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another shasum than expected
   expected 64 hex digits
   received x
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
 ");
     refused("download", lie::says("os", "beos"), 3, "
-error: the package metadata has another platform than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another platform than expected
   expected linux_amd64
   received beos_amd64
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
@@ -168,47 +168,57 @@ error: the package metadata has another platform than expected for [ORIGIN]/acme
         lie::says("filename", "../x.zip"),
         3,
         "
-error: the file name of a package says something else for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the file name of a package says something else
   expected terraform-provider-demo_1.0.0_linux_amd64.zip
   received ../x.zip
 
 hint: nothing of this version was written. The package may be another version's: its author has to publish it again
 ",
     );
-    refused("download", lie::lacks("filename"), 1, "error: the package metadata cannot be understood for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+    refused("download", lie::lacks("filename"), 1, "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
   missing field `filename`
 ");
     refused("download", lie::renames_in("packages", "linux_amd64", "plan9_mips"), 3, "
-error: the package metadata has another list of packages than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another list of packages than expected
   expected linux_amd64
   received plan9_mips
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
 ");
-    refused("download", lie::renames_in("packages", "linux_amd64", "linux"), 1, "
-error: the package metadata has an invalid platform for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+    refused(
+        "download",
+        lie::renames_in("packages", "linux_amd64", "linux"),
+        1,
+        "
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has an invalid platform
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
   `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
-");
+",
+    );
     refused("download", lie::says("packages/linux_amd64/package_size", 0), 3, "
-error: the package metadata has another package size than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another package size than expected
   expected more than 0
   received 0
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
 ");
-    refused("download", lie::says("packages/linux_amd64/package_size", -1), 1, "
-error: the package metadata cannot be understood for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+    refused(
+        "download",
+        lie::says("packages/linux_amd64/package_size", -1),
+        1,
+        "
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
   `packages`: `linux_amd64`: `package_size`: invalid value: integer `-1`, expected u64
-");
+",
+    );
     refused("download", lie::says("packages/linux_amd64/hashes", json!(["zh:00"])), 3, "
-error: the package metadata has another hash of the package than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another hash of the package than expected
   expected 4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:00
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
 ");
     refused("download", lie::says("protocols", json!(["x"])), 3, "
-error: the package metadata has another protocol than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another protocol than expected
   expected such as 6.0
   received x
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
@@ -248,7 +258,7 @@ fn urls_are_relative_and_of_the_web() {
         }),
     ));
     refused("download", lie::says("download_url", "ftp://example.com/x.zip"), 3, "
-error: the package metadata has another download_url than expected for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another download_url than expected
   expected an https URL
   received ftp://example.com/x.zip
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
@@ -265,7 +275,7 @@ error: the package metadata has another download_url than expected for [ORIGIN]/
         1,
         "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   refusing to use http
     received http://127.0.0.1:1/x.zip
 
@@ -283,7 +293,7 @@ fn secrets_in_urls_are_sent_and_never_shown() {
     stage.origin.always(asks("package"), Fault::status(404));
     stage.demo("").says(1, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   the request for the package failed
     from https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip?…
     answered 404: it went wrong

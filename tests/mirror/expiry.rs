@@ -79,7 +79,7 @@ fn a_package_that_is_another_by_then_is_refused() {
     let run = mirror(&stage.scene, origin, &[]).exits(3);
     let digest = crate::support::release::sha256(&origin.zip("acme/demo", "1.0.0", LINUX));
     let wanted = format!(
-        "error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]\n  the package metadata has another shasum than expected\n    expected {digest}\n    received {}\n    from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64\n",
+        "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package\n  the package metadata has another shasum than expected\n    expected {digest}\n    received {}\n    from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64\n",
         "0".repeat(64)
     );
     let text = said(&run, origin);

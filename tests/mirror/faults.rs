@@ -27,7 +27,7 @@ fn survives(fault: Fault, packages: usize) -> OriginScene {
 
 /// What lies below says how, in the words of the system.
 const UNREACHABLE: &str = "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
   …";
 
@@ -137,7 +137,7 @@ fn right_bytes_that_come_in_other_ways_arrive() {
     survives(Fault::RedirectElsewhere, 2);
     refused("package", Fault::RedirectLoop, 1, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   there are more than 10 redirects
     last https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 ");
@@ -170,7 +170,7 @@ fn a_package_that_fails_leaves_the_version_as_it_was() {
     stage.origin.always(asks("package"), Fault::wrong_bytes());
     stage.demo("").says(3, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 darwin_arm64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 darwin_arm64 ([ORIGIN]): cannot download the package
   the bytes do not match their digest
     expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
     received sha256:9a04b5167303d03a1af68b46144b5da2d253d994d6e989b863f8fb03b26af79a
@@ -188,7 +188,7 @@ fn a_stall_ends_where_a_time_is_set() {
     stage.demo("").says(
         1,
         "
-error: no complete answer within 1 seconds for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): no complete answer within 1 seconds
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
 
 hint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`

@@ -33,7 +33,7 @@ fn a_directory_of_packages_is_a_source() {
     packed(&stage);
     let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
     stage.mirror(&from).says(3, "
-error: there is no checksum document for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
+error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): there is no checksum document
 
 hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
@@ -95,7 +95,7 @@ fn what_is_unpacked_counts_only_where_it_is_packed_too() {
     stage.mirror(&format!("{ADDRESS}@2.0.0 {from}")).says(1, "
    Warning example.com/acme/demo: 1.0.0 is only unpacked for windows_amd64: the author's zip cannot be made again from that
    Warning example.com/acme/demo: 2.0.0 is only unpacked for darwin_arm64, linux_amd64: the author's zip cannot be made again from that
-error: no version matches `2.0.0` for example.com/acme/demo in filesystem-mirror:mirror
+error: example.com/acme/demo (filesystem-mirror:mirror): no version matches `2.0.0`
   has 1.0.0
 
 hint: these are all that there are: choose among them by other constraints
@@ -109,7 +109,7 @@ fn a_directory_of_what_was_unpacked_is_none() {
     stage.scene.write(path, "#!/bin/sh\n");
     let from = "--from filesystem-mirror:mirror";
     stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
-error: the author's zip cannot be made again from what is unpacked for example.com/acme/demo in filesystem-mirror:mirror
+error: example.com/acme/demo (filesystem-mirror:mirror): the author's zip cannot be made again from what is unpacked
   received mirror/example.com/acme/demo/1.0.0
 
 hint: mirror it from its origin: lock files pin the hashes of authors' zips
@@ -119,7 +119,7 @@ hint: mirror it from its origin: lock files pin the hashes of authors' zips
         .says(
             1,
             "
-error: the mirror has nothing for example.com/acme/none in filesystem-mirror:mirror
+error: example.com/acme/none (filesystem-mirror:mirror): the mirror has nothing
   expected packages in mirror/example.com/acme/none
 
 hint: name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it
@@ -144,7 +144,7 @@ fn a_file_that_is_no_package_is_refused() {
     stage
         .mirror(&format!("{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"))
         .says(1, "
-error: the file mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip cannot be used for example.com/acme/demo 1.0.0 in filesystem-mirror:mirror
+error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): the file mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip cannot be used
   not a zip archive
     expected the bytes 50 4b 03 04 at its front
     received `no zip`

@@ -29,7 +29,7 @@ fn refused(bytes: &[u8], code: i32, says: &str) {
     let text = format!(
         "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
 {}
 ",
         says.trim_matches('\n')
@@ -177,7 +177,7 @@ fn network_mirrors_are_held_to_the_same() {
         let from = format!("{ADDRESS} --from network-mirror:{url} --allow-unsigned {ADDRESS}");
         stage.mirror(&from).says(1, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
   the zip is cut short
     expected a central directory and an end record
     received 150000 bytes
@@ -196,7 +196,7 @@ fn only_what_is_as_it_was_signed_is_looked_at() {
     stage.demo("").says(
         3,
         "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   the bytes do not match their digest
 …",
     );

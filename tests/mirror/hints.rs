@@ -46,7 +46,7 @@ fn a_lock_is_not_satisfied_by_what_an_index_says() {
     let received = zh(&stage.origin, "1.1.0", LINUX);
     let says = format!(
         "
-error: the package for linux_amd64 is not in the lock file for {PROVIDER} 1.0.0 in oci-layout:store/{PROVIDER}
+error: {PROVIDER} 1.0.0 (oci-layout:store/{PROVIDER}): the package for linux_amd64 is not in the lock file
   expected one of {}
   received {received}
   locked by ./.terraform.lock.hcl

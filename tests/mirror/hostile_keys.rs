@@ -50,7 +50,7 @@ fn keys_that_cost_more_than_honest_ones_are_refused() {
     stage(&names, &dsa(4_096, 512), 500)
         .mirror("[ORIGIN]/acme/busy")
         .says(3, "
-error: the signature and its keys cost more work to check than any honest ones for [ORIGIN]/acme/busy 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/busy 1.0.0 ([ORIGIN]): the signature and its keys cost more work to check than any honest ones
 
 hint: nothing of this version was written. Its keys or signatures were made to keep readers busy, or are damaged: ask its author
 ");
@@ -58,7 +58,7 @@ hint: nothing of this version was written. Its keys or signatures were made to k
     stage(&names, &dsa(65_535, 65_000), 1)
         .mirror("[ORIGIN]/acme/busy")
         .says(3, "
-error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/busy 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/busy 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
 hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/busy`, or a pattern such as `[ORIGIN]/acme/*`
 ");

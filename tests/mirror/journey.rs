@@ -173,7 +173,7 @@ fn one_that_fails_does_not_stop_the_others() {
   Verified [ORIGIN]/acme/p2 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/p0 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/p2 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
-error: nothing is published for [ORIGIN]/acme/p1 in [ORIGIN]
+error: [ORIGIN]/acme/p1 ([ORIGIN]): nothing is published
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
   Mirrored 2 versions, 2 packages (800 B copied) in [TIME]
@@ -199,10 +199,10 @@ fn untrusted_outranks_absent() {
         .says(3, "
   Verified [ORIGIN]/acme/p2 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/p2 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
-error: nothing is published for [ORIGIN]/acme/p0 in [ORIGIN]
+error: [ORIGIN]/acme/p0 ([ORIGIN]): nothing is published
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
-error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/p1 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/p1 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document
   key [ACME]
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
@@ -243,14 +243,14 @@ fn unmet_constraints_list_the_available_versions() {
     stage.mirror("[ORIGIN]/acme/demo@>=2.0").says(
         1,
         "
-error: no version matches `>= 2.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 2.0.0`
   has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
 
 hint: pre-releases are chosen by name, or with `--prereleases`
 ",
     );
     stage.mirror("[ORIGIN]/acme/none").says(1, "
-error: nothing is published for [ORIGIN]/acme/none in [ORIGIN]
+error: [ORIGIN]/acme/none ([ORIGIN]): nothing is published
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
 ");
@@ -274,7 +274,7 @@ fn platforms_that_are_not_there_are_told() {
         1,
         "
    Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
-error: none of the wanted packages is published for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
   expected plan9_mips
   has linux_amd64 of 1.0.0
 
@@ -377,7 +377,7 @@ fn a_release_that_was_made_again_is_refused() {
     );
     stage.demo("--recheck").says(3, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: another zip is there for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in oci-layout:store/[ORIGIN]/acme/demo
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/[ORIGIN]/acme/demo): another zip is there
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
 

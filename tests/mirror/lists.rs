@@ -26,7 +26,7 @@ fn discovery_follows_its_rules() {
         Fault::with("content-type", "text/html"),
         1,
         "
-error: the service discovery document is not JSON for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document is not JSON
   expected the content type application/json
   received text/html
   from https://[ORIGIN]/.well-known/terraform.json
@@ -39,7 +39,7 @@ hint: a page in place of JSON often means that something between here and the se
         Fault::without("content-type"),
         1,
         "
-error: the service discovery document is not JSON for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document is not JSON
   expected the content type application/json
   received none
   from https://[ORIGIN]/.well-known/terraform.json
@@ -52,7 +52,7 @@ hint: a page in place of JSON often means that something between here and the se
         lie::padded(2 << 20),
         1,
         "
-error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the answer is too large
   expected at most 1048576 bytes
   from https://[ORIGIN]/.well-known/terraform.json
 ",
@@ -62,7 +62,7 @@ error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
         lie::lacks("providers.v1"),
         1,
         "
-error: [ORIGIN] does not offer a provider registry for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry
 
 hint: if the registry is on another host, a `host` block in the CLI configuration names it
 ",
@@ -72,7 +72,7 @@ hint: if the registry is on another host, a `host` block in the CLI configuratio
         lie::renames("providers.v1", "providers.v2"),
         1,
         "
-error: [ORIGIN] does not offer a provider registry for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry
   expected providers.v1
   received providers.v2
 
@@ -84,14 +84,14 @@ hint: if the registry is on another host, a `host` block in the CLI configuratio
         lie::says("providers.v1", "https://a:b@localhost/"),
         3,
         r#"
-error: the service discovery document has another providers.v1 than expected for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document has another providers.v1 than expected
   expected a URL without a user's name
   received https://…@localhost/
   from https://[ORIGIN]/.well-known/terraform.json
 "#,
     );
     refused("discovery", lie::says("providers.v1", "/v1/providers"), 1, "
-error: nothing is published for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): nothing is published
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
 ");
@@ -100,7 +100,7 @@ hint: the full address counts: the same name on another host is another provider
         Fault::body("{"),
         1,
         "
-error: the service discovery document cannot be understood for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document cannot be understood
   from https://[ORIGIN]/.well-known/terraform.json
   EOF while parsing an object at line 1 column 1
 ",
@@ -110,7 +110,7 @@ error: the service discovery document cannot be understood for [ORIGIN]/acme/dem
         Fault::RedirectLoop,
         1,
         "
-error: there are more than 10 redirects for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): there are more than 10 redirects
   last https://[ORIGIN]/.well-known/terraform.json
 ",
     );
@@ -122,7 +122,7 @@ fn a_list_of_versions_is_taken_as_a_whole() {
     stage.demo("").says(
         1,
         "
-error: the list of versions has an invalid version for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions has an invalid version
   from https://[ORIGIN]/v1/providers/acme/demo/versions
   `one` is not a version: its form is unknown
     expected MAJOR.MINOR.PATCH, optionally with -PRE and +META
@@ -133,7 +133,7 @@ error: the list of versions has an invalid version for [ORIGIN]/acme/demo in [OR
         lie::says("versions", json!([])),
         1,
         "
-error: there is no stable version for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): there is no stable version
   has none
 
 hint: the source knows the provider, and lists no version of it
@@ -144,7 +144,7 @@ hint: the source knows the provider, and lists no version of it
         Fault::body("<html>"),
         1,
         "
-error: the list of versions cannot be understood for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/versions
   expected value at line 1 column 1
 ",
@@ -154,7 +154,7 @@ error: the list of versions cannot be understood for [ORIGIN]/acme/demo in [ORIG
         lie::padded(9 << 20),
         1,
         "
-error: the answer is too large for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the answer is too large
   expected at most 8388608 bytes
   from https://[ORIGIN]/v1/providers/acme/demo/versions
 ",

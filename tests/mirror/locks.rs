@@ -86,7 +86,7 @@ fn packages_that_are_not_locked_are_refused() {
     let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     stage.mirror("--from-lock . --jobs 1").says(3, "
-error: the package for darwin_arm64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the package for darwin_arm64 is not in the lock file
   expected one of zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
   locked by ./.terraform.lock.hcl
@@ -123,11 +123,10 @@ fn the_document_has_what_lock_files_refuse() {
     assert_eq!(refused["status"], "failed");
     assert_eq!(refused["error"]["category"], "untrusted");
     let message = refused["error"]["message"].as_str().unwrap();
-    let begin =
-        format!("the package for darwin_arm64 is not in the lock file for {address} 1.0.0 in ");
+    let begin = format!("{address} 1.0.0 (");
     assert!(message.starts_with(&begin), "{message}");
     assert!(
-        message.ends_with("\n  locked by ./.terraform.lock.hcl"),
+        message.ends_with("): the package for darwin_arm64 is not in the lock file\n  locked by ./.terraform.lock.hcl"),
         "{message}"
     );
     let hint = refused["error"]["hint"].as_str().unwrap();
@@ -145,7 +144,7 @@ fn stored_packages_must_match_the_lock_too() {
     let hashes = [format!("zh:{}", "0".repeat(64))];
     lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     stage.mirror("--from-lock .").says(3, "
-error: the package for linux_amd64 is not in the lock file for [ORIGIN]/acme/demo 1.0.0 in oci-layout:store/[ORIGIN]/acme/demo
+error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the package for linux_amd64 is not in the lock file
   expected one of zh:0000000000000000000000000000000000000000000000000000000000000000
   received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   locked by ./.terraform.lock.hcl
@@ -164,7 +163,7 @@ fn pack(stage: &OriginScene, version: &str, platform: &str) {
 }
 
 const NOT_LOCKED: &str = "
-error: the package for linux_amd64 is not in the lock file for example.com/acme/demo 1.0.0 in oci-layout:store/example.com/acme/demo
+error: example.com/acme/demo 1.0.0 (oci-layout:store/example.com/acme/demo): the package for linux_amd64 is not in the lock file
   expected one of [LOCKED]
   received zh:[WRONG]
   locked by ./.terraform.lock.hcl
@@ -238,7 +237,7 @@ fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
     stage.mirror("--from-lock .").says(
         3,
         "
-error: the lock file has no zh: hash of this version for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the lock file has no zh: hash of this version
   locked by ./.terraform.lock.hcl
 
 hint: `tofu providers lock` adds the hashes of zips for all platforms
@@ -255,7 +254,7 @@ fn a_version_that_is_locked_and_gone_says_so() {
     stage.mirror("--from-lock .").says(
         1,
         "
-error: the locked version is not published for [ORIGIN]/acme/demo 3.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 3.0.0 ([ORIGIN]): the locked version is not published
   has 1.0.0
 
 hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it
@@ -315,7 +314,7 @@ fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
         .says(
             3,
             "
-error: there is no signature by a pinned key for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there is no signature by a pinned key
   expected acme.asc
   received none
 
@@ -353,7 +352,7 @@ fn a_configuration_says_what_is_required_of_all_its_modules() {
     stage.mirror("--from-config root").says(
         1,
         "
-error: no version matches `>= 1.0.0, < 1.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 1.0.0, < 1.0.0`
   has 2.0.0, 1.1.0, 1.0.0
 
 hint: these are all that there are: choose among them by other constraints

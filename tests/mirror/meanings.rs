@@ -22,7 +22,7 @@ fn instead(from: &'static str, to: &'static str) -> Fault {
 fn says(document: &str, facts: &str, about: &str, path: &str) -> String {
     format!(
         "
-error: the {document} repeats a member for [ORIGIN]/acme/demo{about} in [ORIGIN]
+error: [ORIGIN]/acme/demo{about} ([ORIGIN]): the {document} repeats a member
 {facts}
   from https://[ORIGIN]/{path}
 
@@ -232,7 +232,7 @@ fn a_mirror_merges_into_no_index_with_a_member_twice() {
     for more in ["", "--recheck"] {
         let told = stage.demo(more).ends(3);
         assert!(
-            told.contains("error: the index repeats a member for [ORIGIN]/acme/demo 1.0.0")
+            told.contains("error: [ORIGIN]/acme/demo 1.0.0: the index repeats a member")
                 && told.contains("\n  expected one `platform` in entry 1 of the index\n  received `platform` and `Platform`\n"),
             "{told}"
         );

@@ -36,7 +36,7 @@ fn arrives(stage: &OriginScene) {
 fn a_mirror_proves_nothing() {
     let stage = OriginScene::of([demo()]);
     from(&stage, "").says(3, "
-error: there is no checksum document for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there is no checksum document
 
 hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
@@ -68,14 +68,14 @@ fn packages_are_held_to_the_hashes_that_are_listed() {
     }
     for (schemes, code, says) in [(&["zh:"][..], 3, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): cannot download the package
   the bytes do not match their digest
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5
 
 hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
 "), (&["h1:"], 1, "
-error: the package cannot be used for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): the package cannot be used
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   the zip's central directory cannot be read
     expected 3 entries
@@ -117,7 +117,7 @@ fn one_hash_that_is_right_is_enough() {
     for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
         refused("mirror-version", self::hashes(hashes), 3, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: cannot download the package for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): cannot download the package
   the bytes do not match their digest
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
@@ -126,13 +126,13 @@ hint: this version was not tagged. The bytes are not the announced ones: the sou
 ");
     }
     refused("mirror-version", hashes(json!(["h9:x"])), 3, "
-error: the package has another hash than expected for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): the package has another hash than expected
   expected h9:x
   received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec, h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
 ");
     refused("mirror-version", hashes(json!(["x"])), 3, "
-error: the list of packages has another hash than expected for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the list of packages has another hash than expected
   expected SCHEME:VALUE
   received x
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
@@ -143,7 +143,7 @@ error: the list of packages has another hash than expected for example.com/acme/
 fn documents_of_mirrors_follow_their_rules() {
     let plain = || Fault::with("content-type", "text/plain");
     refused("mirror-index", plain(), 1, "
-error: the list of versions is not JSON for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the list of versions is not JSON
   expected the content type application/json
   received text/plain
   from https://[ORIGIN]/mirror/example.com/acme/demo/index.json
@@ -151,7 +151,7 @@ error: the list of versions is not JSON for example.com/acme/demo in network-mir
 hint: a page in place of JSON often means that something between here and the server wants a login
 ");
     refused("mirror-version", plain(), 1, "
-error: the list of packages is not JSON for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the list of packages is not JSON
   expected the content type application/json
   received text/plain
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
@@ -159,14 +159,14 @@ error: the list of packages is not JSON for example.com/acme/demo 1.0.0 in netwo
 hint: a page in place of JSON often means that something between here and the server wants a login
 ");
     refused("mirror-index", Fault::status(404), 1, "
-error: the mirror has nothing for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has nothing
   from https://[ORIGIN]/mirror/example.com/acme/demo/index.json
   answered 404
 
 hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
     refused("mirror-version", Fault::status(404), 1, "
-error: the request for the list of packages failed for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the request for the list of packages failed
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
   answered 404: it went wrong
 
@@ -178,7 +178,7 @@ hint: the source lists a package that is not there: its owner has to publish it 
         lie::lacks("archives"),
     ] {
         refused("mirror-version", nothing, 1, "
-error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): none of the wanted packages is published
 ");
     }
     for nothing in [lie::says("versions", json!(null)), lie::lacks("versions")] {
@@ -187,7 +187,7 @@ error: none of the wanted packages is published for example.com/acme/demo 1.0.0 
             nothing,
             1,
             "
-error: there is no stable version for example.com/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): there is no stable version
   has none
 
 hint: the source knows the provider, and lists no version of it
@@ -195,19 +195,19 @@ hint: the source knows the provider, and lists no version of it
         );
     }
     refused("mirror-version", lie::renames_in("archives", "linux_amd64", "x"), 1, "
-error: the list of packages has an invalid platform for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the list of packages has an invalid platform
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
   `x` is not a platform: expected OS_ARCH, such as `linux_amd64`
 ");
     refused("mirror-version", lie::says("archives/linux_amd64/url", "ftp://example.com/x"), 3, "
-error: the list of packages has another url than expected for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the list of packages has another url than expected
   expected an https URL
   received ftp://example.com/x
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
 ");
     refused("package", Fault::status(404), 1, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: the request for the package failed for example.com/acme/demo 1.0.0 linux_amd64 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): the request for the package failed
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   answered 404: it went wrong
 
@@ -253,7 +253,7 @@ fn a_mirror_without_the_platform_says_so() {
         arrives(&half(absence.clone()));
         let stage = half(absence.clone());
         from(&stage, &format!("{ALLOW} --platform darwin_arm64")).says(1, "
-error: none of the wanted packages is published for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): none of the wanted packages is published
   expected darwin_arm64
 ");
         assert!(stage.installs().is_empty());
@@ -285,7 +285,7 @@ error: `mirror` is not the URL of a network mirror
 ",
     );
     run("network-mirror:https://mirror.example/", "[ORIGIN]/acme/demo").says(1, "
-error: network mirrors cannot serve a host with a port for [ORIGIN]/acme/demo in network-mirror:https://mirror.example/
+error: [ORIGIN]/acme/demo (network-mirror:https://mirror.example/): network mirrors cannot serve a host with a port
 ");
     run("oci-layout:other", ADDRESS).says(
         2,

@@ -204,7 +204,7 @@ pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
 pub fn spoiled(how: &str, expected: &str, received: &str) -> String {
     format!(
         "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   {how}
     expected {expected}
     received {received}

@@ -355,7 +355,7 @@ fn a_pinned_provider_must_be_signed_from_then_on() {
     let unsigned = Release::from(unsigned.signed_by(Signer::stranger())).keys(&[]);
     stage.origin.publish(demo().release(unsigned));
     let said = "
-error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME]
   received [STRANGER]
 

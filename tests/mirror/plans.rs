@@ -289,7 +289,7 @@ fn one_repository_is_for_one_provider() {
     stage.run(&format!("[ORIGIN]/acme/other {into}")).says(
         3,
         "
-error: another provider's version is there for [ORIGIN]/acme/other 1.0.0 in oci-layout:one
+error: [ORIGIN]/acme/other 1.0.0 (oci-layout:one): another provider's version is there
   expected [ORIGIN]/acme/other
   received [ORIGIN]/acme/demo (in the store)
 

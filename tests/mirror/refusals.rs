@@ -79,7 +79,7 @@ impl Asked {
             _ => (format!("the request for the {} {what}", self.name), ""),
         };
         let mut text = format!(
-            "error: {head} for [ORIGIN]/acme/demo{} in [ORIGIN]\n",
+            "error: [ORIGIN]/acme/demo{} ([ORIGIN]): {head}\n",
             self.about
         );
         if !indent.is_empty() {
@@ -149,7 +149,7 @@ fn discovery() {
     DISCOVERY.meets(
         Fault::status(404),
         1,
-        "error: [ORIGIN] does not offer a provider registry for [ORIGIN]/acme/demo in [ORIGIN]\n",
+        "error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry\n",
         "if the registry is on another host, a `host` block in the CLI configuration names it",
     );
 }
@@ -160,7 +160,7 @@ fn lists_of_versions() {
     VERSIONS.meets(
         Fault::status(404),
         1,
-        "error: nothing is published for [ORIGIN]/acme/demo in [ORIGIN]\n",
+        "error: [ORIGIN]/acme/demo ([ORIGIN]): nothing is published\n",
         "the full address counts: the same name on another host is another provider. A private one may need a token",
     );
 }
@@ -171,7 +171,7 @@ fn package_metadata() {
     DOWNLOAD.meets(
         Fault::status(404),
         1,
-        "error: none of the wanted packages is published for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]\n  expected linux_amd64\n",
+        "error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): none of the wanted packages is published\n  expected linux_amd64\n",
         "",
     );
 }
@@ -220,7 +220,7 @@ fn a_document_must_come_in_time_where_a_time_is_set() {
     let scene = scene(&origin).env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
     origin.always(asks("versions"), Fault::stall_body(10));
     let run = mirror(&scene, &origin, &[]).exits(1);
-    let wanted = "error: no complete answer within 1 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n\nhint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`\n";
+    let wanted = "error: [ORIGIN]/acme/demo ([ORIGIN]): no complete answer within 1 seconds\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n\nhint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`\n";
     assert_eq!(said(&run, &origin), wanted);
     assert_eq!(origin.counters(), "1 discovery, 2 versions");
 }

@@ -79,7 +79,7 @@ fn a_package_that_never_comes_is_given_up() {
     stage.origin.always(asks("package"), Fault::cut_body(0));
     let says = format!(
         "
-error: cannot reach {URL} for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): cannot reach {URL}
 …"
     );
     let says = says.trim_start_matches('\n');
@@ -117,7 +117,7 @@ fn a_download_that_is_too_large_is_not_started() {
     });
     stage.origin.always(asks("package"), announced);
     from(&stage, &format!("example.com/acme/demo {ALLOW} --timeout 1")).says(1, &format!("
-error: the answer is too large for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the answer is too large
   expected at most 8589934592 bytes
   from {URL}
 "));
@@ -143,11 +143,11 @@ fn nothing_is_fetched_before_the_proof() {
             answer.body = [&answer.body[..], b"\n"].concat().into();
         });
         stage.origin.always(asks("document"), altered);
-        let says = "error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]\n…";
+        let says = "error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document\n…";
         stage.demo(more).says(3, says).gives(&[]);
         assert_eq!(stage.origin.count(asks("package")), 0);
         let stage = mirror_of([demo()]);
-        let says = "error: there is no checksum document for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/\n…";
+        let says = "error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there is no checksum document\n…";
         from(&stage, &format!("example.com/acme/demo {more}")).says(3, says);
         assert_eq!(stage.origin.counters(), "1 mirror-index");
     }
@@ -207,7 +207,7 @@ fn nowhere_to_put_it() {
     let mut stage = mirror_of([demo()]);
     stage.scene = stage.scene.env("TMPDIR", "/nowhere");
     from(&stage, &format!("example.com/acme/demo {ALLOW}")).says(1, "
-error: cannot create a temporary file in /nowhere for example.com/acme/demo 1.0.0
+error: example.com/acme/demo 1.0.0: cannot create a temporary file in /nowhere
   No such file or directory (os error 2)
 
 hint: packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`

@@ -75,7 +75,7 @@ fn a_package_that_stands_still_for_ever_is_given_up() {
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
   Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   nothing more of the answer within 1 seconds
     at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 
@@ -91,7 +91,7 @@ fn a_server_that_answers_no_more_is_given_up() {
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
   Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   no answer within 1 seconds
     at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 
@@ -109,7 +109,7 @@ fn a_server_that_goes_away_is_given_up() {
         "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
   Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
-error: cannot download the package for [ORIGIN]/acme/demo 1.0.0 linux_amd64 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 …",
     );
@@ -131,18 +131,17 @@ fn a_list_that_never_ends_is_not_waited_for() {
     let expected = |what: &str| {
         format!(
             "
-error: {what} https://[ORIGIN]/v1/providers/acme/demo/versions
+error: [ORIGIN]/acme/demo ([ORIGIN]): {what} https://[ORIGIN]/v1/providers/acme/demo/versions
 
 hint: `--timeout SECONDS` waits longer; `-vv` shows every request
 "
         )
     };
-    let in_crumbs = "less than 64 KiB more of the answer within 1 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  at";
+    let in_crumbs = "less than 64 KiB more of the answer within 1 seconds\n  at";
     let stage = dripping(1 << 10);
     stage.demo("--timeout 1").says(1, &expected(in_crumbs));
     assert_eq!(stage.origin.count(asks("versions")), 2);
-    let too_long =
-        "the answer does not end within 5 seconds for [ORIGIN]/acme/demo in [ORIGIN]\n  from";
+    let too_long = "the answer does not end within 5 seconds\n  from";
     let stage = dripping(64 << 10);
     stage.demo("--timeout 1").says(1, &expected(too_long));
     // What does not end is not asked for again.

@@ -76,7 +76,7 @@ fn a_host_that_is_redirected_to_is_named_and_gets_nothing() {
                 .always(is_stranger, trap(&stage.origin, status));
             let text = stage.demo("--platform linux_amd64").ends(1);
             let expected = format!(
-                " was refused for [ORIGIN]/acme/demo{of} in [ORIGIN]
+                " was refused
   from https://[ELSEWHERE]/{path}?…
   answered {status}
   tried no token and no password, since a redirect led to this host
@@ -84,6 +84,8 @@ fn a_host_that_is_redirected_to_is_named_and_gets_nothing() {
 {HINT}
 "
             );
+            let about = format!("error: [ORIGIN]/acme/demo{of} ([ORIGIN]): ");
+            assert!(text.contains(&about), "{what}: {text}");
             assert!(text.ends_with(&expected), "{what}: {text}");
             assert_no_secrets_at_strangers(&stage.origin);
         }

@@ -34,7 +34,7 @@ fn refuses_to_pin(stage: &OriginScene, more: &str) {
         3,
         &format!(
             "
-error: refusing to pin the key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): refusing to pin the key
   expected a key that its origin served over verified TLS
   received one over a connection without TLS, or with a certificate that was not verified
 

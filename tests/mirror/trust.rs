@@ -18,20 +18,20 @@ fn refused(release: impl Into<Release>, more: &str, code: i32, says: &str) {
 #[test]
 fn signatures_that_prove_nothing() {
     refused(folder().mistake(Mistake::SignatureByStranger), "", 3, "
-error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME]
   received [STRANGER]
 
 hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
 ");
     refused(folder().mistake(Mistake::DocumentAltered), "", 3, "
-error: the signature `SHA256SUMS.sig` is not over this checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document
   key [ACME]
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
 ");
     refused(folder().mistake(Mistake::SignatureBroken), "", 3, "
-error: the signature `SHA256SUMS.sig` is no OpenPGP signature that can be read for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is no OpenPGP signature that can be read
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
 ");
@@ -40,7 +40,7 @@ hint: nothing of this version was written. Clients refuse this release, too: its
         "",
         3,
         "
-error: the signature `SHA256SUMS.sig` is armoured for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is armoured
   expected binary, the only form that clients accept
   received text
 
@@ -52,7 +52,7 @@ hint: nothing of this version was written. Clients refuse this release, too: its
         "",
         1,
         r#"
-error: the request for the signature failed for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the request for the signature failed
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS.sig
   answered 404: {"errors":["Not Found"]}
 
@@ -64,7 +64,7 @@ hint: nothing of this version was written. The origin lists a file that does not
         "",
         1,
         r#"
-error: the request for the checksum document failed for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the request for the checksum document failed
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
   answered 404: {"errors":["Not Found"]}
 
@@ -80,7 +80,7 @@ fn keys_that_prove_nothing() {
         "",
         3,
         "
-error: the signature `SHA256SUMS.sig` is by a revoked key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a revoked key
   key E56B60758C6D6E7630CD2A9F21FA22C0E0E7ABE9
 
 hint: nothing of this version was written. The author has to sign the release with a key that is in use
@@ -91,14 +91,14 @@ hint: nothing of this version was written. The author has to sign the release wi
         "",
         3,
         r#"
-error: the signature `SHA256SUMS.sig` uses SHA-1 over the checksum document for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` uses SHA-1 over the checksum document
   key AFBDC290915FD6D0FED06B7A92E65CC74F07AFA5
 
 hint: nothing of this version was written. `weak = "warn"` in a trust file lets it pass
 "#,
     );
     refused(Release::of_testdata("certify-only"), "", 3, "
-error: the signature `SHA256SUMS.sig` is by a key that may not sign for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that may not sign
   key FDEE2F0A451E7D74E0D369FADFDBF2335ABA5761
 
 hint: nothing of this version was written. The author has to sign the release with a key that is in use
@@ -120,7 +120,7 @@ fn an_expired_key_is_refused_if_the_trust_file_says_so() {
         stage.named("[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nexpired = \"refuse\"\n"),
     );
     stage.demo("--trust trust.toml").says(3, r#"
-error: the signature `SHA256SUMS.sig` is by an expired key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by an expired key
   key FB115E33801559B027AA1233AE4169F062F4082A
 
 hint: nothing of this version was written. If it was made while the key was in use, `expired = "warn"` in the trust file lets it pass, as clients do
@@ -164,7 +164,7 @@ fn the_key_that_signed_may_be_any_of_them() {
 #[test]
 fn a_release_without_a_key_needs_a_word() {
     refused(Release::from(folder()).keys(&[]), "", 3, "
-error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
 hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ");
@@ -173,7 +173,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
         "--allow-unsigned other/*",
         3,
         "
-error: the signature of the checksum document cannot be checked without a key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
 hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ",
@@ -207,7 +207,7 @@ fn a_release_without_a_signature_needs_a_word() {
             .always(asks("download"), lie::says(fields, json!(null)));
     }
     stage.demo("").says(3, "
-error: the checksum document is not signed for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document is not signed
 
 hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ");
@@ -227,7 +227,7 @@ fn a_wrong_signature_is_refused_although_unsigned_is_allowed() {
     let release = folder().mistake(Mistake::SignatureByStranger);
     let stage = OriginScene::release(release);
     stage.demo("--allow-unsigned [ORIGIN]/acme/*").says(3, "
-error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME]
   received [STRANGER]
 
@@ -272,14 +272,14 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
     rotated(&stage);
     let before = stage.tree();
     stage.demo(pinning).says(3, r#"
-error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
   expected [ACME]
   received [STRANGER]
 
 hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
 "#);
     stage.demo("--trust trust.toml").says(3, r#"
-error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
   expected [ACME]
   received [STRANGER]
 
@@ -321,7 +321,7 @@ fn a_key_of_the_users_own_counts_more() {
         .scene
         .write("stranger.asc", Signer::stranger().public_armored());
     stage.demo("--key stranger.asc").says(3, r#"
-error: the signature `SHA256SUMS.sig` is by a key that is not pinned for [ORIGIN]/acme/demo 1.0.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
   expected [STRANGER]
   received [ACME]
 
@@ -346,7 +346,7 @@ fn a_version_of_which_one_release_is_bad_leaves_the_others() {
     let provider = demo().release(bad).version("1.2.0", &[LINUX]);
     let stage = OriginScene::of([provider]);
     stage.mirror("[ORIGIN]/acme/demo@>=1.0 -q").says(3, "
-error: the signature `SHA256SUMS.sig` is by another key for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME]
   received [STRANGER]
 

@@ -26,7 +26,7 @@ fn withdraw(stage: &OriginScene) {
 }
 
 const WITHDRAWN: &str = "
-error: the locked version is not published for [ORIGIN]/acme/demo 1.1.0 in [ORIGIN]
+error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the locked version is not published
   has 1.0.0
 
 hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it
@@ -66,11 +66,11 @@ fn every_wish_that_nothing_fulfils_fails_by_itself() {
         "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-error: no version matches `2.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `2.0.0`
   has 1.0.0
 
 hint: these are all that there are: choose among them by other constraints
-error: no version matches `>= 3.0.0` for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 3.0.0`
   has 1.0.0
 
 hint: these are all that there are: choose among them by other constraints
@@ -159,7 +159,7 @@ fn a_withdrawn_version_that_is_stored_must_match_the_lock() {
         std::slice::from_ref(&other),
     );
     stage.mirror("--from-lock b").says(3, &format!("
-error: the package for darwin_arm64 is not in the lock file for [ORIGIN]/acme/demo 1.1.0 in oci-layout:store/[ORIGIN]/acme/demo
+error: [ORIGIN]/acme/demo 1.1.0 (oci-layout:store/[ORIGIN]/acme/demo): the package for darwin_arm64 is not in the lock file
   expected one of {other}
   received {stored}
   locked by b/{NAME}
@@ -188,6 +188,6 @@ fn a_forged_document_does_not_excuse_a_package_that_is_missing() {
         evidence["layers"][0] = layer;
     });
     let told = stage.mirror("--from-lock b").ends(3);
-    let said = "error: the evidence does not prove the packages beside it for ";
-    assert!(told.starts_with(said), "{told}");
+    let said = ": the evidence does not prove the packages beside it\n";
+    assert!(told.contains(said), "{told}");
 }

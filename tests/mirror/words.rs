@@ -27,7 +27,7 @@ fn a_release_that_was_made_again_is_not_for_a_mirror_to_replace() {
     let before = stage.tree();
     stage.demo("--platform darwin_arm64").says(3, "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: the store has packages of another release of this version for [ORIGIN]/acme/demo 1.0.0 in oci-layout:store/[ORIGIN]/acme/demo
+error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the store has packages of another release of this version
   no line of the checksum document covers the zip for linux_amd64
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
 
@@ -76,7 +76,7 @@ error: `file` is not a directory
     stage
         .mirror("a.example/acme/demo --from network-mirror:https://[ORIGIN]/nowhere")
         .says(1, "
-error: the mirror has nothing for a.example/acme/demo in network-mirror:https://[ORIGIN]/nowhere/
+error: a.example/acme/demo (network-mirror:https://[ORIGIN]/nowhere/): the mirror has nothing
   from https://[ORIGIN]/nowhere/a.example/acme/demo/index.json
   answered 404
 
@@ -100,7 +100,7 @@ fn a_page_in_place_of_json_is_called_so() {
     stage.demo("").says(
         1,
         "
-error: the list of versions cannot be understood for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
   expected the content type application/json
   received text/html; charset=utf-8
   from https://[ORIGIN]/v1/providers/acme/demo/versions
@@ -118,7 +118,7 @@ fn platforms_that_are_misspelt_are_told_from_those_that_there_are() {
         1,
         "
    Warning [ORIGIN]/acme/demo 1.1.0: there is no package for linux_amd65
-error: none of the wanted packages is published for [ORIGIN]/acme/demo in [ORIGIN]
+error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
   expected linux_amd65
   has darwin_arm64, linux_amd64 of 1.1.0
 

@@ -136,7 +136,7 @@ fn amazon_wants_a_repository_first() {
     let user = User::of(&registry, "acme/other");
     let run = push(&user, &registry, &format!("{host}/acme/demo-other/demo")).exits(1);
     let says = "\
-error: the registry has no repository `acme/demo-other/demo` for registry.example.net/acme/demo 1.0.0 in 123456789012.dkr.ecr.eu-west-1.amazonaws.com/acme/demo-other/demo
+error: registry.example.net/acme/demo 1.0.0 (123456789012.dkr.ecr.eu-west-1.amazonaws.com/acme/demo-other/demo): the registry has no repository `acme/demo-other/demo`
   answered 404 (NAME_UNKNOWN: repository acme/demo-other/demo not found)
   from http://123456789012.dkr.ecr.eu-west-1.amazonaws.com/v2/acme/demo-other/demo/blobs/uploads/
 

@@ -152,7 +152,7 @@ fn a_registry_that_does_not_know_providers_is_an_error_with_its_reason() {
     let (_, error) = run.stderr.split_once("error: ").unwrap();
     assert_eq!(
         error,
-        "the registry does not take the platform manifest for registry.opentofu.org/acme/demo 1.0.0 in HOST/acme/demo
+        "registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the registry does not take the platform manifest
   registry HOST
   answered 400 (MANIFEST_INVALID: unknown media type: application/vnd.opentofu.provider-target)
 
@@ -177,7 +177,7 @@ fn platforms_cannot_be_added_to_a_tag_that_does_not_move() {
     let (_, error) = run.stderr.split_once("error: ").unwrap();
     assert_eq!(
         error,
-        "the registry does not move the tag for registry.opentofu.org/acme/demo 1.0.0 in HOST/acme/demo
+        "registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the registry does not move the tag
   HOST/acme/demo:1.0.0
   answered 400 (TAG_INVALID: The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.)
 

@@ -101,8 +101,8 @@ fn a_zip_that_turns_out_bad_while_it_is_sent_leaves_no_tag() {
     let (registry, pusher) = (Registry::plain(), pusher());
     alter(&pusher, "linux_amd64");
     let run = pusher.push(&registry, &[]).exits(3);
-    let says = "error: `terraform-provider-demo_1.0.0_linux_amd64.zip` does not match its checksum for registry.opentofu.org/acme/demo \
-        1.0.0 in dist\n  expected sha256:";
+    let says = "error: registry.opentofu.org/acme/demo 1.0.0 (dist): `terraform-provider-demo_1.0.0_linux_amd64.zip` \
+        does not match its checksum\n  expected sha256:";
     assert!(run.stderr.contains(says), "{}", run.stderr);
     let hint = "hint: nothing of this version was tagged. Build the release again, and sign after the last change\n";
     assert!(run.stderr.ends_with(hint), "{}", run.stderr);

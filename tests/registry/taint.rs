@@ -96,7 +96,7 @@ async fn a_host_that_is_redirected_to_cannot_ask_for_the_password() {
             assert_eq!(
                 told.stderr,
                 format!(
-                    "error: the registry leads to a host that refuses the request for the {what} for {of} in [REGISTRY]/acme/demo
+                    "error: {of} ([REGISTRY]/acme/demo): the registry leads to a host that refuses the request for the {what}
   registry [REGISTRY]
   from http://[OTHER]/storage
   answered {status} (UNAUTHORIZED: who are you?)

@@ -47,11 +47,24 @@ impl Authority {
 
     /// A certificate for a server at the loopback address.
     pub fn server(&self) -> Identity {
-        let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+        self.server_of(&["localhost", "127.0.0.1"])
+    }
+
+    /// A certificate for a server with these names.
+    pub fn server_of(&self, names: &[&str]) -> Identity {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         self.sign(
             CertificateParams::new(names).unwrap(),
             ExtendedKeyUsagePurpose::ServerAuth,
         )
+    }
+
+    /// A certificate for a server at the loopback address, valid in one year.
+    pub fn server_in(&self, year: i32) -> Identity {
+        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        params.not_before = rcgen::date_time_ymd(year, 1, 1);
+        params.not_after = rcgen::date_time_ymd(year, 12, 31);
+        self.sign(params, ExtendedKeyUsagePurpose::ServerAuth)
     }
 
     /// A certificate for a client.

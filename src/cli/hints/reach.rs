@@ -31,9 +31,10 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
 /// Suggests what to do about a connection that failed.
 fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
     if error.proxy.is_some() {
-        return Some(
-            "HTTPS_PROXY, HTTP_PROXY and ALL_PROXY name the proxy; NO_PROXY names hosts that are reached without it".to_owned(),
-        );
+        let variable = proxy_variable(url).unwrap_or("HTTPS_PROXY");
+        return Some(format!(
+            "{variable} names this proxy; NO_PROXY names hosts that are reached without it"
+        ));
     }
     let host = url.host();
     let text = match &error.reason {
@@ -53,9 +54,32 @@ fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
         Reason::WantsIdentity => {
             format!("show it a certificate with `--client-cert {host}=FILE`")
         }
+        Reason::NotHttp | Reason::Closed => return maybe_tls(url),
         _ => return None,
     };
     Some(text)
+}
+
+/// The variable that names the proxy for a URL, in the order in which the HTTP library reads them.
+fn proxy_variable(url: &Shown) -> Option<&'static str> {
+    let own = match is_plain(url) {
+        true => ["HTTP_PROXY", "http_proxy"],
+        false => ["HTTPS_PROXY", "https_proxy"],
+    };
+    let all = ["ALL_PROXY", "all_proxy"];
+    own.into_iter()
+        .chain(all)
+        .find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+/// Suggests TLS for a host that does not understand plain HTTP.
+pub(super) fn maybe_tls(url: &Shown) -> Option<String> {
+    let host = url.host();
+    is_plain(url).then(|| format!("if {host} uses TLS, leave out `--plain-http {host}`"))
+}
+
+fn is_plain(url: &Shown) -> bool {
+    url.to_string().starts_with("http://")
 }
 
 /// Suggests what to do if a registry refused the credentials or requires some.

@@ -112,6 +112,15 @@ fn access(error: &store::Error) -> Option<String> {
         store::Error::Unauthorized { host, tried, .. } => {
             Some(reach::unauthorized(host, tried.is_some()))
         }
+        store::Error::Forbidden { host, .. } => Some(format!(
+            "ask the registry's operator for this permission, or `tfoci login {host}` as a user who has it"
+        )),
+        store::Error::NoRegistry { .. } => {
+            Some("name the host and port of a registry; its API begins at /v2/".to_owned())
+        }
+        store::Error::Registry {
+            status: 400, url, ..
+        } => reach::maybe_tls(url),
         store::Error::RefusedElsewhere { registry, .. } => Some(format!(
             "no login helps: the credentials for {registry} go to no other host. Ask the registry's operator why that host refuses"
         )),

@@ -1,5 +1,6 @@
 //! Hints about what a repository or a directory has of a version.
 
+use tfoci::address::DEFAULT_HOST;
 use tfoci::outcome::Problem;
 
 /// Suggests what to do about the version that is there, or that is not.
@@ -34,7 +35,7 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
             format!("pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others")
         }
         Problem::NoVersion { .. } => format!("`tfoci versions {address} --from STORE` lists them; pre-releases are chosen only by name"),
-        Problem::NoProvider => "the full address counts: the same name on another host is another provider".to_owned(),
+        Problem::NoProvider => no_provider(address),
         Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
         Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
         Problem::OtherForm { .. } => {
@@ -43,4 +44,16 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+/// Users forget the host most often: an address of two parts is on the default host.
+fn no_provider(address: &str) -> String {
+    match address.split_once('/') {
+        Some((DEFAULT_HOST, short)) => format!(
+            "`{short}` means {address}. For another host write HOST/{short}, or `--default-host HOST`"
+        ),
+        _ => {
+            "the full address counts: the same name on another host is another provider".to_owned()
+        }
+    }
 }

@@ -231,8 +231,8 @@ pub(super) fn stored_provider(
         .map_err(Failure::from)?;
     Ok(StoredProvider {
         provider: provider.clone(),
+        place: endpoint.place(&repository),
         repo: Repo::new(store.clone(), repository),
-        place: endpoint.to_string(),
     })
 }
 

@@ -57,6 +57,12 @@ pub(super) fn is_unknown_repository(body: &[u8]) -> bool {
         .any(|item| item.code == "NAME_UNKNOWN" || item.code == "NAME_INVALID")
 }
 
+/// Whether a body is an error of a registry, as the distribution specification defines it.
+pub(super) fn is_error_list(body: &[u8]) -> bool {
+    let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
+    !list.errors.is_empty()
+}
+
 /// The media type of an answer, without parameters.
 pub(super) fn media_type(answer: &Answer) -> String {
     let text = answer.header(CONTENT_TYPE).unwrap_or_default();

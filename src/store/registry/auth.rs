@@ -13,7 +13,7 @@ use reqwest::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::super::Error;
+use super::super::{Action, Error};
 use super::headers::{self, AuthScheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
@@ -246,7 +246,25 @@ impl Auth {
         }
     }
 
-    fn host(&self) -> String {
+    /// The error for a request that the registry does not permit; `None` without credentials.
+    pub(super) fn forbidden(
+        &self,
+        action: Action,
+        repository: String,
+        body: &[u8],
+    ) -> Option<Error> {
+        let credential = self.credential.as_ref()?;
+        Some(Error::Forbidden {
+            username: credential.username().map(str::to_owned),
+            action,
+            repository,
+            host: self.host(),
+            tried: credential.found_in.clone(),
+            answer: super::answer::text(body),
+        })
+    }
+
+    pub(super) fn host(&self) -> String {
         authority(&self.base).unwrap_or_default()
     }
 }

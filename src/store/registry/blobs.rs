@@ -15,6 +15,7 @@ use crate::blob::{BlobLocation, BlobSource};
 use crate::event::Event;
 use crate::http::{Retry, Transient};
 use crate::release::Expected;
+use crate::store::Action;
 use crate::store::{Put, PutError};
 
 /// The number of times that the upload of a blob may start again from its first byte. Each time may send
@@ -37,7 +38,7 @@ impl Registry {
             status if status.is_success() => Ok(answer
                 .content_length()
                 .is_none_or(|length| length == expected.size)),
-            _ => Err(self.refusal(&session, "blob", answer).await),
+            _ => Err(self.refusal(&session, Action::Pull, "blob", answer).await),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::http::{Answer, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
+use crate::store::Action;
 
 /// A blob of a registry.
 #[derive(Clone, Debug)]
@@ -84,7 +85,10 @@ impl RegistryBlob {
                 digest: self.expected.digest,
             }),
             status if status.is_success() => Ok(answer),
-            _ => Err(self.registry.refusal(&session, "blob", answer).await),
+            _ => Err(self
+                .registry
+                .refusal(&session, Action::Pull, "blob", answer)
+                .await),
         }
     }
 }

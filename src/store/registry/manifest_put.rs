@@ -12,6 +12,7 @@ use super::{Error, Registry, Repository, RepositorySession};
 use crate::http::{Answer, Payload, authority, retry_after};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{INDEX, Part, RawManifest};
+use crate::store::Action;
 
 /// A request that writes a manifest.
 pub(super) struct ManifestPut<'a> {
@@ -137,7 +138,9 @@ async fn rejection(
             status,
             answer,
         },
-        _ if status == 401 || status == 403 => session.refused("manifest", &url, status, &body),
+        _ if status == 401 || status == 403 => {
+            session.refused(Action::Push, "manifest", &url, status, &body)
+        }
         _ => Error::Registry {
             what: "manifest",
             url: url.into(),

@@ -12,6 +12,7 @@ use crate::digest::Digest;
 use crate::http::Answer;
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
+use crate::store::Action;
 
 /// The header with the digest of a manifest.
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
@@ -129,7 +130,9 @@ impl Registry {
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
-            _ => Err(self.refusal(&session, "manifest", answer).await),
+            _ => Err(self
+                .refusal(&session, Action::Pull, "manifest", answer)
+                .await),
         }
     }
 }

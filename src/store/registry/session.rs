@@ -14,6 +14,7 @@ use crate::credentials::Credential;
 use crate::digest::Digest;
 use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
+use crate::store::Action;
 use crate::store::known::KnownRegistry;
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
@@ -84,7 +85,9 @@ impl Registry {
         if answer.status().is_success() {
             return Ok(());
         }
-        Err(self.refusal(&session, "registry's version", answer).await)
+        Err(self
+            .refusal(&session, Action::Pull, "registry's version", answer)
+            .await)
     }
 
     /// The session for a repository, and the repository's name in its registry.
@@ -179,10 +182,32 @@ impl Registry {
         }
     }
 
+    /// Fails if the host has no API of registries. A 404 of a registry has an error list, so that only other servers are asked again.
+    pub(super) async fn check_registry(
+        &self,
+        session: &RepositorySession,
+        body: &[u8],
+    ) -> Result<(), Error> {
+        let Some(url) = session.base.join("v2/").ok() else {
+            return Ok(());
+        };
+        if answer::is_error_list(body) {
+            return Ok(());
+        }
+        let request = || session.request(Method::GET, url.clone());
+        match self.send(session, &Scope::none(), request).await {
+            Ok(answer) if answer.status() == StatusCode::NOT_FOUND => Err(Error::NoRegistry {
+                host: session.auth.host(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Turns an answer that is not a success into an error.
     pub(super) async fn refusal(
         &self,
         session: &RepositorySession,
+        action: Action,
         what: &'static str,
         answer: Answer,
     ) -> Error {
@@ -192,7 +217,7 @@ impl Registry {
                 .bytes(answer::LARGEST_ERROR)
                 .await
                 .unwrap_or_default();
-            return session.refused(what, &url, status.as_u16(), &body);
+            return session.refused(action, what, &url, status.as_u16(), &body);
         }
         answer::failure(what, answer).await
     }
@@ -241,9 +266,19 @@ impl RepositorySession {
     }
 
     /// The error for a 401 or 403 of the registry, or of another host that it redirected to.
-    pub(super) fn refused(&self, what: &'static str, url: &Url, status: u16, body: &[u8]) -> Error {
+    pub(super) fn refused(
+        &self,
+        action: Action,
+        what: &'static str,
+        url: &Url,
+        status: u16,
+        body: &[u8],
+    ) -> Error {
         if self.auth.is_own(url) {
-            return self.auth.refused(url, status, body);
+            let repository = repository_of(url).filter(|_| status == 403);
+            let repository = repository.map(|name| format!("{}/{name}", self.auth.host()));
+            let forbidden = repository.and_then(|name| self.auth.forbidden(action, name, body));
+            return forbidden.unwrap_or_else(|| self.auth.refused(url, status, body));
         }
         Error::RefusedElsewhere {
             what,
@@ -257,4 +292,12 @@ impl RepositorySession {
     pub(super) fn request(&self, method: Method, url: Url) -> Request {
         Request::new(method, url, &self.base)
     }
+}
+
+/// The repository in the URL of a request for one of its parts.
+fn repository_of(url: &Url) -> Option<&str> {
+    let path = url.path().strip_prefix("/v2/")?;
+    let parts = ["/manifests/", "/blobs/", "/tags/list"];
+    let end = parts.iter().filter_map(|part| path.rfind(part)).max()?;
+    path.get(..end)
 }

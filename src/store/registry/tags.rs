@@ -10,6 +10,7 @@ use super::auth::Scope;
 use super::{Error, Registry, Repository, answer, wire};
 use crate::json::{self, Fault};
 use crate::oci::tags::MOST_TAGS;
+use crate::store::Action;
 
 /// The largest page of tags in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -43,13 +44,14 @@ impl Registry {
             let answer = self.send(&session, &scope, request).await?;
             let status = answer.status();
             if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-                return Err(self.refusal(&session, "tags", answer).await);
+                return Err(self.refusal(&session, Action::Pull, "tags", answer).await);
             }
             let next = answer::next_page(&answer).transpose()?;
             let shown = answer.url().clone();
             let body = answer.bytes(LARGEST_PAGE).await?;
             if !status.is_success() {
                 if status == StatusCode::NOT_FOUND || answer::is_unknown_repository(&body) {
+                    self.check_registry(&session, &body).await?;
                     session.cache().empty.insert(name.to_owned());
                     return Ok(None);
                 }

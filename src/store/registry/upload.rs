@@ -12,6 +12,7 @@ use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::http::{Answer, Payload};
 use crate::oci::Repository;
+use crate::store::Action;
 use crate::store::{Put, PutError};
 
 /// The least length of all chunks but the last (OCI distribution specification).
@@ -88,7 +89,7 @@ impl<B: BlobSource> Upload<'_, B> {
             let is_itself = from == self.name;
             match self.post(Some(from)).await {
                 // The credentials may allow writing here, but not reading the other repository.
-                Err(Error::Unauthorized { .. }) if !is_itself => {}
+                Err(Error::Unauthorized { .. } | Error::Forbidden { .. }) if !is_itself => {}
                 // The registry may refuse mounts, but accept uploads.
                 Err(Error::Registry { .. } | Error::NoRepository { .. }) => {
                     self.session.cache().refuses_mounts |= is_itself;
@@ -149,10 +150,15 @@ impl<B: BlobSource> Upload<'_, B> {
     }
 
     pub(super) async fn refusal(&self, answer: Answer) -> Error {
-        self.registry.refusal(self.session, "upload", answer).await
+        self.registry
+            .refusal(self.session, Action::Push, "upload", answer)
+            .await
     }
 
     async fn no_repository(&self, answer: Answer) -> Error {
+        if let Err(error) = self.registry.check_registry(self.session, b"").await {
+            return error;
+        }
         match self.refusal(answer).await {
             Error::Registry { url, answer, .. } => Error::NoRepository {
                 registry: self.session.known,

@@ -106,7 +106,7 @@ fn a_token_that_is_refused_is_said_to_be_from_somewhere() {
     assert_eq!(
         error,
         "     Using TF_TOKEN_[ORIGIN] for [ORIGIN]\n\
-        error: the request for the list of versions was refused for [ORIGIN]/acme/demo in [ORIGIN]\n  \
+        error: [ORIGIN]/acme/demo ([ORIGIN]): the request for the list of versions was refused\n  \
         from https://[ORIGIN]/v1/providers/acme/demo/versions\n  \
         answered 403\n  \
         tried the token from TF_TOKEN_[ORIGIN]\n\n\

@@ -41,7 +41,7 @@ fn directories_of_a_mirror_that_are_links_are_refused() {
         packed(&stage);
         linked(&stage, &format!("mirror/{place}"));
         mirror(&stage).says(1, &format!("
-error: a directory of the mirror is a link, and clients follow none there for example.com/acme/demo in filesystem-mirror:mirror
+error: example.com/acme/demo (filesystem-mirror:mirror): a directory of the mirror is a link, and clients follow none there
   received mirror/{place}
 
 hint: put a directory in the place of the link: only the mirror itself and its zips may be links

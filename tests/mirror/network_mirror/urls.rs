@@ -32,7 +32,7 @@ fn documents_are_five_redirects_away_at_most_as_clients_have_it() {
         assert_eq!(stage.origin.count(asks(sort)), 6);
         let stage = redirecting(sort, 6);
         from(&stage, ALLOW).says(1, &format!("
-error: there are more than 5 redirects for example.com/acme/demo{about} in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): there are more than 5 redirects
   last https://[ORIGIN]/mirror/example.com/acme/demo/{file}
 "));
         assert_eq!(stage.origin.count(asks(sort)), 6);
@@ -45,7 +45,7 @@ fn packages_are_ten_redirects_away_at_most() {
     arrives(&redirecting("package", 10));
     from(&redirecting("package", 11), ALLOW).says(1, "
   Accepted example.com/acme/demo 1.0.0   unverified
-error: there are more than 10 redirects for example.com/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there are more than 10 redirects
   last https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
 ");
 }
@@ -153,7 +153,7 @@ fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
         .origin
         .always(asks("mirror-index"), Fault::status(404));
     from_books(&stage).says(1, "
-error: the mirror has nothing for bücher.example/acme/demo in network-mirror:https://[ORIGIN]/mirror/
+error: bücher.example/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has nothing
   from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json
   answered 404
 
@@ -166,7 +166,7 @@ hint: the mirror does not have this provider, or is not at this URL: its address
         .origin
         .always(asks("mirror-version"), Fault::status(404));
     from_books(&stage).says(1, "
-error: the request for the list of packages failed for bücher.example/acme/demo 1.0.0 in network-mirror:https://[ORIGIN]/mirror/
+error: bücher.example/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the request for the list of packages failed
   from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json
   answered 404: it went wrong
 

@@ -154,7 +154,7 @@ fn a_full_disk_is_named() {
     ];
     let run = stage.scene.run("sh", arguments).exits(1);
     assert_eq!(run.stderr, "\
-error: cannot write a temporary file in [TMP]/tmp for example.com/acme/demo 1.0.0
+error: example.com/acme/demo 1.0.0: cannot write a temporary file in [TMP]/tmp
   File too large (os error 27)
 
 hint: packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`

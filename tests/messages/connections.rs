@@ -1,0 +1,228 @@
+//! Registries that cannot be reached, and those that refuse.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
+use crate::support::scene::{Run, Scene};
+use crate::support::tls::{Authority, Identity};
+
+const REPOSITORY: &str = "tofu/registry.opentofu.org/acme/demo";
+
+/// Asks a registry for the versions of a provider. `[HOST]` stands for its host in the arguments and in all that is printed.
+fn ask(scene: &Scene, host: &str, more: &str) -> Run {
+    let arguments = format!(
+        "versions acme/demo -q --from [HOST]/tofu/{{hostname}}/{{namespace}}/{{type}} {more}"
+    );
+    let arguments = arguments.replace("[HOST]", host);
+    let mut run = scene.tfoci(arguments.split_whitespace());
+    run.stderr = run.stderr.replace(host, "[HOST]");
+    run.exits(1).without_result()
+}
+
+/// The whole message about a connection that fails.
+fn unreachable(scheme: &str, reason: &str, hint: &str) -> String {
+    let hint = match hint {
+        "" => String::new(),
+        hint => format!("\nhint: {hint}\n"),
+    };
+    format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): cannot reach {scheme}://[HOST]/v2/{REPOSITORY}/tags/list\n  {reason}\n{hint}"
+    )
+}
+
+fn is_unreachable(scene: &Scene, host: &str, more: &str, reason: &str, hint: &str) {
+    ask(scene, host, more).says(&unreachable("https", reason, hint));
+}
+
+/// A port at which no process listens.
+fn free_port() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+fn with_tls(identity: &Identity) -> Registry {
+    Setup::of(Personality::Plain)
+        .tls(identity.serve(None))
+        .start()
+}
+
+/// A scene that trusts an authority, with the options for it.
+fn trusting(authority: &Authority) -> (Scene, &'static str) {
+    let scene = Scene::new();
+    authority.write(&scene, "ca.pem");
+    (scene, "--ca-file ca.pem")
+}
+
+#[test]
+fn a_host_without_an_address_is_not_waited_for() {
+    let begun = Instant::now();
+    is_unreachable(
+        &Scene::new(),
+        "registry.invalid",
+        "",
+        "the host name has no address (DNS)",
+        "check the name, and that this machine has a network; behind a proxy, set HTTPS_PROXY",
+    );
+    assert!(begun.elapsed() < Duration::from_secs(6));
+}
+
+#[test]
+fn a_port_without_a_server_is_not_waited_for() {
+    let begun = Instant::now();
+    is_unreachable(
+        &Scene::new(),
+        &free_port(),
+        "",
+        "the connection was refused",
+        "check the host and its port; behind a proxy, set HTTPS_PROXY",
+    );
+    assert!(begun.elapsed() < Duration::from_secs(6));
+}
+
+#[test]
+fn a_failed_connection_is_tried_three_times() {
+    let run = Scene::new().tfoci([
+        "versions",
+        "acme/demo",
+        "-v",
+        "--from",
+        &format!("{}/acme/demo", free_port()),
+    ]);
+    let retries = run.stderr.matches("the connection was refused").count();
+    assert_eq!(retries, 3, "{}", run.stderr);
+}
+
+#[test]
+fn an_unknown_authority() {
+    let registry = with_tls(&Authority::new("stranger").server());
+    let (scene, more) = trusting(&Authority::new("tests"));
+    is_unreachable(
+        &scene,
+        registry.host(),
+        more,
+        "no trusted certificate authority issued the server's certificate",
+        "if the authority is your own, name its certificate with `--ca-file FILE`",
+    );
+}
+
+#[test]
+fn certificates_for_another_name_or_time() {
+    let authority = Authority::new("tests");
+    let (scene, more) = trusting(&authority);
+    for (identity, reason, hint) in [
+        (
+            authority.server_of(&["registry.example.com"]),
+            "the server's certificate is for another name: registry.example.com",
+            "use a name that is in the certificate",
+        ),
+        (
+            authority.server_in(2020),
+            "the server's certificate has expired",
+            "",
+        ),
+        (
+            authority.server_in(4000),
+            "the server's certificate is not valid yet",
+            "check this machine's clock",
+        ),
+    ] {
+        let registry = with_tls(&identity);
+        is_unreachable(&scene, registry.host(), more, reason, hint);
+    }
+}
+
+#[test]
+fn a_server_without_tls() {
+    let registry = Registry::plain();
+    is_unreachable(
+        &Scene::new(),
+        registry.host(),
+        "",
+        "the server does not use TLS at this port",
+        "if it is meant to be plain HTTP, `--plain-http [HOST]`",
+    );
+}
+
+#[test]
+fn a_server_with_tls_that_is_asked_without() {
+    let registry = with_tls(&Authority::new("tests").server());
+    let run = ask(&Scene::new(), registry.host(), "--plain-http [HOST]");
+    let hint = "if [HOST] uses TLS, leave out `--plain-http [HOST]`";
+    run.says(&unreachable("http", "the response is not HTTP", hint));
+    // Servers in Go recognise TLS that is missing.
+    let registry = Registry::plain();
+    let text = "Client sent an HTTP request to an HTTPS server.\n";
+    let answer = Fault::Answer(Answer::new(400).body(text));
+    registry.always(matching("GET", "/tags/list"), answer);
+    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the registry answered 400 to a request for the tags (Client sent an HTTP request to an HTTPS server.)
+  from http://[HOST]/v2/{REPOSITORY}/tags/list
+
+hint: {hint}
+"
+    ));
+}
+
+#[test]
+fn a_proxy_that_is_not_there() {
+    let proxy = free_port();
+    let scene = Scene::new().env("HTTPS_PROXY", &format!("http://{proxy}"));
+    is_unreachable(
+        &scene,
+        "registry.example.com",
+        "",
+        &format!("through the proxy http://{proxy}/: the connection was refused"),
+        "HTTPS_PROXY names this proxy; NO_PROXY names hosts that are reached without it",
+    );
+}
+
+/// Asks a registry that answers every request for tags in this way.
+fn answered(access: Access, fault: Fault) -> Run {
+    let registry = Setup::of(Personality::Plain).access(access).start();
+    registry.always(matching("GET", "/tags/list"), fault);
+    let scene = Scene::new();
+    let login = serde_json::json!({"auths": {registry.host(): {"auth": "cm9ib3Q6c2VjcmV0"}}});
+    scene.write("auth.json", login.to_string());
+    ask(
+        &scene,
+        registry.host(),
+        "--plain-http [HOST] --authfile auth.json",
+    )
+}
+
+#[test]
+fn a_user_without_permission_needs_no_other_password() {
+    answered(Access::Open, Fault::denied()).says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): `robot` may not pull from [HOST]/{REPOSITORY} (403: DENIED: requested access to the resource is denied)
+  tried auth.json ([HOST])
+
+hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it
+"
+    ));
+}
+
+#[test]
+fn a_repository_that_is_not_there_is_named() {
+    let registry = Registry::plain();
+    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): there is no repository
+
+hint: `acme/demo` means registry.opentofu.org/acme/demo. For another host write HOST/acme/demo, or `--default-host HOST`
+"
+    ));
+}
+
+#[test]
+fn a_server_that_is_no_registry_is_recognised() {
+    let registry = Registry::plain();
+    let page = || Fault::Answer(Answer::new(404).body("<html>not found</html>"));
+    registry.always(matching("GET", ""), page());
+    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): [HOST] is not an OCI registry (/v2/ answered 404)
+
+hint: name the host and port of a registry; its API begins at /v2/
+"
+    ));
+}
