@@ -56,8 +56,8 @@ fn a_client_certificate_is_shown_to_its_host_and_no_other() {
     let ca = "--ca-file=ca.pem";
 
     let run = push(&author, host, &[ca]).exits(1);
-    let hint = "hint: show it a certificate with `--client-cert HOST=FILE`";
-    assert!(run.stderr.contains(hint), "{}", run.stderr);
+    let hint = format!("hint: show it a certificate with `--client-cert {host}=FILE`");
+    assert!(run.stderr.contains(&hint), "{}", run.stderr);
     assert_eq!(registry.seen().len(), 0);
     push(&author, host, &[ca, &with("cert", "both.pem")]).succeeds();
     let two = [ca, &with("cert", "robot.crt"), &with("key", "robot.key")];
@@ -139,7 +139,7 @@ fn certificates_that_cannot_be_used_are_named() {
     check(
         &[],
         1,
-        "hint: if it is an authority of your own, name its certificate with `--ca-file FILE`\n",
+        "hint: if the authority is your own, name its certificate with `--ca-file FILE`\n",
     );
     assert_eq!(registry.seen().len(), 0);
 }

@@ -3,6 +3,7 @@
 //! The errors state facts; [`hints`](super::hints) suggests options that help.
 
 use std::collections::BTreeSet;
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 use tfoci::address;
@@ -129,7 +130,7 @@ pub(super) enum CommandError {
     #[error("there is a client key for {}, and no client certificate", printable(.host))]
     LoneKey { host: String },
     /// A file that an option or another file names cannot be read.
-    #[error("{failure}\n  named by {named_by}")]
+    #[error("{failure}{}\n  named by {named_by}", reasons(.failure))]
     File { failure: Failure, named_by: String },
     /// An operation failed.
     #[error(transparent)]
@@ -175,4 +176,10 @@ impl CommandError {
             _ => Category::Usage,
         }
     }
+}
+
+/// The causes of a failure, one per line.
+fn reasons(failure: &Failure) -> String {
+    let causes = std::iter::successors(failure.source(), |cause| cause.source());
+    causes.map(|cause| format!("\n  {cause}")).collect()
 }

@@ -75,9 +75,9 @@ fn build(kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
     let Some(pem) = identity.and_then(|host| settings.identities.get(host)) else {
         return builder.build().map_err(|source| Error::Client { source });
     };
-    let failed = |source| Error::Identity {
+    // The library says no more than that its builder failed.
+    let failed = |_| Error::Identity {
         name: pem.name.clone(),
-        source,
     };
     let identity = Identity::from_pem(&pem.bytes).map_err(failed)?;
     // This also checks that the key is the certificate's.
@@ -107,10 +107,7 @@ fn certificates(settings: &Settings) -> Result<Vec<Certificate>, Error> {
 
 fn read(authority: &Pem) -> Result<Vec<Certificate>, Error> {
     let name = || authority.name.clone();
-    let failed = |source| Error::Authority {
-        name: name(),
-        source,
-    };
+    let failed = |_| Error::Authority { name: name() };
     let read = Certificate::from_pem_bundle(&authority.bytes).map_err(failed)?;
     if read.is_empty() {
         return Err(Error::NoCertificates { name: name() });

@@ -88,18 +88,12 @@ pub enum Error {
     NoCertificates { name: String },
     /// A file of certificate authorities cannot be used.
     #[error("{name} cannot be used as certificate authorities\n  expected certificates in PEM")]
-    Authority {
-        name: String,
-        source: reqwest::Error,
-    },
+    Authority { name: String },
     /// A client certificate, or its key, cannot be used.
     #[error(
         "{name} cannot be used as client certificate\n  expected a certificate and its private key, in PEM"
     )]
-    Identity {
-        name: String,
-        source: reqwest::Error,
-    },
+    Identity { name: String },
     /// The system has no certificate authorities, and the user gave none.
     #[error("this machine trusts no certificate authorities")]
     NoAuthorities {

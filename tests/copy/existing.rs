@@ -80,7 +80,7 @@ fn another_zip_is_refused() {
     let before = author.tree();
     let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
     assert_eq!(author.tree(), before);
-    let sides = format!("linux_amd64 in {TO}/{PROVIDER}, on the way from {FROM}/{PROVIDER}\n");
+    let sides = format!("linux_amd64 ({TO}/{PROVIDER}, on the way from {FROM}/{PROVIDER}): ");
     assert!(run.stderr.contains(&sides), "{}", run.stderr);
 }
 

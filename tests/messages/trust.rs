@@ -223,6 +223,7 @@ hint: `gpg --export --armor FINGERPRINT` writes one
 error: cannot read key.asc
   expected at most 4194304 bytes
   received 5242880 bytes
+  named by --key
 ",
         },
         Case {

@@ -76,6 +76,7 @@ hint: `tfoci help trust` shows a trust file
             says: r"
 error: cannot read trust.toml
   No such file or directory (os error 2)
+  named by --trust
 ",
         },
         Case {
@@ -91,6 +92,7 @@ error: cannot read trust.toml
             says: r"
 error: cannot read keys/acme.asc
   No such file or directory (os error 2)
+  named by `keys` in trust.toml
 ",
         },
         Case {
@@ -101,6 +103,7 @@ error: cannot read keys/acme.asc
             says: r"
 error: cannot read missing.asc
   No such file or directory (os error 2)
+  named by --key
 ",
         },
         Case {

@@ -147,7 +147,7 @@ fn registries_get_nothing_of_it() {
         ];
         let team = Team::of(providers);
         let run = team.mirror(&[]).exits(1);
-        let about = "acme/demo 1.0.0 linux_amd64 in ";
+        let about = "acme/demo 1.0.0 linux_amd64 (";
         assert!(run.stderr.contains(about), "{}", run.stderr);
         assert!(team.held("acme/demo").tags.is_empty());
         assert_eq!(team.held("acme/other").tags.len(), 2);

@@ -189,7 +189,7 @@ fn a_member_twice_is_refused_in_every_answer_of_a_network_mirror() {
             .mirror(&format!("example.com/acme/demo --from network-mirror:{url} --allow-unsigned example.com/acme/*"))
             .ends(3);
         assert!(
-            told.contains(" repeats a member for ") && told.contains(fact) && told.contains(HINT),
+            told.contains(" repeats a member\n") && told.contains(fact) && told.contains(HINT),
             "{told}"
         );
         assert!(stage.installs().is_empty());
@@ -232,7 +232,7 @@ fn a_mirror_merges_into_no_index_with_a_member_twice() {
     for more in ["", "--recheck"] {
         let told = stage.demo(more).ends(3);
         assert!(
-            told.contains("error: [ORIGIN]/acme/demo 1.0.0: the index repeats a member")
+            told.contains("error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the index repeats a member\n")
                 && told.contains("\n  expected one `platform` in entry 1 of the index\n  received `platform` and `Platform`\n"),
             "{told}"
         );

@@ -181,6 +181,7 @@ hint: `--pin-new` creates it, with the keys that it sees
             "
 error: cannot read none.toml
   No such file or directory (os error 2)
+  named by --file
 ",
         );
 }
