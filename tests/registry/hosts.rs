@@ -102,7 +102,7 @@ async fn a_realm_without_tls_never_sees_the_password() {
     let user = trusting(User::of(&registry, "acme/demo"), &authority);
     let text = user.push().await.unwrap_err().to_string();
     assert!(
-        text.contains(" names a token server that cannot be used for ")
+        text.contains(" names a token server that cannot be used\n")
             && text.ends_with("\n  expected an https URL"),
         "{text}"
     );

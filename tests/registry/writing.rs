@@ -122,7 +122,7 @@ async fn an_upload_without_location_is_an_error_that_says_so() {
     let error = User::of(&registry, "acme/demo").push().await.unwrap_err();
     let text = error.to_string();
     assert!(
-        text.starts_with("the registry does not say where to upload to for "),
+        text.contains("): the registry does not say where to upload to\n"),
         "{text}"
     );
 }
