@@ -5,6 +5,7 @@
 
 use crate::support::author::Author;
 
+mod answers;
 mod arguments;
 mod census;
 mod connections;

@@ -228,7 +228,7 @@ fn locks_are_no_links_and_no_pipes() {
         symlink(author.scene.path("elsewhere"), &path).unwrap();
         let told = run(&author).exits(1).stderr;
         assert!(
-            told.contains(&format!("error: cannot lock {lock}")) && told.contains(LINK),
+            told.contains(&format!(": cannot lock {lock}\n")) && told.contains(LINK),
             "{told}"
         );
         assert!(!author.scene.path("elsewhere").exists());
@@ -236,7 +236,7 @@ fn locks_are_no_links_and_no_pipes() {
         make_pipe(&path);
         let told = run(&author).exits(1).stderr;
         assert!(
-            told.contains(&format!("error: {lock} is not a regular file")),
+            told.contains(&format!(": {lock} is not a regular file\n")),
             "{told}"
         );
         let _reader = fs::File::options()

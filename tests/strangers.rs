@@ -103,7 +103,7 @@ fn devices_pipes_and_directories_are_not_read() {
         assert_eq!(told(what, directory), expected);
     }
     for name in ["index.json", "oci-layout"] {
-        let expected = format!("error: layout/{name} is not a regular file{at}\n");
+        let expected = format!("error: {at}: layout/{name} is not a regular file\n");
         assert_eq!(told(name, endless), expected);
         assert_eq!(told(name, make_pipe), expected);
         assert_eq!(told(name, directory), expected);
@@ -334,7 +334,7 @@ fn evidence_without_end_is_not_read() {
     assert_eq!(
         install(&scene).exits(3).stderr,
         format!(
-            "error: the evidence is not an image manifest{about}  expected {manifest}\n  received text/plain\n{hint}"
+            "error: {about}: the evidence is not an image manifest\n  expected {manifest}\n  received text/plain\n{hint}"
         )
     );
 }

@@ -180,6 +180,6 @@ impl CommandError {
 
 /// The causes of a failure, one per line.
 fn reasons(failure: &Failure) -> String {
-    let causes = std::iter::successors(failure.source(), |cause| cause.source());
+    let causes = std::iter::successors(failure.source(), |cause| (*cause).source());
     causes.map(|cause| format!("\n  {cause}")).collect()
 }

@@ -145,7 +145,11 @@ impl Error {
 
     /// Whether no HTTP server responded at the address.
     pub(super) fn is_unconnected(&self) -> bool {
-        matches!(self, Self::Transport { error, .. } if error.is_unconnected())
+        match self {
+            Self::Transport { error, .. } => error.is_unconnected(),
+            Self::Silent { silence, .. } => *silence == Silence::Connection,
+            _ => false,
+        }
     }
 
     /// The error in one line, without the URL.

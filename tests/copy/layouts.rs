@@ -162,7 +162,7 @@ fn artifacts_that_clients_refuse_are_not_copied() {
         let run = copy_demo(&author, &from, "oci-layout:other", &["--exact-repository"]);
         let run = run.exits(status).without_result();
         assert!(run.stderr.contains(code), "{name}: {}", run.stderr);
-        let sides = format!("in {from}, on the way to oci-layout:other");
+        let sides = format!("({from}, on the way to oci-layout:other): ");
         assert!(run.stderr.contains(&sides), "{name}: {}", run.stderr);
         let index = author.scene.path("other/index.json");
         assert!(!index.exists(), "{name}");

@@ -271,17 +271,17 @@ fn pins() {
         (
             &["--key", "stranger.asc"],
             3,
-            "error: the evidence does not prove",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove",
         ),
         (
             &[required, "--key", "stranger.asc"],
             3,
-            "error: the evidence does not prove",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove",
         ),
         (
             &["--trust", "stranger.toml"],
             3,
-            "error: the evidence does not prove",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove",
         ),
         (
             &["--trust", "broken.toml"],

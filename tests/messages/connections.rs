@@ -1,17 +1,17 @@
-//! Registries that cannot be reached, and those that refuse.
+//! Registries that cannot be reached.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use crate::support::registry::answer::Answer;
-use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
+use crate::support::registry::{Fault, Personality, Registry, Setup, matching};
 use crate::support::scene::{Run, Scene};
 use crate::support::tls::{Authority, Identity};
 
-const REPOSITORY: &str = "tofu/registry.opentofu.org/acme/demo";
+pub(super) const REPOSITORY: &str = "tofu/registry.opentofu.org/acme/demo";
 
 /// Asks a registry for the versions of a provider. `[HOST]` stands for its host in the arguments and in all that is printed.
-fn ask(scene: &Scene, host: &str, more: &str) -> Run {
+pub(super) fn ask(scene: &Scene, host: &str, more: &str) -> Run {
     let arguments = format!(
         "versions acme/demo -q --from [HOST]/tofu/{{hostname}}/{{namespace}}/{{type}} {more}"
     );
@@ -178,51 +178,31 @@ fn a_proxy_that_is_not_there() {
     );
 }
 
-/// Asks a registry that answers every request for tags in this way.
-fn answered(access: Access, fault: Fault) -> Run {
-    let registry = Setup::of(Personality::Plain).access(access).start();
-    registry.always(matching("GET", "/tags/list"), fault);
-    let scene = Scene::new();
-    let login = serde_json::json!({"auths": {registry.host(): {"auth": "cm9ib3Q6c2VjcmV0"}}});
-    scene.write("auth.json", login.to_string());
-    ask(
-        &scene,
-        registry.host(),
-        "--plain-http [HOST] --authfile auth.json",
-    )
+/// The proxy is a registry, which serves no tunnels.
+#[test]
+fn a_proxy_that_refuses() {
+    let proxy = Registry::plain();
+    let scene = Scene::new().env("HTTPS_PROXY", &format!("http://{}", proxy.host()));
+    let run = ask(&scene, "registry.example.com", "");
+    let through = format!("through the proxy http://{}/: ", proxy.host());
+    assert!(run.stderr.contains(&through), "{}", run.stderr);
+    let hint =
+        "\nhint: HTTPS_PROXY names this proxy; NO_PROXY names hosts that are reached without it\n";
+    assert!(run.stderr.ends_with(hint), "{}", run.stderr);
 }
 
 #[test]
-fn a_user_without_permission_needs_no_other_password() {
-    answered(Access::Open, Fault::denied()).says(&format!(
-        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): `robot` may not pull from [HOST]/{REPOSITORY} (403: DENIED: requested access to the resource is denied)
-  tried auth.json ([HOST])
+fn a_silent_server_is_asked_three_times() {
+    // Connections wait in the queue of the socket, and no process accepts them.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    let begun = Instant::now();
+    ask(&Scene::new(), &host, "--timeout 1").says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): no connection within 0.25 seconds
+  at https://[HOST]/v2/{REPOSITORY}/tags/list
 
-hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it
+hint: `--timeout SECONDS` waits longer; `-vv` shows every request
 "
     ));
-}
-
-#[test]
-fn a_repository_that_is_not_there_is_named() {
-    let registry = Registry::plain();
-    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
-        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): there is no repository
-
-hint: `acme/demo` means registry.opentofu.org/acme/demo. For another host write HOST/acme/demo, or `--default-host HOST`
-"
-    ));
-}
-
-#[test]
-fn a_server_that_is_no_registry_is_recognised() {
-    let registry = Registry::plain();
-    let page = || Fault::Answer(Answer::new(404).body("<html>not found</html>"));
-    registry.always(matching("GET", ""), page());
-    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
-        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): [HOST] is not an OCI registry (/v2/ answered 404)
-
-hint: name the host and port of a registry; its API begins at /v2/
-"
-    ));
+    assert!(begun.elapsed() < Duration::from_secs(9));
 }

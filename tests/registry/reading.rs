@@ -139,7 +139,8 @@ async fn missing_and_forbidden_repositories_are_distinguished() {
     registry.always(matching("GET", "/manifests/"), Fault::denied());
     let error = user.install().await.unwrap_err();
     assert!(
-        error.to_string().contains("answered 403 (DENIED"),
+        error.to_string().contains(" may not pull from ")
+            && error.to_string().contains("(403: DENIED"),
         "{error}"
     );
     let registry = start(Personality::Plain);

@@ -1,0 +1,87 @@
+//! Registries that refuse, and servers that are no registries.
+
+use super::connections::{REPOSITORY, ask};
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
+use crate::support::scene::{Run, Scene};
+
+/// Asks a registry that answers every request for tags in this way.
+fn answered(access: Access, fault: Fault) -> Run {
+    let registry = Setup::of(Personality::Plain).access(access).start();
+    registry.always(matching("GET", "/tags/list"), fault);
+    let scene = Scene::new();
+    let login = serde_json::json!({"auths": {registry.host(): {"auth": "cm9ib3Q6c2VjcmV0"}}});
+    scene.write("auth.json", login.to_string());
+    ask(
+        &scene,
+        registry.host(),
+        "--plain-http [HOST] --authfile auth.json",
+    )
+}
+
+#[test]
+fn a_user_without_permission_needs_no_other_password() {
+    answered(Access::Open, Fault::denied()).says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): `robot` may not pull from [HOST]/{REPOSITORY} (403: DENIED: requested access to the resource is denied)
+  tried auth.json ([HOST])
+
+hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it
+"
+    ));
+}
+
+#[test]
+fn credentials_that_are_refused_and_those_that_are_missing() {
+    let access = || Access::Basic { user: "robot" };
+    let refusal = || {
+        Fault::Answer(Answer::error(
+            401,
+            "UNAUTHORIZED",
+            "authentication required",
+        ))
+    };
+    answered(access(), refusal()).says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the registry refused the credentials
+  registry [HOST]
+  answered 401 (UNAUTHORIZED: authentication required)
+  tried auth.json ([HOST])
+
+hint: they may be wrong or expired, or not authorize this. `tfoci login [HOST]` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them
+"
+    ));
+    let registry = Setup::of(Personality::Plain).access(access()).start();
+    registry.always(matching("GET", "/tags/list"), refusal());
+    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the registry requires credentials
+  registry [HOST]
+  answered 401 (UNAUTHORIZED: authentication required)
+  tried no credentials, since none were found
+
+hint: the registry requires credentials, or does not have this repository and hides that. `tfoci login [HOST]` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them
+"
+    ));
+}
+
+#[test]
+fn a_repository_that_is_not_there_is_named() {
+    let registry = Registry::plain();
+    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): there is no repository
+
+hint: `acme/demo` means registry.opentofu.org/acme/demo. For another host write HOST/acme/demo, or `--default-host HOST`
+"
+    ));
+}
+
+#[test]
+fn a_server_that_is_no_registry_is_recognised() {
+    let registry = Registry::plain();
+    let page = || Fault::Answer(Answer::new(404).body("<html>not found</html>"));
+    registry.always(matching("GET", ""), page());
+    ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): [HOST] is not an OCI registry (/v2/ answered 404)
+
+hint: name the host and port of a registry; its API begins at /v2/
+"
+    ));
+}
