@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 
 use crate::support::scene::Scene;
@@ -295,46 +294,6 @@ fn the_version_names_the_commit_and_the_target() {
             .unwrap();
         assert!(!commit.is_empty() && target.contains('-'), "{text}");
     }
-}
-
-#[test]
-fn every_shell_completes_commands_and_options() {
-    let scene = scene();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = scene.tfoci(["completions", shell]).succeeds().stdout;
-        for word in ["mirror", "from-lock", "completions"] {
-            assert!(script.contains(word), "{shell}: {word}");
-        }
-    }
-    // The script is one that the shell reads.
-    scene.write(
-        "tfoci.bash",
-        scene.tfoci(["completions", "bash"]).succeeds().stdout,
-    );
-    let read = Command::new("bash")
-        .arg("-n")
-        .arg(scene.path("tfoci.bash"))
-        .status();
-    assert!(read.unwrap().success());
-}
-
-#[test]
-fn manual_pages_are_written_for_every_command() {
-    let scene = scene();
-    scene.tfoci(["man", "share/man1"]).succeeds();
-    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
-        let page = fs::read_to_string(scene.path(format!("share/man1/tfoci-{command}.1")));
-        assert!(page.unwrap().contains(".SH SYNOPSIS"), "{command}");
-    }
-    assert!(scene.path("share/man1/tfoci.1").exists());
-    scene.write("file", "");
-    let run = scene.tfoci(["man", "file"]).exits(1);
-    assert!(
-        run.stderr
-            .starts_with("error: cannot write manual pages into file"),
-        "{}",
-        run.stderr
-    );
 }
 
 #[test]

@@ -24,6 +24,9 @@ mod chaos;
 /// What unmodified clients and other OCI tools make of what we push and install.
 mod clients;
 
+/// Completion scripts of shells.
+mod completions;
+
 /// From one store into another.
 mod copy;
 
@@ -65,6 +68,9 @@ mod meanings;
 /// Every error that a person can be shown, word for word.
 mod messages;
 
+/// Manual pages.
+mod man;
+
 /// From the origins of providers, and from mirrors of others, into a store.
 mod mirror;
 
@@ -95,7 +101,7 @@ mod registry_double;
 /// What the README shows, and that it is true.
 mod readme;
 /// The JSON schemas of results and of configuration files.
-mod schemas;
+mod schema;
 
 /// References to documents lead somewhere.
 mod references;

@@ -1,0 +1,32 @@
+//! `tfoci man`.
+
+use std::fs;
+
+use crate::support::scene::Scene;
+
+#[test]
+fn manual_pages_are_written_for_every_command() {
+    let scene = Scene::new();
+    scene.tfoci(["man", "share/man1"]).succeeds();
+    let help = scene.tfoci(["--help"]).succeeds().stdout;
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let lines = list.lines().map_while(|line| line.strip_prefix("  "));
+    let commands: Vec<_> = lines
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert!(commands.len() > 10, "{commands:?}");
+    for command in commands {
+        let page = fs::read_to_string(scene.path(format!("share/man1/tfoci-{command}.1")));
+        assert!(page.unwrap().contains(".SH SYNOPSIS"), "{command}");
+    }
+    assert!(scene.path("share/man1/tfoci.1").exists());
+    scene.write("file", "");
+    let run = scene.tfoci(["man", "file"]).exits(1);
+    assert!(
+        run.stderr
+            .starts_with("error: cannot write manual pages into file"),
+        "{}",
+        run.stderr
+    );
+}
