@@ -90,7 +90,7 @@ const MOST_THREADS: usize = 2;
 /// `mirror` transfers more packages concurrently than other commands, because it transfers many small ones and mostly waits (measured).
 const MIRROR_JOBS: u8 = 8;
 
-/// Mirror signed Terraform and OpenTofu providers into OCI repositories, and install them out again.
+/// Copy OpenTofu and Terraform providers into OCI registries, check their signatures, and install them.
 #[derive(Parser)]
 #[command(name = "tfoci", version = VERSION, propagate_version = true, disable_help_subcommand = true, after_help = format!("{TOPICS}\n\n{EXIT_CODES}"), max_term_width = HELP_WIDTH)]
 struct Tfoci {

@@ -44,11 +44,6 @@ pub(super) struct Arguments {
     /// The providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock", "from_config"])]
     providers: Vec<String>,
-    /// The store: oci-layout:DIR, or a registry's repository template
-    ///
-    /// May be repeated.
-    #[arg(long, value_name = "STORE", help_heading = "Destination")]
-    to: Vec<String>,
     /// Use network-mirror:URL or filesystem-mirror:DIR instead of the origin
     // A string, because clap's parser errors would repeat a password in the URL.
     #[arg(long, value_name = "SOURCE", help_heading = "Source")]
@@ -56,9 +51,6 @@ pub(super) struct Arguments {
     /// Mirror the providers in this mirror file (see `tfoci help mirror-file`)
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     file: Option<PathBuf>,
-    /// Only this platform, such as linux_amd64; may be repeated
-    #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
-    platform: Vec<Platform>,
     /// Mirror the versions in this lock file
     ///
     /// In a directory, tfoci reads its `.terraform.lock.hcl`. May be repeated.
@@ -69,18 +61,26 @@ pub(super) struct Arguments {
     /// Of each provider, tfoci mirrors the newest version that satisfies all modules. May be repeated.
     #[arg(long, value_name = "DIR", help_heading = "Source")]
     from_config: Vec<PathBuf>,
+    /// Only this platform, such as linux_amd64; may be repeated
+    #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
+    platform: Vec<Platform>,
     /// At most this many versions of each provider, newest first
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Selection")]
     newest: Option<NonZeroUsize>,
     /// Include pre-releases
     #[arg(long, help_heading = "Selection")]
     prereleases: bool,
-    /// Compare the content of the store, with its evidence, with the origin's current content
-    #[arg(long, help_heading = "Destination")]
-    recheck: bool,
     /// Only the I-th of N parts, for jobs that run concurrently
     #[arg(long, value_name = "I/N", help_heading = "Selection")]
     shard: Option<Shard>,
+    /// The store: oci-layout:DIR, or a registry's repository template
+    ///
+    /// May be repeated.
+    #[arg(long, value_name = "STORE", help_heading = "Destination")]
+    to: Vec<String>,
+    /// Compare the content of the store, with its evidence, with the origin's current content
+    #[arg(long, help_heading = "Destination")]
+    recheck: bool,
     /// Verify everything and print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
