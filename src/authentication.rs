@@ -115,6 +115,20 @@ impl Authentication {
     }
 }
 
+impl Authentication {
+    /// A short form for narrow terminals: `signed …72D7468F (pinned)`.
+    pub fn short(&self) -> String {
+        const DIGITS: usize = 8;
+        let mut text = self.to_string();
+        let key_id = self.fingerprint.as_deref().and_then(key_id);
+        let end = key_id.and_then(|id| Some((id, id.get(id.len().checked_sub(DIGITS)?..)?)));
+        if let Some((id, end)) = end {
+            text = text.replacen(id, &format!("…{end}"), 1);
+        }
+        text
+    }
+}
+
 impl Status {
     /// The word for this status in text and JSON.
     pub fn as_str(self) -> &'static str {

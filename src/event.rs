@@ -99,6 +99,8 @@ pub enum Transfer {
 /// An HTTP request that has ended.
 #[derive(Clone, Debug)]
 pub struct Exchange {
+    /// The host with its port.
+    pub host: String,
     /// The HTTP method, in capitals.
     pub method: String,
     /// The URL of the request, with secrets removed.
@@ -129,6 +131,22 @@ pub enum Event {
         subject: Subject,
         /// The number of versions that match.
         matching: usize,
+    },
+    /// The versions of a provider to transfer were selected. The destination may already have some of them.
+    VersionsSelected {
+        /// The provider.
+        subject: Subject,
+        /// Each version with the number of its packages, if that is known already.
+        versions: Vec<(Version, Option<usize>)>,
+    },
+    /// The sizes of all packages of a version are known, and its transfer begins.
+    Planned {
+        /// Provider and version.
+        subject: Subject,
+        /// The number of packages.
+        packages: usize,
+        /// Their total size in bytes.
+        bytes: u64,
     },
     /// A release was verified.
     Verified {
@@ -215,6 +233,11 @@ pub enum Event {
         /// The number of bytes already received.
         from: u64,
     },
+    /// A request begins.
+    Requesting {
+        /// The host with its port.
+        host: String,
+    },
     /// A request has ended.
     Requested(Exchange),
     /// The journey accepted an irregularity that users should know about.
@@ -231,6 +254,8 @@ impl Event {
     pub fn subject_mut(&mut self) -> Option<&mut Subject> {
         match self {
             Self::Selected { subject, .. }
+            | Self::VersionsSelected { subject, .. }
+            | Self::Planned { subject, .. }
             | Self::Verified { subject, .. }
             | Self::Started { subject, .. }
             | Self::Advanced { subject, .. }
@@ -244,6 +269,7 @@ impl Event {
             | Self::Mounting { .. }
             | Self::Retrying { .. }
             | Self::Resuming { .. }
+            | Self::Requesting { .. }
             | Self::Requested(_) => None,
         }
     }

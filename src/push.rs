@@ -67,6 +67,10 @@ pub async fn push(
     let subject = Subject::version(&request.provider, &files.version);
     let about = |problem: Problem| problem.of(subject.clone(), At::Origin(folder.clone()));
 
+    reporter.report(Event::VersionsSelected {
+        subject: Subject::provider(&request.provider),
+        versions: vec![(files.version.clone(), Some(files.zips.len()))],
+    });
     let missing = files.missing.clone();
     let release = locate(files, request).await.map_err(about)?;
     let mut verified = prove(release, &request.rule, options.now)

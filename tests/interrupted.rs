@@ -13,6 +13,9 @@ use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 const SIGNALS: [&str; 2] = ["INT", "TERM"];
+/// The end of the hint.
+const AGAIN: &str = " packages are there; run the same command again to go on\n";
+
 const LINUX: &str = "linux_amd64";
 
 /// A home with an empty registry, the releases `demo` 1.0.0 and 1.1.0, and their author's key.
@@ -101,7 +104,11 @@ impl Interrupted {
         assert!(before.ends_with(' ') || before.ends_with('\n'));
         let (time, end) = last.split_once("s before ").expect(last);
         assert!(time.parse::<f64>().is_ok(), "{time}");
-        assert_eq!(end, "it was interrupted\nerror: interrupted\n");
+        let hint = end.strip_prefix("it was interrupted\nerror: interrupted\n\nhint: ");
+        let count = hint.expect(end).strip_suffix(AGAIN).expect(end);
+        let (done, all) = count.split_once(" of ").expect(end);
+        let all: usize = all.trim_start_matches('~').parse().unwrap();
+        assert!(done.parse::<usize>().unwrap() < all, "{end}");
     }
 
     /// The document has these provider versions with their states, and the error.

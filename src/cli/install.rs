@@ -78,7 +78,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let providers = selections.iter().map(|selection| &selection.provider);
     session.warn_of_unmatched(&arguments.trust, &request.trust, providers);
     let report = &session.report;
-    let reporter = report.installing(arguments.into, arguments.dry_run);
+    let reporter = report.installing(arguments.into, selections.len(), arguments.dry_run);
     let mut tasks = Vec::new();
     for selection in selections {
         match stored_provider(&endpoint, &store, &selection.provider) {

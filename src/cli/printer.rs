@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use console::Style;
+use console::{Style, Term, measure_text_width, truncate_str};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
@@ -20,6 +20,7 @@ use super::args::{Color, Format, Globals};
 use super::error::CommandError;
 use super::hints;
 use super::neutral;
+use super::pending::PendingRequests;
 use super::redaction::Redaction;
 
 /// The width of the column of verbs.
@@ -67,6 +68,9 @@ pub(super) struct Printer {
     pub(super) format: Format,
     pub(super) motion: Motion,
     pub(super) bars: MultiProgress,
+    pub(super) pending: PendingRequests,
+    /// Whether stderr is a terminal.
+    terminal: bool,
     colorful: bool,
     redaction: Arc<Redaction>,
     /// The error that occurred when the result was written.
@@ -104,6 +108,8 @@ impl Printer {
             format: options.format,
             motion,
             bars,
+            pending: PendingRequests::default(),
+            terminal,
             colorful,
             redaction: Arc::new(Redaction::of(arguments)),
             unwritten: Arc::default(),
@@ -160,8 +166,39 @@ impl Printer {
             Tone::Plain => Style::new().cyan(),
             Tone::Warning => Style::new().yellow(),
         };
+        let text = match (tone, self.columns()) {
+            (Tone::Done, Some(columns)) => truncate_str(text, columns, "…"),
+            _ => text.into(),
+        };
         if self.verbosity != Verbosity::Quiet {
-            self.to_stderr(style.bold(), &format!("{verb:>GUTTER$}"), text);
+            self.to_stderr(style.bold(), &format!("{verb:>GUTTER$}"), &text);
+        }
+    }
+
+    /// Whether a text fits on a line beside a verb. Without a terminal, every text does.
+    fn fits(&self, text: &str) -> bool {
+        let columns = self.columns();
+        columns.is_none_or(|columns| measure_text_width(text) <= columns)
+    }
+
+    /// The columns of a line beside its verb; `None` if stderr is no terminal.
+    fn columns(&self) -> Option<usize> {
+        let (_, columns) = self.terminal.then(|| Term::stderr().size())?;
+        Some(usize::from(columns).saturating_sub(GUTTER + 2))
+    }
+
+    /// Prints what was done with a package. Above bars, one line per version replaces the lines of its packages.
+    pub(super) fn package(&self, verb: &str, text: &str) {
+        if self.motion != Motion::Bars {
+            self.line(Tone::Done, verb, text);
+        }
+    }
+
+    /// Prints what was done with a version: its long text if it fits, otherwise the short one.
+    pub(super) fn version(&self, verb: &str, long: &str, short: &str) {
+        if self.motion == Motion::Bars {
+            let text = if self.fits(long) { long } else { short };
+            self.line(Tone::Done, verb, text);
         }
     }
 
@@ -200,9 +237,14 @@ impl Printer {
         self.to_stderr(wrong(), "error:", &describe(error));
     }
 
-    /// Prints that a signal interrupted the run.
-    pub(super) fn interrupted(&self) {
+    /// Prints that a signal interrupted the run, and how many packages are done.
+    pub(super) fn interrupted(&self, done: Option<&str>) {
         self.to_stderr(wrong(), "error:", "interrupted");
+        if let Some(done) = done {
+            let text = format!("{done} packages are there; run the same command again to go on");
+            self.to_stderr(Style::new(), "", "");
+            self.to_stderr(Style::new().cyan().bold(), "hint:", &text);
+        }
     }
 
     fn to_stdout(&self, text: &str) {

@@ -119,7 +119,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .map_err(|error| failed(error.into()))?;
     let to = RepoMut::new(store, name);
     let report = &session.report;
-    let reporter = report.publishing(PUSH, arguments.dry_run, &http);
+    let reporter = report.publishing(PUSH, 1, arguments.dry_run, &http);
     // If this file cannot be written, nothing is pushed.
     let path = arguments.digest_file.filter(|_| !arguments.dry_run);
     let digest_file = path.as_deref().map(Staged::new).transpose();

@@ -42,7 +42,11 @@ impl Reporter for Trace {
             Event::Resuming { url, from } => {
                 printer.detail("Resuming", &format!("{url} after {}", HumanBytes(from)));
             }
-            Event::Requested(exchange) => printer.request("Requested", &line(&exchange)),
+            Event::Requesting { host } => printer.pending.begin(host),
+            Event::Requested(exchange) => {
+                printer.pending.end(&exchange.host);
+                printer.request("Requested", &line(&exchange));
+            }
             _ => {}
         }
     }
@@ -50,6 +54,7 @@ impl Reporter for Trace {
 
 fn line(exchange: &Exchange) -> String {
     let Exchange {
+        host: _,
         method,
         url,
         range,

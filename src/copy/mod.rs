@@ -116,6 +116,13 @@ impl<'a> Journey<'a> {
         };
         let (available, tags) = future::try_join(from.versions(), tags).await?;
         let versions = from.admitted(&available, &constraints)?;
+        reporter.report(Event::VersionsSelected {
+            subject: Subject::provider(&from.provider),
+            versions: versions
+                .iter()
+                .map(|version| (version.clone(), None))
+                .collect(),
+        });
         let journey = Self {
             from,
             to,
@@ -247,6 +254,7 @@ impl<'a> Journey<'a> {
             packages: PublishedPackage::of_index(&index, &[]),
             bytes: 0,
             beside: None,
+            destination: None,
         }))
     }
 

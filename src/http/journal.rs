@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use reqwest::StatusCode;
 use reqwest::header::RANGE;
+use reqwest::{StatusCode, Url};
 
 use super::Request;
 use crate::event::{Event, Exchange, Reporter};
@@ -39,11 +39,14 @@ impl Journal {
         if !request.is_for_token {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
+        let host = host_of(&request.url);
+        self.report(Event::Requesting { host: host.clone() });
         let range = request.headers.get(RANGE);
         JournalEntry {
             journal: self.clone(),
             started: Instant::now(),
             exchange: Some(Exchange {
+                host,
                 method: request.method.to_string(),
                 url: request.url.clone().into(),
                 range: range.map(|range| String::from_utf8_lossy(range.as_bytes()).into_owned()),
@@ -53,6 +56,15 @@ impl Journal {
                 elapsed: Duration::ZERO,
             }),
         }
+    }
+}
+
+/// The host, with its port if the URL has one.
+fn host_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
     }
 }
 

@@ -193,6 +193,10 @@ impl<'a> Journey<'a> {
             subject: Subject::version(&from.provider, &version),
             matching,
         });
+        self.reporter.report(Event::VersionsSelected {
+            subject: Subject::provider(&from.provider),
+            versions: vec![(version.clone(), None)],
+        });
         self.install(from, &version).await
     }
 
@@ -218,6 +222,12 @@ impl<'a> Journey<'a> {
         reporter.report(Event::Verified {
             subject: subject.clone(),
             authentication: authentication.clone(),
+        });
+        let packages = release.packages.iter();
+        reporter.report(Event::Planned {
+            subject: subject.clone(),
+            packages: release.packages.len(),
+            bytes: packages.map(|package| package.expected.size).sum(),
         });
         let lock = match request.dry_run {
             true => None,

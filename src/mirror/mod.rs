@@ -145,6 +145,7 @@ impl Journey<'_> {
             fail(self.of_each(&targets, failure));
             Vec::new()
         });
+        self.report_selected(&selected, &targets);
         let (sender, mut receiver) = mpsc::channel(AHEAD);
         let planning = async {
             let sender = sender;

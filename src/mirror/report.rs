@@ -1,6 +1,7 @@
 //! Reports of a run, and failures with the side on which they happened.
 
 use super::journey::Journey;
+use super::selection::Selected;
 use super::target::MirrorTarget;
 use crate::event::{Event, Subject};
 use crate::outcome::{At, Failure, Problem, Published};
@@ -34,6 +35,21 @@ impl MirrorTarget<'_> {
 }
 
 impl Journey<'_> {
+    /// Reports for each destination which versions it will receive, unless it has them.
+    pub(super) fn report_selected(&self, selected: &[Selected], targets: &[MirrorTarget<'_>]) {
+        let versions = selected.iter().map(|one| {
+            let packages = one.platforms.as_ref().map(Vec::len);
+            (one.available.version.version().clone(), packages)
+        });
+        let versions: Vec<_> = versions.collect();
+        for target in targets {
+            target.reporter.report(Event::VersionsSelected {
+                subject: Subject::provider(&self.task.provider),
+                versions: versions.clone(),
+            });
+        }
+    }
+
     /// Warns about wanted platforms for which the source has no package.
     pub(super) fn report_absent(&self, version: &Version, absent: &[Platform]) {
         for platform in absent {

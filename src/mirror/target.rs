@@ -194,6 +194,7 @@ impl<'a> MirrorTarget<'a> {
             packages: PublishedPackage::of_index(&stored.artifact.index, read),
             bytes: 0,
             beside: None,
+            destination: self.label.clone(),
         }
     }
 
@@ -282,6 +283,7 @@ impl Missing<'_> {
             !packages.any(|package| package.platform == there.platform)
         });
         published.packages.extend(beside);
+        published.destination.clone_from(&self.target.label);
         published
             .packages
             .sort_by(|a, b| a.platform.cmp(&b.platform));

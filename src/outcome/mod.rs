@@ -43,6 +43,9 @@ pub struct Published {
     /// The bytes of copied packages and of blobs that were copied with them.
     #[serde(skip)]
     pub bytes: u64,
+    /// The destination repository, if there are several.
+    #[serde(skip)]
+    pub destination: Option<String>,
 }
 
 /// Blobs that other tools attach to a version, such as attestations. `copy` copies them, and no signature covers them.

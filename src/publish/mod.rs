@@ -290,5 +290,6 @@ fn report<B>(
         packages: packages.collect(),
         bytes,
         beside,
+        destination: None,
     }
 }

@@ -49,6 +49,17 @@ impl TransferOutcomes {
         limit: usize,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error> {
+        let delivered = edition.release.packages.iter();
+        let delivered = delivered.zip(&publication.delivers).zip(&self.packages);
+        let delivered =
+            delivered.filter(|((_, delivers), earlier)| **delivers || earlier.is_some());
+        reporter.report(Event::Planned {
+            subject: edition.subject(),
+            packages: edition.release.packages.len(),
+            bytes: delivered
+                .map(|((package, _), _)| package.expected.size)
+                .sum(),
+        });
         let work = edition.release.packages.iter();
         let work = work.zip(&publication.delivers).zip(&self.packages);
         let work = work.map(|((package, delivers), earlier)| (package, *delivers, *earlier));

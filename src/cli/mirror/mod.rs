@@ -126,7 +126,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
     let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
     let report = &session.report;
-    let reporter = report.publishing(MIRROR, arguments.dry_run, &http);
+    let reporter = report.publishing(MIRROR, tasks.len(), arguments.dry_run, &http);
     let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, &session.printer));
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },

@@ -4,6 +4,7 @@
 //! paths or one JSON document on stdout.
 
 mod tally;
+mod version_line;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -117,17 +118,34 @@ impl Report {
     }
 
     /// Starts the report of a run that publishes versions, and returns the reporter of its events.
-    pub(super) fn publishing(&self, verb: Verb, dry_run: bool, http: &Http) -> Arc<dyn Reporter> {
-        self.begin(verb, dry_run, Destination::Store(http.clone()))
+    pub(super) fn publishing(
+        &self,
+        verb: Verb,
+        providers: usize,
+        dry_run: bool,
+        http: &Http,
+    ) -> Arc<dyn Reporter> {
+        self.begin(verb, providers, dry_run, Destination::Store(http.clone()))
     }
 
     /// Starts the report of a run that installs packages into a directory.
-    pub(super) fn installing(&self, into: PathBuf, dry_run: bool) -> Arc<dyn Reporter> {
-        self.begin(INSTALL, dry_run, Destination::Directory(into))
+    pub(super) fn installing(
+        &self,
+        into: PathBuf,
+        providers: usize,
+        dry_run: bool,
+    ) -> Arc<dyn Reporter> {
+        self.begin(INSTALL, providers, dry_run, Destination::Directory(into))
     }
 
-    fn begin(&self, verb: Verb, dry_run: bool, destination: Destination) -> Arc<dyn Reporter> {
-        let progress = Arc::new(Progress::new(&self.printer));
+    fn begin(
+        &self,
+        verb: Verb,
+        providers: usize,
+        dry_run: bool,
+        destination: Destination,
+    ) -> Arc<dyn Reporter> {
+        let progress = Progress::begin(&self.printer, providers);
         *self.state() = State::Running(Box::new(Run {
             verb,
             progress: progress.clone(),
@@ -143,6 +161,9 @@ impl Report {
     pub(super) fn published(&self, mut published: Published) {
         self.change(|run| {
             run.tally.add_published(&published);
+            let version = version_line::subject(&published);
+            run.progress.complete(&version, published.packages.len());
+            version_line::published(&self.printer, &published);
             // Only the JSON document lists packages, and there may be many.
             if self.printer.format == Format::Text {
                 published.packages = Vec::new();
@@ -155,6 +176,9 @@ impl Report {
     pub(super) fn installed(&self, installed: Installed) {
         self.change(|run| {
             run.tally.add_installed(&installed);
+            let version = Subject::version(&installed.provider, &installed.version);
+            run.progress.complete(&version, installed.packages.len());
+            version_line::installed(&self.printer, &installed);
             run.outcomes.push(Outcome::Installed(installed));
         });
     }
@@ -206,7 +230,7 @@ impl Report {
         match self.end() {
             Some(run) => run.print(&self.printer, Some(json::Error::interrupted())),
             None => {
-                self.printer.interrupted();
+                self.printer.interrupted(None);
                 if !is_finished {
                     self.printer
                         .document(&json::Failed::from(json::Error::interrupted()));
@@ -268,7 +292,9 @@ impl Run {
             printer.failure(error);
         }
         if is_interrupted {
-            printer.interrupted();
+            let done = self.progress.standing();
+            let done = done.filter(|_| !self.tally.dry_run);
+            printer.interrupted(done.as_deref());
         }
         printer.document(&self.document(interruption));
     }

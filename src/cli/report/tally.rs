@@ -93,7 +93,8 @@ impl fmt::Display for Tally {
     }
 }
 
-fn counted(count: usize, noun: &str) -> String {
+/// `1 package`, `2 packages`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }

@@ -1,0 +1,270 @@
+//! Progress: what a run plans and how much of it is done, as lines at the bottom of a terminal or as a line from time to time.
+
+mod figures;
+mod frame;
+mod heartbeat;
+mod ledger;
+mod rate;
+mod subject;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use console::Term;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use tfoci::authentication::{Authentication, Status};
+use tfoci::error::printable_path;
+use tfoci::event::{Event, Reporter, Subject, Transfer};
+
+use super::printer::{Motion, Printer, Tone};
+use frame::Screen;
+use heartbeat::Heartbeat;
+use ledger::Ledger;
+
+/// Nothing is drawn before this time, so that short runs show no bars.
+const FIRST_FRAME: Duration = Duration::from_millis(500);
+/// The time between two frames.
+const FRAME: Duration = Duration::from_millis(100);
+/// Redraws of the terminal per second.
+const FRAMES: u8 = 10;
+
+/// Without a terminal, the start of a package larger than this is printed, in bytes.
+const LARGE: u64 = 1 << 20;
+
+/// Prints events about transfers.
+pub(super) struct Progress {
+    printer: Printer,
+    started: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    ledger: Ledger,
+    heartbeat: Heartbeat,
+    /// The lines at the bottom of the terminal, once they are drawn.
+    lines: Option<ProgressBar>,
+    /// After the end, tasks that are being cancelled must not draw again.
+    is_closed: bool,
+}
+
+impl Progress {
+    /// The progress of a run with this number of providers.
+    pub(super) fn begin(printer: &Printer, providers: usize) -> Arc<Self> {
+        let progress = Arc::new(Self {
+            printer: printer.clone(),
+            started: Instant::now(),
+            state: Mutex::new(State {
+                ledger: Ledger::of(providers),
+                heartbeat: Heartbeat::default(),
+                lines: None,
+                is_closed: false,
+            }),
+        });
+        if printer.motion != Motion::Still {
+            let weak = Arc::downgrade(&progress);
+            // If the thread cannot be started, the run shows no progress.
+            let _thread = std::thread::Builder::new().spawn(move || tick(&weak));
+        }
+        progress
+    }
+
+    /// The time since the start, for the summary.
+    pub(super) fn elapsed(&self) -> String {
+        format!("{:.1}s", self.started.elapsed().as_secs_f64())
+    }
+
+    /// Removes the lines at the bottom of the terminal. They do not return.
+    pub(super) fn clear(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        if let Some(lines) = state.lines.take() {
+            lines.finish_and_clear();
+            self.printer.bars.remove(&lines);
+        }
+    }
+
+    /// Counts a version that is complete.
+    pub(super) fn complete(&self, version: &Subject, packages: usize) {
+        self.state().ledger.end(version, packages);
+    }
+
+    /// Leaves out a failed provider, or one failed version.
+    pub(super) fn abandon(&self, failed: &Subject) {
+        self.state().ledger.abandon(failed);
+    }
+
+    /// The packages that are done, of all; `None` if nothing is planned.
+    pub(super) fn standing(&self) -> Option<String> {
+        let totals = self.state().ledger.totals(self.started.elapsed())?;
+        Some(totals.packages_done())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self) {
+        let now = self.started.elapsed();
+        let mut state = self.state();
+        if state.is_closed || now < FIRST_FRAME {
+            return;
+        }
+        let host = self.printer.pending.oldest();
+        match self.printer.motion {
+            Motion::Bars => self.draw(&mut state, now, host.as_deref()),
+            Motion::Lines => {
+                let State {
+                    ledger, heartbeat, ..
+                } = &mut *state;
+                if let Some(text) = heartbeat.beat(ledger, now, host.as_deref()) {
+                    drop(state);
+                    self.printer.line(Tone::Plain, "Working", &text);
+                }
+            }
+            Motion::Still => {}
+        }
+    }
+
+    fn draw(&self, state: &mut State, now: Duration, host: Option<&str>) {
+        let (rows, columns) = Term::stderr().size();
+        let screen = Screen {
+            columns: columns.into(),
+            rows: rows.into(),
+        };
+        let text = frame::draw(&mut state.ledger, now, screen, host).join("\n");
+        let lines = state.lines.get_or_insert_with(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(FRAMES);
+            self.printer.bars.set_draw_target(target);
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            if let Ok(style) = ProgressStyle::with_template("{msg}") {
+                bar.set_style(style);
+            }
+            self.printer.bars.add(bar)
+        });
+        lines.set_message(self.printer.neutral(&text));
+        lines.tick();
+    }
+
+    fn started(&self, subject: Subject, size: u64) {
+        if self.printer.motion == Motion::Lines && size > LARGE {
+            let text = format!("{subject} {}", HumanBytes(size));
+            self.printer.line(Tone::Plain, "Copying", &text);
+        }
+        self.state().ledger.start(subject, size);
+    }
+
+    fn selected(&self, subject: &Subject, matching: usize) {
+        let plural = if matching == 1 {
+            "the only match".to_owned()
+        } else {
+            format!("newest of {matching} matching")
+        };
+        self.printer
+            .line(Tone::Plain, "Selected", &format!("{subject} ({plural})"));
+    }
+
+    fn verified(&self, subject: &Subject, authentication: &Authentication) {
+        // An unsigned release is not verified: the policy only accepts it.
+        let verb = match authentication.status {
+            Status::Signed => "Verified",
+            Status::Checksum | Status::Unverified => "Accepted",
+        };
+        self.printer
+            .package(verb, &format!("{subject}   {authentication}"));
+        if let Some(warning) = authentication.warning() {
+            let text = format!("{subject}: {warning}");
+            self.printer.line(Tone::Warning, "Warning", &text);
+        }
+    }
+}
+
+/// Shows the progress until it is dropped.
+fn tick(progress: &Weak<Progress>) {
+    loop {
+        std::thread::sleep(FRAME);
+        match progress.upgrade() {
+            Some(progress) => progress.show(),
+            None => return,
+        }
+    }
+}
+
+impl Reporter for Progress {
+    fn report(&self, event: Event) {
+        match event {
+            Event::Waiting { path } => {
+                self.printer.line(
+                    Tone::Warning,
+                    "Waiting",
+                    &format!("for another process that holds {}", printable_path(&path)),
+                );
+            }
+            Event::Selected { subject, matching } => {
+                self.selected(&subject, matching);
+            }
+            Event::VersionsSelected { subject, versions } => {
+                self.state().ledger.select(&subject, versions);
+            }
+            Event::Planned {
+                subject,
+                packages,
+                bytes,
+            } => self.state().ledger.plan(&subject, packages, bytes),
+            Event::Verified {
+                subject,
+                authentication,
+            } => {
+                self.verified(&subject, &authentication);
+            }
+            Event::Started { subject, size } => self.started(subject, size),
+            Event::Advanced { subject, bytes } => {
+                let now = self.started.elapsed();
+                self.state().ledger.advance(&subject, bytes, now);
+            }
+            Event::Finished {
+                subject,
+                size,
+                transfer,
+                authentication,
+            } => {
+                self.state().ledger.finish(&subject, size);
+                let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
+                self.printer.package(verb(transfer), &text);
+            }
+            Event::AttachedFinished {
+                subject,
+                digest,
+                size,
+                transfer,
+            } => {
+                self.state().ledger.stop(&subject);
+                let status = Status::Unverified.as_str();
+                let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
+                self.printer.line(Tone::Done, verb(transfer), &text);
+            }
+            Event::VersionPresent { subject } => {
+                self.printer
+                    .package(verb(Transfer::Present), &subject.to_string());
+            }
+            Event::Warning { subject, message } => {
+                self.printer
+                    .line(Tone::Warning, "Warning", &format!("{subject}: {message}"));
+            }
+            // `Trace` prints the events about requests.
+            _ => {}
+        }
+    }
+}
+
+/// The verb for the result of a transfer.
+pub(super) fn verb(transfer: Transfer) -> &'static str {
+    match transfer {
+        Transfer::Copied => "Copied",
+        Transfer::Mounted => "Mounted",
+        Transfer::Present => "Present",
+        Transfer::Planned => "Would copy",
+    }
+}

@@ -1,0 +1,78 @@
+//! The line for a version that is done: its packages, their size, and the signer once.
+
+use indicatif::HumanBytes;
+
+use tfoci::authentication::Authentication;
+use tfoci::event::{Subject, Transfer};
+use tfoci::install::Installed;
+use tfoci::outcome::{Change, Published};
+
+use super::super::printer::Printer;
+use super::super::progress::verb;
+use super::tally::counted;
+
+/// Prints the line of a published version.
+pub(super) fn published(printer: &Printer, published: &Published) {
+    let packages = published.packages.iter();
+    let packages = packages.map(|package| (package.status, package.size.unwrap_or_default()));
+    let verb = match published.status {
+        Change::Copied => verb(Transfer::Copied),
+        Change::Updated => "Updated",
+        Change::Present => verb(Transfer::Present),
+        Change::Planned => verb(Transfer::Planned),
+    };
+    let authentication = published.authentication.as_ref();
+    let packages: Vec<_> = packages.collect();
+    print(
+        printer,
+        verb,
+        &subject(published),
+        &packages,
+        authentication,
+    );
+}
+
+/// Prints the line of an installed version.
+pub(super) fn installed(printer: &Printer, installed: &Installed) {
+    let packages = installed.packages.iter();
+    let packages: Vec<_> = packages
+        .map(|package| (package.transfer, package.size))
+        .collect();
+    // A version of which any package is new is new.
+    let transfers = packages.iter().map(|(transfer, _)| *transfer);
+    let changed = transfers.filter(|transfer| *transfer != Transfer::Present);
+    let verb = verb(changed.min().unwrap_or(Transfer::Present));
+    let version = Subject::version(&installed.provider, &installed.version);
+    let authentication = Some(&installed.authentication);
+    print(printer, verb, &version, &packages, authentication);
+}
+
+/// The version, with its destination if there are several.
+pub(super) fn subject(published: &Published) -> Subject {
+    Subject {
+        destination: published.destination.clone(),
+        ..Subject::version(&published.provider, &published.version)
+    }
+}
+
+fn print(
+    printer: &Printer,
+    verb: &str,
+    version: &Subject,
+    packages: &[(Transfer, u64)],
+    authentication: Option<&Authentication>,
+) {
+    let is_new = |transfer: &Transfer| matches!(transfer, Transfer::Copied | Transfer::Planned);
+    let copied = packages.iter().filter(|(transfer, _)| is_new(transfer));
+    let bytes: u64 = copied.clone().map(|(_, size)| size).sum();
+    let mut text = format!("{version}   {}", counted(packages.len(), "package"));
+    if copied.count() > 0 {
+        text += &format!(", {}", HumanBytes(bytes));
+    }
+    let Some(authentication) = authentication else {
+        return printer.version(verb, &text, &text);
+    };
+    let long = format!("{text}   {authentication}");
+    let short = format!("{text}   {}", authentication.short());
+    printer.version(verb, &long, &short);
+}
