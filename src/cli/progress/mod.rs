@@ -96,10 +96,10 @@ impl Progress {
         self.state().ledger.abandon(failed);
     }
 
-    /// The packages that are done, of all; `None` if nothing is planned.
+    /// The packages that are done, of all; `None` if there are none yet.
     pub(super) fn standing(&self) -> Option<String> {
         let totals = self.state().ledger.totals(self.started.elapsed())?;
-        Some(totals.packages_done())
+        (totals.finished > 0).then(|| totals.packages_done())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -3,7 +3,9 @@
 //! The report collects results during the run and prints them at its end, even if it is interrupted: a summary on stderr, and references,
 //! paths or one JSON document on stdout.
 
+mod outcome;
 mod tally;
+mod verb;
 mod version_line;
 
 use std::path::PathBuf;
@@ -22,31 +24,10 @@ use super::json;
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 use super::render::FilesystemMirrorView;
+use outcome::Outcome;
 use tally::Tally;
-
-/// The verb of the summary.
-#[derive(Clone, Copy)]
-pub(super) struct Verb {
-    done: &'static str,
-    planned: &'static str,
-}
-
-pub(super) const PUSH: Verb = Verb {
-    done: "Pushed",
-    planned: "Would push",
-};
-pub(super) const MIRROR: Verb = Verb {
-    done: "Mirrored",
-    planned: "Would mirror",
-};
-pub(super) const COPY: Verb = Verb {
-    done: "Copied",
-    planned: "Would copy",
-};
-const INSTALL: Verb = Verb {
-    done: "Installed",
-    planned: "Would install",
-};
+pub(super) use verb::{COPY, MIRROR, PUSH};
+use verb::{INSTALL, Verb};
 
 /// The destination of a run.
 enum Destination {
@@ -54,34 +35,6 @@ enum Destination {
     Store(Http),
     /// A filesystem mirror in this directory.
     Directory(PathBuf),
-}
-
-/// The outcome of one provider version.
-enum Outcome {
-    Published(Published),
-    Installed(Installed),
-    Failed(Subject, CommandError),
-}
-
-impl Outcome {
-    /// The JSON of this outcome. For failures, `into_a_store` decides between the fields of publications and installations.
-    fn provider(&self, into_a_store: bool) -> json::Provider<'_> {
-        match self {
-            Self::Published(published) => json::Provider::Published(published),
-            Self::Installed(installed) => json::Provider::Installed(installed),
-            Self::Failed(subject, error) if into_a_store => {
-                json::Provider::not_published(subject, error)
-            }
-            Self::Failed(subject, error) => json::Provider::not_installed(subject, error),
-        }
-    }
-
-    fn error(&self) -> Option<&CommandError> {
-        match self {
-            Self::Failed(_, error) => Some(error),
-            Self::Published(_) | Self::Installed(_) => None,
-        }
-    }
 }
 
 /// Collects results and prints them at the end of the run.
