@@ -82,7 +82,7 @@ fn versions_says_that_it_is_gone_where_it_looks() {
     let run = author.tfoci(&looks).succeeds().says(WARNING);
     assert_eq!(run.stdout, "1.0.0\n");
     let pinned = [&versions[..], &["--key", "acme.asc", "--all"]].concat();
-    let run = author.tfoci(&pinned).succeeds();
+    let run = author.tfoci(&pinned).exits(3);
     let reason = "1.0.0\tno evidence is stored\n";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
 }

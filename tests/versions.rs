@@ -133,14 +133,11 @@ fn only_what_is_proved_to_those_who_are_particular() {
         "1.0.0\n"
     );
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    assert_eq!(
-        versions(&scene, &["--key", "stranger.asc"])
-            .succeeds()
-            .stdout,
-        ""
-    );
+    let none = "error: registry.opentofu.org/acme/demo (oci-layout:mirror/registry.opentofu.org/acme/demo): none of the 1 versions verified\n\nhint: `--all` lists them with the reasons\n";
+    let run = versions(&scene, &["--key", "stranger.asc"]).exits(3);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", none));
     let all = versions(&scene, &["--key", "stranger.asc", "--all"])
-        .succeeds()
+        .exits(3)
         .stdout;
     let line = all
         .lines()

@@ -100,7 +100,7 @@ fn nothing_is_written_and_the_message_says_where() {
         let (_, error) = run.stderr.split_once("error: ").unwrap();
         let subject = "registry.opentofu.org/acme/demo 1.0.0";
         let cause = "Permission denied (os error 13)";
-        assert_eq!(error, format!("{what} for {subject}\n  {cause}\n"));
+        assert_eq!(error, format!("{subject}: {what}\n  {cause}\n"));
         assert_eq!(run.stdout, "");
         assert!(closed.stage.tree(".") == before, "something was written");
     }

@@ -63,7 +63,8 @@ fn has_failed(victim: &Victim, fault: &Fault<'_>) -> bool {
 #[track_caller]
 fn says_why(run: Run) {
     let run = run.exits(1);
-    let error = run.stderr.split_once("error: cannot ").unwrap().1;
+    let error = run.stderr.split_once("error: ").unwrap().1;
+    let error = error.split_once(": cannot ").unwrap().1;
     let (what, cause) = error.split_once("\n  ").unwrap();
     assert!(what.contains(PLACE), "names the file");
     let causes = [

@@ -1,6 +1,7 @@
 //! Registries that refuse, and servers that are no registries.
 
 use super::connections::{REPOSITORY, ask};
+use crate::support::author::Author;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
 use crate::support::scene::{Run, Scene};
@@ -84,4 +85,47 @@ fn a_server_that_is_no_registry_is_recognised() {
 hint: name the host and port of a registry; its API begins at /v2/
 "
     ));
+}
+
+/// Pushes a release to a registry.
+fn push(registry: &Registry) -> Run {
+    let author = Author::with_release();
+    let host = registry.host();
+    let login = serde_json::json!({"auths": {host: {"auth": "cm9ib3Q6c2VjcmV0"}}});
+    author.scene.write("auth.json", login.to_string());
+    let arguments = format!(
+        "push dist --provider acme/demo --key acme.asc -q --exact-repository --to {host}/acme/demo --plain-http {host} --authfile auth.json"
+    );
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let mut run = author.tfoci(&arguments);
+    run.stderr = run.stderr.replace(host, "[HOST]");
+    run.exits(1).without_result()
+}
+
+#[test]
+fn a_user_who_may_only_read() {
+    let registry = Registry::plain();
+    registry.always(matching("POST", "/uploads/"), Fault::denied());
+    push(&registry).says(
+        "error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): `robot` may not push to [HOST]/acme/demo (403: DENIED: requested access to the resource is denied)
+  tried auth.json ([HOST])
+
+hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it
+",
+    );
+}
+
+#[test]
+fn a_push_to_a_server_that_is_no_registry() {
+    let registry = Registry::plain();
+    for method in ["GET", "HEAD", "POST", "PUT"] {
+        let page = Fault::Answer(Answer::new(404).body("<html>not found</html>"));
+        registry.always(matching(method, ""), page);
+    }
+    push(&registry).says(
+        "error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): [HOST] is not an OCI registry (/v2/ answered 404)
+
+hint: name the host and port of a registry; its API begins at /v2/
+",
+    );
 }
