@@ -6,9 +6,12 @@
 
 use std::time::SystemTime;
 
+use futures_util::{StreamExt as _, stream};
+
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
+use crate::digest::Digest;
 use crate::error::printable;
 use crate::event::Subject;
 use crate::oci::reference::{Ignored, version_of};
@@ -22,6 +25,9 @@ use crate::store::{self, Artifact, Repo, StoreBlob, StoredPackage, artifact};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Policy, Rule, Verified};
 use crate::version::Version;
+
+/// The number of tags that are looked up at once to find an index.
+const CONCURRENT_LOOKUPS: usize = 4;
 
 /// The trust options for reading a store.
 #[derive(Clone, Debug)]
@@ -153,6 +159,27 @@ impl StoredProvider {
             Some(version) => Ok((version.clone(), matching)),
             None => Err(self.failure(None, absent(constraints, available, ignored))),
         }
+    }
+
+    /// The version whose index has this digest.
+    ///
+    /// # Errors
+    /// As [`StoredProvider::versions`], or no version has this index.
+    pub async fn version_of_index(&self, digest: &Digest) -> Result<Version, Failure> {
+        let versions = self.versions().await?.versions;
+        let lookups = versions.iter().rev().map(|version| async move {
+            let tag = Tag::of_version(version)?;
+            let found = self.repo.digest(&tag).await?;
+            Ok::<_, Problem>((found.as_ref() == Some(digest)).then_some(version))
+        });
+        let lookups: Vec<_> = lookups.collect();
+        let mut lookups = stream::iter(lookups).buffered(CONCURRENT_LOOKUPS);
+        while let Some(found) = lookups.next().await {
+            if let Some(version) = found.map_err(|problem| self.failure(None, problem))? {
+                return Ok(version.clone());
+            }
+        }
+        Err(self.failure(None, Problem::NoIndex { digest: *digest }))
     }
 
     /// Every version that matches the constraints, in ascending order. Without constraints, every version matches, pre-releases included.

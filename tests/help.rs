@@ -8,9 +8,10 @@ use std::thread;
 
 use crate::support::scene::Scene;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "push",
     "copy",
+    "list",
     "versions",
     "inspect",
     "resolve",

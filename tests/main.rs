@@ -86,6 +86,12 @@ mod origin_double;
 #[cfg(unix)]
 mod output;
 
+/// Which providers a store has.
+mod list;
+
+/// Versions that are named by the digest of their index.
+mod pinned;
+
 /// From a release folder into a store.
 mod push;
 

@@ -225,7 +225,7 @@ fn it_has_one_repository_template() {
 fn every_option_in_it_is_one() {
     let scene = Scene::new();
     let commands = [
-        "push", "mirror", "copy", "versions", "inspect", "resolve", "install", "login",
+        "push", "mirror", "copy", "list", "versions", "inspect", "resolve", "install", "login",
     ];
     let pages = commands.map(|command| scene.tfoci([command, "--help"]).succeeds().stdout);
     let options = scene.tfoci(["help", "options"]).succeeds().stdout;

@@ -143,6 +143,7 @@ fn results_follow_the_schema_of_their_command() {
     result("push", &author.push(&JSON).succeeds());
     let scene = &author.scene;
     for (name, arguments) in [
+        ("list", "list --from oci-layout:store"),
         (
             "versions",
             "versions acme/demo --from oci-layout:store --all",
@@ -178,6 +179,7 @@ fn failures_follow_the_schema_of_their_command() {
             "mirror acme/demo --to oci-layout:store --from nonsense",
         ),
         ("copy", "copy --from oci-layout:none --to oci-layout:other"),
+        ("list", "list --from oci-layout:none"),
         ("versions", "versions acme/demo --from oci-layout:none"),
         ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:none"),
         (

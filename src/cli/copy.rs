@@ -5,18 +5,17 @@ use clap::Args;
 use tfoci::address::ProviderAddr;
 use tfoci::copy::{Options, Task, copy};
 use tfoci::event::Subject;
-use tfoci::examine::{Platforms, StoredProvider};
+use tfoci::examine::Platforms;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platform;
-use tfoci::selection::Selection;
-use tfoci::store::{Endpoint, Repo, RepoMut, Store};
+use tfoci::store::{Endpoint, RepoMut, Store};
 
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
 use super::report::COPY;
-use super::session::{Session, check, everything, trust_options};
+use super::session::{Session, Wanted, check, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +29,9 @@ Examples:
 /// constraints, all versions that satisfy them. Without addresses, it copies every provider, if the store can list them. Content that the
 /// destination already has is not transferred again. Tags other than versions and their evidence are not changed.
 ///
+/// `ADDR@sha256:…` is the version whose index has this digest. A reference, as `push` prints it, names the store too. tfoci refuses a version
+/// whose tag refers to another index than the digest says.
+///
 /// tfoci verifies the evidence of each version, and refuses the version if verification fails. It also refuses versions that do not satisfy
 /// `--trust`, `--key` and `--require-pinned`; without these options it copies unsigned versions too, and reports their status. Evidence at
 /// the destination must satisfy the same options. Weaker evidence replaces stronger evidence only with `--existing replace` and a trust
@@ -38,12 +40,12 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Providers, with constraints on their versions
+    /// Providers, with constraints on their versions; or references, as `push` prints them
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The source store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE", help_heading = "Source")]
-    from: String,
+    from: Option<String>,
     /// The destination store, in the same form
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
@@ -71,17 +73,15 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let options = options(&arguments, session)?;
-    let selections = session.selections(&arguments.providers)?;
     let http = session.http()?;
     let registry = session.registry(&http);
-    let (from, source) =
-        session.open(&arguments.from, registry.clone(), &providers(&selections))?;
     let to = session.endpoint(&arguments.to)?;
-    let selections = match selections.is_empty() {
-        true => everything(&from, &source).await?,
-        false => selections,
-    };
-    let providers = providers(&selections);
+    let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
+    let wanted = wanted.await?;
+    let providers = wanted
+        .iter()
+        .map(|wanted| wanted.selection.provider.clone());
+    let providers: Vec<ProviderAddr> = providers.collect();
     session.warn_of_unmatched(&arguments.trust, &options.trust, &providers);
     check(&to, &providers)?;
     let target = to.write(registry);
@@ -93,19 +93,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         Err(failure) => report.journey_failed(CommandError::Journey, failure),
     };
     let mut tasks = Vec::new();
-    for selection in selections {
-        match task((&from, &source), (&to, &target), selection) {
+    for wanted in wanted {
+        match task(wanted, &to, &target) {
             Ok(task) => tasks.push(task),
             Err(failure) => on_result(Err(failure)),
         }
     }
     copy(tasks, &options, &reporter, &on_result).await;
     Ok(report.finish())
-}
-
-fn providers(selections: &[Selection]) -> Vec<ProviderAddr> {
-    let providers = selections.iter().map(|selection| &selection.provider);
-    providers.cloned().collect()
 }
 
 fn options(arguments: &Arguments, session: &Session) -> Result<Options, CommandError> {
@@ -130,26 +125,17 @@ fn options(arguments: &Arguments, session: &Session) -> Result<Options, CommandE
 }
 
 fn task(
-    (endpoint, store): (&Endpoint, &Store),
-    (to, target): (&Endpoint, &Store),
-    Selection {
-        provider,
-        constraints,
-    }: Selection,
+    Wanted { selection, from }: Wanted,
+    to: &Endpoint,
+    target: &Store,
 ) -> Result<Task, Failure> {
-    let within = |endpoint: &Endpoint, at: fn(String) -> At| {
-        let repository = endpoint.repository(&provider).map_err(Problem::from);
-        let subject = Subject::provider(&provider);
-        repository.map_err(|problem| problem.of(subject, at(endpoint.to_string())))
-    };
-    let repository = within(endpoint, At::From)?;
+    let from = from?;
+    let repository = to.repository(&selection.provider).map_err(Problem::from);
+    let subject = Subject::provider(&selection.provider);
+    let repository = repository.map_err(|problem| problem.of(subject, At::To(to.to_string())))?;
     Ok(Task {
-        constraints,
-        to: RepoMut::new(target.clone(), within(to, At::To)?),
-        from: StoredProvider {
-            place: endpoint.place(&repository),
-            repo: Repo::new(store.clone(), repository),
-            provider,
-        },
+        constraints: selection.constraints,
+        to: RepoMut::new(target.clone(), repository),
+        from,
     })
 }

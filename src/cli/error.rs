@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use tfoci::address;
 use tfoci::config;
 use tfoci::credentials;
+use tfoci::digest;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::lockfile;
 use tfoci::outcome::Failure;
@@ -38,6 +39,23 @@ pub(super) enum CommandError {
     /// The command needs one version, and the argument names none.
     #[error("`{}` does not name one version\n  expected ADDR@VERSION", printable(.text))]
     OneVersion { text: String },
+    /// The digest in an argument is malformed.
+    #[error(transparent)]
+    Digest(#[from] digest::Error),
+    /// The tag of a reference is not that of a version.
+    #[error("`{}` does not refer to a version\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it", printable(.text))]
+    Reference { text: String },
+    /// An index without the title that tfoci writes, in a repository whose name does not tell either.
+    #[error("the index at {} does not name its provider", printable(.reference))]
+    UnknownProvider { reference: String },
+    /// An address without a store.
+    #[error("nothing says which store to read {}", .provider.as_ref().map_or_else(|| "from".to_owned(), |provider| format!("{provider} from")))]
+    NoStore {
+        provider: Option<Box<address::ProviderAddr>>,
+    },
+    /// `--from` beside references, which name their stores.
+    #[error("`--from` names a store, and so does each reference")]
+    TwoStores,
     /// An annotation is not `KEY=VALUE`.
     #[error("`{}` is not an annotation that can be set\n  expected KEY=VALUE", printable(.text))]
     Annotation { text: String },
@@ -173,6 +191,7 @@ impl CommandError {
             Self::Configuration(error) => error.category(),
             Self::NothingProven { .. } => Category::Untrusted,
             Self::NoSuchTrustFile { .. } | Self::EmptyStore { .. } => Category::NotFound,
+            Self::UnknownProvider { .. } => Category::Malformed,
             _ => Category::Usage,
         }
     }

@@ -5,46 +5,56 @@ use indicatif::HumanBytes;
 
 use tfoci::authentication::Authentication;
 use tfoci::event::Subject;
-use tfoci::examine::Platforms;
+use tfoci::examine::{Platforms, StoredProvider};
 use tfoci::hash::PackageHash;
 use tfoci::store::StoredPackage;
+use tfoci::version::Version;
 
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
-use super::session::{Session, trust_options};
+use super::session::{Session, Wanted, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror
+  tfoci inspect acme/demo --from oci-layout:mirror
   tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc --require-pinned
   tfoci inspect acme/demo@1.0.0 --from 'ghcr.io/acme/${hostname}/${namespace}/${type}' --trust trust.toml";
 
 /// Show a version in a store: platforms, sizes, digests, and how it is authenticated
+///
+/// `ADDR@sha256:…` is the version whose index has this digest. A reference, as `push` prints it, names the store too. tfoci refuses a version
+/// whose tag refers to another index than the digest says.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The provider and its version
-    #[arg(value_name = "ADDR@VERSION")]
+    /// The provider and its version [default: the newest]; or a reference, as `push` prints it
+    #[arg(value_name = "ADDR[@VERSION]")]
     provider: String,
     /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
-    from: String,
+    from: Option<String>,
     #[command(flatten)]
     trust: ReadTrust,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let selection = session.selection(&arguments.provider)?;
-    let one = || CommandError::OneVersion {
-        text: arguments.provider.clone(),
+    let registry = session.registry(&session.http()?);
+    let texts = std::slice::from_ref(&arguments.provider);
+    let wanted = session.wanted(texts, arguments.from.as_deref(), &registry);
+    let Some(Wanted { selection, from }) = wanted.await?.pop() else {
+        return Err(CommandError::NoSelection);
     };
-    let version = selection.constraints.as_exact().ok_or_else(one)?;
-    let stored = session.open_provider(&arguments.from, &selection.provider)?;
+    let stored = from?;
     // If the version does not exist, `choose` fails with a list of the existing ones.
-    stored.choose(&selection).await?;
+    let (version, _) = stored.choose(&selection).await?;
+    let version = &version;
+    let others = match selection.constraints.as_exact() {
+        Some(_) => None,
+        None => Some(others(&stored, version).await?),
+    };
     let trust = trust_options(&arguments.trust)?;
     session.warn_of_unmatched(&arguments.trust, &trust, [&selection.provider]);
     let examined = stored.examine(version, &Platforms::All, &trust).await?;
@@ -71,6 +81,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         digest,
         protocols,
         packages: packages.collect(),
+        other_versions: others,
         authentication,
         error: error.as_ref().map(json::Error::from),
     };
@@ -91,6 +102,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     })
 }
 
+/// The other versions of the provider, newest first.
+async fn others(stored: &StoredProvider, version: &Version) -> Result<Vec<Version>, CommandError> {
+    let mut versions = stored.versions().await?.versions;
+    versions.retain(|other| other != version);
+    versions.reverse();
+    Ok(versions)
+}
+
 fn inspected(package: &StoredPackage) -> json::InspectedPackage {
     json::InspectedPackage {
         platform: package.platform.clone(),
@@ -106,6 +125,14 @@ fn print(inspection: &json::Inspection<'_>, printer: &Printer) {
         inspection.provider, inspection.version
     ));
     printer.result(&format!("reference       {}", inspection.reference));
+    let others = inspection.other_versions.iter().flatten();
+    let others = others
+        .map(Version::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if !others.is_empty() {
+        printer.result(&format!("other versions  {others}"));
+    }
     if !inspection.protocols.is_empty() {
         printer.result(&format!(
             "protocols       {}",

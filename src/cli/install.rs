@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::install::{Form, Installed, Request, Task, install};
@@ -14,7 +13,7 @@ use tfoci::platform::Platform;
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
-use super::session::{Session, everything, stored_provider, trust_options};
+use super::session::{Session, Wanted, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,15 +25,18 @@ Examples:
 ///
 /// `tofu` and `terraform` install from the mirror without a network. Every package is verified while it is written. Existing packages are
 /// kept if they are the same, and never replaced. Without addresses, tfoci installs the newest version of every provider in the store.
+///
+/// `ADDR@sha256:…` is the version whose index has this digest. A reference, as `push` prints it, names the store too. tfoci refuses a version
+/// whose tag refers to another index than the digest says.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Providers, with constraints on their versions
+    /// Providers, with constraints on their versions; or references, as `push` prints them
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE", help_heading = "Source")]
-    from: String,
+    from: Option<String>,
     /// The directory of the filesystem mirror
     #[arg(long, value_name = "DIR", help_heading = "Destination")]
     into: PathBuf,
@@ -66,24 +68,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     };
-    let selections = session.selections(&arguments.providers)?;
-    let providers = selections.iter().map(|selection| &selection.provider);
-    let providers: Vec<ProviderAddr> = providers.cloned().collect();
     let registry = session.registry(&session.http()?);
-    let (endpoint, store) = session.open(&arguments.from, registry, &providers)?;
-    let selections = match selections.is_empty() {
-        true => everything(&endpoint, &store).await?,
-        false => selections,
-    };
-    let providers = selections.iter().map(|selection| &selection.provider);
+    let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
+    let wanted = wanted.await?;
+    let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     session.warn_of_unmatched(&arguments.trust, &request.trust, providers);
     let report = &session.report;
     let reporter = report.installing(arguments.into, selections.len(), arguments.dry_run);
     let mut tasks = Vec::new();
-    for selection in selections {
-        match stored_provider(&endpoint, &store, &selection.provider) {
+    for Wanted { selection, from } in wanted {
+        match from {
             Ok(from) => tasks.push(Task { from, selection }),
-            Err(error) => report.failed(Subject::provider(&selection.provider), error),
+            Err(failure) => report.failed(Subject::provider(&selection.provider), failure.into()),
         }
     }
     let on_result = |result: Result<Installed, Failure>| match result {

@@ -149,6 +149,14 @@ impl<'a> Provider<'a> {
     }
 }
 
+/// The result of `list`.
+#[derive(Serialize)]
+pub(super) struct List<'a> {
+    pub(super) schema: u32,
+    pub(super) store: String,
+    pub(super) providers: &'a [ProviderAddr],
+}
+
 /// The result of `versions`.
 #[derive(Serialize)]
 pub(super) struct Versions<'a> {
@@ -180,6 +188,9 @@ pub(super) struct Inspection<'a> {
     pub(super) digest: Digest,
     pub(super) protocols: Vec<String>,
     pub(super) packages: Vec<InspectedPackage>,
+    /// If the argument names no version: the others, newest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) other_versions: Option<Vec<Version>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) authentication: Option<Authentication>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -15,6 +15,7 @@ mod host;
 mod inspect;
 mod install;
 mod json;
+mod list;
 mod login;
 mod logout;
 mod man;
@@ -107,6 +108,7 @@ enum Command {
     Mirror(mirror::Arguments),
     #[command(visible_alias = "cp")]
     Copy(copy::Arguments),
+    List(list::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
@@ -284,6 +286,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Push(arguments) => push::run(arguments, session).await,
         Command::Mirror(arguments) => mirror::run(arguments, session).await,
         Command::Copy(arguments) => copy::run(arguments, session).await,
+        Command::List(arguments) => list::run(arguments, session).await,
         Command::Versions(arguments) => versions::run(arguments, session).await,
         Command::Inspect(arguments) => inspect::run(arguments, session).await,
         Command::Resolve(arguments) => resolve::run(&arguments, session),

@@ -46,6 +46,11 @@ impl Repository {
         repository_name::check(text).map(|()| Self(text.to_owned()))
     }
 
+    /// A registry as a whole, which has no name of a repository.
+    pub(crate) fn of_registry(host: &str) -> Self {
+        Self(host.to_owned())
+    }
+
     /// The directory of a provider, below the root of a layout; `None` if the path is not that of a provider.
     pub fn of_directory(relative: &str) -> Option<Self> {
         let repository = Self(relative.to_owned());

@@ -172,6 +172,9 @@ pub enum Problem {
         constraints: Option<String>,
         available: Vec<Version>,
     },
+    /// No version has the index that the user named.
+    #[error("no version has the index {digest}")]
+    NoIndex { digest: Digest },
     /// The source does not list a version that a lock file names.
     #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
     Withdrawn {
@@ -306,6 +309,7 @@ impl Problem {
             | Self::OtherForm { .. } => Category::Untrusted,
             Self::NoProvider
             | Self::NoVersion { .. }
+            | Self::NoIndex { .. }
             | Self::Withdrawn { .. }
             | Self::NotCanonical { .. } => Category::NotFound,
             Self::NoPin => Category::Usage,

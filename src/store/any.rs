@@ -6,7 +6,7 @@
 
 use super::layout::LayoutBlob;
 use super::registry::RegistryBlob;
-use super::{At, Error, Layout, Listing, Move, Put, PutError, Registry, Tagged};
+use super::{At, Error, Layout, Move, Put, PutError, Registry, Tagged};
 use crate::blob::{self, BlobLocation, BlobSource, Body};
 use crate::digest::Digest;
 use crate::disk;
@@ -43,14 +43,6 @@ macro_rules! either {
 }
 
 impl Store {
-    /// All repositories, if the store can list them.
-    pub(super) async fn repositories(&self) -> Result<Listing, Error> {
-        match self {
-            Self::Layout(layout) => layout.repositories(),
-            Self::Registry(_) => Ok(Listing::Unsupported),
-        }
-    }
-
     /// The names of a repository's tags as the store lists them, sorted; `None` if the repository does not exist. Other tools may have
     /// written names that are not valid tags.
     pub(super) async fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {

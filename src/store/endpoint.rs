@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use super::known;
-use super::{Error, Layout, Listing, Registry, Store};
-use crate::address::{self, ProviderAddr};
+use super::{Error, Layout, Registry, Store};
+use crate::address::{self, Hostname, ProviderAddr};
 use crate::error::{Category, printable};
 use crate::oci::Repository;
 use crate::shown::{Shown, userinfo};
@@ -182,20 +182,49 @@ impl Endpoint {
         })
     }
 
-    /// Every provider in this store, sorted; `None` if the store cannot list repositories, or the address names a single repository.
+    /// The providers in this store; `None` if the address names a single repository, or is a template that cannot be read backwards. In a
+    /// registry whose template has no host name, they are on `default_host`.
     ///
     /// # Errors
-    /// The store fails.
-    pub async fn providers(&self, store: &Store) -> Result<Option<Vec<ProviderAddr>>, Error> {
-        match store.repositories().await? {
-            Listing::Listed(all) if !self.exact => {
-                let mut providers: Vec<_> = all.iter().filter_map(Repository::provider).collect();
-                providers.sort();
-                Ok(Some(providers))
-            }
-            _ => Ok(None),
+    /// The store fails, or the registry does not list its repositories.
+    pub async fn providers(
+        &self,
+        store: &Store,
+        default_host: &Hostname,
+    ) -> Result<Option<Providers>, Error> {
+        if self.exact {
+            return Ok(None);
         }
+        let (repositories, inverse) = match (store, self.template()) {
+            (Store::Registry(registry), Some(template)) => {
+                let Some(inverse) = template.inverse() else {
+                    return Ok(None);
+                };
+                (registry.catalog(inverse.registry()).await?, Some(inverse))
+            }
+            (Store::Layout(layout), _) => (layout.repositories()?, None),
+            (Store::Registry(_), None) => return Ok(None),
+        };
+        let provider = |repository: &Repository| match &inverse {
+            Some(inverse) => inverse.provider(repository, default_host),
+            None => repository.provider(),
+        };
+        let mut providers: Vec<_> = repositories.iter().filter_map(provider).collect();
+        providers.sort();
+        Ok(Some(Providers {
+            others: repositories.len() - providers.len(),
+            providers,
+        }))
     }
+}
+
+/// What a store lists.
+#[derive(Debug)]
+pub struct Providers {
+    /// The providers, sorted.
+    pub providers: Vec<ProviderAddr>,
+    /// The number of repositories that the address maps no provider to, or more than one.
+    pub others: usize,
 }
 
 /// The first OCI layout at most `levels` below a directory, among as many entries as `left` says.

@@ -12,7 +12,7 @@ use crate::disk;
 use crate::error::{Category, printable, printable_path};
 use crate::http;
 use crate::json;
-use crate::oci::{self, Part, Refusal};
+use crate::oci::{self, Part, Refusal, Tag};
 
 /// An operation that a store could not do or refused.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,15 @@ pub enum Error {
         what: Part,
         /// The expected digest.
         digest: Digest,
+    },
+    /// A tag refers to another index than the one that the user named.
+    #[error(
+        "the tag `{tag}` refers to another index\n  expected {expected}\n  received {received}"
+    )]
+    Moved {
+        tag: Tag,
+        expected: Digest,
+        received: Digest,
     },
     /// A document exceeds the size limit for its kind.
     #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
@@ -201,12 +210,20 @@ pub enum Error {
         /// The duplicate member.
         repeated: json::Error,
     },
-    /// The list of tags is longer than that of any real provider.
-    #[error("the list of tags is too long\n  expected at most {limit} tags\n  from {url}")]
-    ManyTags {
+    /// The list of tags or repositories is longer than any real one.
+    #[error("the list of {what} is too long\n  expected at most {limit} {what}\n  from {url}")]
+    LongList {
+        what: &'static str,
         /// The page that exceeds the limit.
         url: http::Shown,
         limit: usize,
+    },
+    /// The registry does not list its repositories, or not to this user.
+    #[error("this registry cannot list its repositories\n  registry {host}\n  answered {status}{}", said(.answer))]
+    NoCatalog {
+        host: String,
+        status: u16,
+        answer: String,
     },
     /// The registry started an upload without a `Location`.
     #[error("the registry does not say where to upload to\n  from {url}")]
@@ -342,7 +359,9 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Blob { source, .. } => source.category(),
             Self::Refusal(refusal) => refusal.category(),
-            Self::LayoutRepeated { .. } | Self::Repeated { .. } => Category::Untrusted,
+            Self::LayoutRepeated { .. } | Self::Repeated { .. } | Self::Moved { .. } => {
+                Category::Untrusted
+            }
             Self::Oci(_)
             | Self::LayoutIndex { .. }
             | Self::Unwritten { .. }
@@ -365,11 +384,13 @@ impl Error {
                 ..
             } => Category::Unreachable,
             Self::Immutable { .. } => Category::Conflict,
-            Self::Registry { .. } | Self::Unwelcome { .. } => Category::Unsupported,
+            Self::Registry { .. } | Self::Unwelcome { .. } | Self::NoCatalog { .. } => {
+                Category::Unsupported
+            }
             Self::Realm { .. }
             | Self::ForeignPage { .. }
             | Self::EndlessPages { .. }
-            | Self::ManyTags { .. }
+            | Self::LongList { .. }
             | Self::Document { .. }
             | Self::NoLocation { .. }
             | Self::Offset { .. } => Category::Malformed,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
-use super::{At, Error, Listing, Move, Put, PutError, Tagged};
+use super::{At, Error, Move, Put, PutError, Tagged};
 use crate::blob::{self, BlobLocation, BlobSource, Body, proven};
 use crate::digest::Digest;
 use crate::disk::{self, Staged, if_exists, staged};
@@ -116,7 +116,8 @@ impl Layout {
         }
     }
 
-    fn listing(&self) -> Result<Vec<Repository>, Error> {
+    /// The repositories of providers.
+    pub(super) fn repositories(&self) -> Result<Vec<Repository>, Error> {
         let mut found = Vec::new();
         for host in subdirectories(&self.root)? {
             for namespace in subdirectories(&self.root.join(&host))? {
@@ -143,7 +144,7 @@ impl Layout {
             paths.push(path.to_owned());
         }
         if !repository.as_str().is_empty() {
-            let others = self.listing()?.into_iter();
+            let others = self.repositories()?.into_iter();
             let others = others.filter(|other| other != repository);
             paths.extend(others.map(|other| self.blob_path(&other, &expected.digest)));
         }
@@ -213,10 +214,6 @@ impl BlobSource for LayoutBlob {
 }
 
 impl Layout {
-    pub(super) fn repositories(&self) -> Result<Listing, Error> {
-        self.listing().map(Listing::Listed)
-    }
-
     pub(super) fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
         Ok(self.index(repository)?.map(Tags::into_names))
     }

@@ -32,7 +32,7 @@ pub use registry::Registry;
 pub use repo::{Repo, RepoMut};
 
 use crate::digest::Digest;
-use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
+use crate::oci::{Descriptor, Part, RawManifest, Tag};
 
 /// How to find a manifest.
 #[derive(Clone, Copy, Debug)]
@@ -52,15 +52,6 @@ impl At<'_> {
             Self::Entry(_) => Part::Manifest,
         }
     }
-}
-
-/// The repositories of a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listing {
-    /// All of them, sorted.
-    Listed(Vec<Repository>),
-    /// The store cannot list its repositories.
-    Unsupported,
 }
 
 /// The outcome of storing a blob.

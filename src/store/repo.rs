@@ -31,6 +31,8 @@ pub struct Repo {
     store: Store,
     /// The repository's name in that store.
     name: Repository,
+    /// The digest that a tag has to refer to, because the user named both.
+    pinned: Option<(Tag, Digest)>,
 }
 
 /// A repository that can also be written.
@@ -40,7 +42,20 @@ pub struct RepoMut(Repo);
 impl Repo {
     /// A readable repository of a store.
     pub fn new(store: Store, name: Repository) -> Self {
-        Self { store, name }
+        Self {
+            store,
+            name,
+            pinned: None,
+        }
+    }
+
+    /// The repository, in which this tag has to refer to this digest.
+    #[must_use]
+    pub fn pinned(self, tag: Tag, digest: Digest) -> Self {
+        Self {
+            pinned: Some((tag, digest)),
+            ..self
+        }
     }
 
     /// The names of the tags, sorted; `None` if the repository does not exist.
@@ -54,9 +69,22 @@ impl Repo {
     /// A manifest or index; `None` if it does not exist.
     ///
     /// # Errors
-    /// The store fails, or the manifest is damaged.
+    /// The store fails, the manifest is damaged, or a pinned tag refers to another one.
     pub async fn manifest(&self, at: At<'_>) -> Result<Option<RawManifest>, Error> {
-        self.store.manifest(&self.name, at).await
+        let raw = self.store.manifest(&self.name, at).await?;
+        let (At::Tag(tag), Some(raw)) = (at, &raw) else {
+            return Ok(raw);
+        };
+        match &self.pinned {
+            Some((pinned, expected)) if pinned == tag && *expected != raw.expected.digest => {
+                Err(Error::Moved {
+                    tag: tag.clone(),
+                    expected: *expected,
+                    received: raw.expected.digest,
+                })
+            }
+            _ => Ok(Some(raw.clone())),
+        }
     }
 
     /// The digest that a tag refers to, even if the manifest is damaged; `None` if there is no such tag.

@@ -166,16 +166,6 @@ error: `v1.0.0` is not a version constraint: its version begins with `v`
 ",
         },
         Case {
-            label: "inspect without a version",
-            given: NOTHING,
-            arguments: "inspect acme/demo --from oci-layout:store",
-            exit: 2,
-            says: r"
-error: `acme/demo` does not name one version
-  expected ADDR@VERSION
-",
-        },
-        Case {
             label: "a platform that is none",
             given: NOTHING,
             arguments: "push dist --provider acme/demo --platform linux --to oci-layout:store",
@@ -244,17 +234,6 @@ hint: put `{namespace}` and `{type}` into the address; or, for this one reposito
             says: r"
 error: the repository template `registry.example.net/acme/{namespace}` is wrong
   it does not refer to `type`, of which there are 2
-",
-        },
-        Case {
-            label: "a registry whose providers are not listed",
-            given: NOTHING,
-            arguments: "install --from registry.example.net/acme/{hostname}/{namespace}/{type} --into out",
-            exit: 2,
-            says: r"
-error: no provider is named, and this store cannot list those that it has
-
-hint: name the provider, such as `acme/demo@1.0.0`
 ",
         },
         Case {

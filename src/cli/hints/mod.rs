@@ -44,6 +44,9 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         CommandError::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
         CommandError::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
+        CommandError::NoStore { .. } => Some("name it with `--from STORE`, or give a reference as `push` prints it".to_owned()),
+        CommandError::TwoStores => Some("leave out `--from`".to_owned()),
+        CommandError::UnknownProvider { .. } => Some("name the provider and the store: `ADDR@DIGEST --from STORE`".to_owned()),
         CommandError::NothingProven { .. } => Some("`--all` lists them with the reasons".to_owned()),
         CommandError::EmptyStore { meant, .. } => meant
             .as_ref()

@@ -72,6 +72,10 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Immutable { .. } => {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
+        store::Error::NoCatalog { .. } => "name the providers, such as `acme/demo`",
+        store::Error::Moved { .. } => {
+            "the version was published again, or the reference is of another store. Find out who moved the tag before you use the new reference"
+        }
         // A blob that is not in the store yet is not damaged content of the store.
         store::Error::Blob {
             what: Part::Blob, ..

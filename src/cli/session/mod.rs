@@ -6,13 +6,13 @@
 mod environment;
 mod network;
 mod trust;
+mod wanted;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
-use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
@@ -32,6 +32,7 @@ use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::report_considered;
 pub(super) use trust::{policy, trust_options, trust_text};
+pub(super) use wanted::Wanted;
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
 const JOBS: usize = 4;
@@ -113,10 +114,6 @@ impl Session {
         Ok(Selection::parse(text, self.default_host())?)
     }
 
-    pub(super) fn selections(&self, texts: &[String]) -> Result<Vec<Selection>, CommandError> {
-        texts.iter().map(|text| self.selection(text)).collect()
-    }
-
     pub(super) fn patterns(&self, texts: &[String]) -> Result<Vec<ProviderPattern>, CommandError> {
         let pattern = |text: &String| Ok(ProviderPattern::parse(text, self.default_host())?);
         texts.iter().map(pattern).collect()
@@ -151,7 +148,7 @@ impl Session {
     ) -> Result<StoredProvider, CommandError> {
         let registry = self.registry(&self.http()?);
         let (endpoint, store) = self.open(text, registry, std::slice::from_ref(provider))?;
-        stored_provider(&endpoint, &store, provider)
+        Ok(stored_provider(&endpoint, &store, provider).map_err(Failure::from)?)
     }
 
     /// Warns if no rule of the trust file matches some of these providers: a `match` may contain a typing mistake.
@@ -194,41 +191,13 @@ pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(
         .map_err(Failure::from)?)
 }
 
-/// All providers of a store, if the store can list them.
-pub(super) async fn everything(
-    endpoint: &Endpoint,
-    store: &Store,
-) -> Result<Vec<Selection>, CommandError> {
-    let providers = endpoint
-        .providers(store)
-        .await
-        .map_err(Problem::from)
-        .map_err(Failure::from)?;
-    let any = |provider| Selection {
-        provider,
-        constraints: VersionConstraints::any(),
-    };
-    let providers = providers.ok_or(CommandError::NoSelection)?;
-    // An empty source is usually a wrong directory, and a job that copies nothing must not look like one that worked.
-    if providers.is_empty() {
-        return Err(CommandError::EmptyStore {
-            store: endpoint.to_string(),
-            meant: endpoint.likely_directory(),
-        });
-    }
-    Ok(providers.into_iter().map(any).collect())
-}
-
 /// One provider of a store.
-pub(super) fn stored_provider(
+fn stored_provider(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,
-) -> Result<StoredProvider, CommandError> {
-    let repository = endpoint
-        .repository(provider)
-        .map_err(Problem::from)
-        .map_err(Failure::from)?;
+) -> Result<StoredProvider, Problem> {
+    let repository = endpoint.repository(provider)?;
     Ok(StoredProvider {
         provider: provider.clone(),
         place: endpoint.place(&repository),

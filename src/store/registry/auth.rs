@@ -38,6 +38,11 @@ impl Scope {
         Self(Vec::new())
     }
 
+    /// The list of the registry's repositories.
+    pub(super) fn catalog() -> Self {
+        Self(vec!["registry:catalog:*".to_owned()])
+    }
+
     pub(super) fn pull(name: &str) -> Self {
         Self(vec![format!("repository:{name}:pull")])
     }

@@ -5,11 +5,6 @@ use serde::Deserialize;
 use crate::json::{self, Object};
 use crate::secret::Secret;
 
-/// Reads a page of `GET /v2/NAME/tags/list` with at most `most` tags. Some registries send `null` for an empty list.
-pub(super) fn tags(page: &[u8], most: usize) -> Result<Vec<String>, json::Error> {
-    Object::parse(page)?.texts("tags", most)
-}
-
 /// The error body of the OCI distribution specification.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ErrorList {

@@ -119,6 +119,7 @@ impl Service for Desk {
             ("GET" | "POST", Route::Token) => self.give_token(seen, &body),
             ("GET" | "HEAD", Route::Ping) => Answer::json(200, &serde_json::json!({}))
                 .header("docker-distribution-api-version", "registry/2.0"),
+            ("GET", Route::Catalog) => self.list_repositories(seen),
             ("GET", Route::Tags(name)) => self.list_tags(seen, name),
             ("GET" | "HEAD", Route::Manifest(name, at)) => self.get_manifest(seen, name, at),
             ("PUT", Route::Manifest(name, at)) => self.put_manifest(seen, name, at, body),

@@ -226,6 +226,23 @@ impl Desk {
         }
     }
 
+    pub(super) fn list_repositories(&mut self, seen: &Seen) -> Answer {
+        let Some(page) = self.quirks.catalog else {
+            return Answer::new(404);
+        };
+        let after = seen.parameter("last").unwrap_or_default();
+        let names = self.content.repositories.keys();
+        let rest: Vec<&String> = names.filter(|name| name.as_str() > after).collect();
+        let names = &rest[..page.min(rest.len())];
+        let answer = Answer::json(200, &serde_json::json!({ "repositories": names }));
+        match names.last().filter(|_| rest.len() > page) {
+            Some(last) => {
+                answer.header("link", &format!("</v2/_catalog?last={last}>; rel=\"next\""))
+            }
+            None => answer,
+        }
+    }
+
     fn next_page(&self, name: &str, last: &str, n: usize) -> String {
         let path = format!("/v2/{name}/tags/list");
         let url = match self.quirks.pages {

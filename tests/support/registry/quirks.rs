@@ -149,6 +149,8 @@ pub struct Quirks {
     pub pages: Pages,
     /// How many tags are on a page at most.
     pub page: usize,
+    /// How many repositories are on a page of the list of repositories; `None` if there is no such list.
+    pub catalog: Option<usize>,
     pub referrers: bool,
     /// Whether a GET of a blob is redirected to another host.
     pub blobs_elsewhere: bool,
@@ -198,6 +200,7 @@ impl Quirks {
             needs_accept: false,
             pages: Pages::Path,
             page: 100,
+            catalog: None,
             referrers: false,
             blobs_elsewhere: false,
             rate: None,

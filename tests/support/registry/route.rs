@@ -17,6 +17,8 @@ pub enum Route {
     Upload(String, String),
     /// `/v2/NAME/referrers/DIGEST`
     Referrers(String, String),
+    /// `/v2/_catalog`
+    Catalog,
     /// `/token`
     Token,
     /// `/storage/NAME/blobs/DIGEST`: where blobs are redirected to.
@@ -43,6 +45,9 @@ impl Route {
         if rest.is_empty() {
             return Self::Ping;
         }
+        if rest == "_catalog" {
+            return Self::Catalog;
+        }
         if let Some(name) = rest.strip_suffix("/tags/list") {
             return Self::Tags(name.to_owned());
         }
@@ -64,7 +69,7 @@ impl Route {
     /// The repository.
     pub fn name(&self) -> Option<&str> {
         match self {
-            Self::Ping | Self::Token | Self::Unknown => None,
+            Self::Ping | Self::Catalog | Self::Token | Self::Unknown => None,
             Self::Tags(name)
             | Self::Manifest(name, _)
             | Self::Blob(name, _)
@@ -93,7 +98,7 @@ fn paths_are_told_apart() {
             Route::Manifest(text("a"), text("1.0")),
         ),
         ("/storage/a/blobs/x", Route::Storage(text("a"), text("x"))),
-        ("/v2/_catalog", Route::Unknown),
+        ("/v2/_catalog", Route::Catalog),
         ("/", Route::Unknown),
     ] {
         assert_eq!(Route::of(path), route);

@@ -1,0 +1,46 @@
+//! `tfoci list`.
+
+use clap::Args;
+
+use tfoci::outcome::{Failure, Problem};
+
+use super::Ending;
+use super::error::CommandError;
+use super::json;
+use super::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci list --from oci-layout:mirror
+  tfoci list --from 'registry.example.com/tofu/${hostname}/${namespace}/${type}'";
+
+/// List the providers in a store
+///
+/// Of a registry, tfoci reads the list of repositories (`/v2/_catalog`), and finds the provider of each by the template. This needs a
+/// template of text, `namespace`, `type` and possibly `hostname`, and a registry that lists its repositories for this user. Repositories
+/// that are not those of one provider are skipped, and their number is printed.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE")]
+    from: String,
+}
+
+/// Runs the command.
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let endpoint = session.endpoint(&arguments.from)?;
+    let registry = session.registry(&session.http()?);
+    let store = endpoint.read(registry);
+    let store = store.map_err(Problem::from).map_err(Failure::from)?;
+    let providers = session.everything(&endpoint, &store).await?;
+    for provider in &providers {
+        session.printer.result(&provider.to_string());
+    }
+    session.printer.document(&json::List {
+        schema: json::SCHEMA,
+        store: endpoint.to_string(),
+        providers: &providers,
+    });
+    Ok(Ending::Done)
+}

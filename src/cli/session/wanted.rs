@@ -1,0 +1,290 @@
+//! What arguments select in stores: providers by address, and versions by digest or reference.
+
+use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::constraint::VersionConstraints;
+use tfoci::digest::Digest;
+use tfoci::event::Subject;
+use tfoci::examine::StoredProvider;
+use tfoci::oci::reference::version_of;
+use tfoci::oci::{Repository, Tag};
+use tfoci::outcome::{At, Failure, Problem};
+use tfoci::selection::Selection;
+use tfoci::store::endpoint::Providers;
+use tfoci::store::{Endpoint, Registry, Repo, Store};
+use tfoci::version::Version;
+
+use super::{Session, check, stored_provider};
+use crate::cli::error::CommandError;
+use crate::cli::printer::Tone;
+
+/// Versions of a provider in a store.
+pub(in crate::cli) struct Wanted {
+    /// The provider, and which of its versions.
+    pub(in crate::cli) selection: Selection,
+    /// Where they are, or why the store cannot have them.
+    pub(in crate::cli) from: Result<StoredProvider, Failure>,
+}
+
+/// An argument that selects versions.
+enum Argument {
+    /// `ADDR[@CONSTRAINTS][@DIGEST]`
+    Address(Selection, Option<Digest>),
+    Reference(Reference),
+}
+
+/// `REPOSITORY:TAG@DIGEST`, as `push` prints it.
+struct Reference {
+    text: String,
+    repository: String,
+    version: Version,
+    digest: Digest,
+}
+
+impl Session {
+    /// Finds what the arguments select. Without arguments it is all that the store `from` has; references name their stores themselves.
+    pub(in crate::cli) async fn wanted(
+        &self,
+        texts: &[String],
+        from: Option<&str>,
+        registry: &Registry,
+    ) -> Result<Vec<Wanted>, CommandError> {
+        let parse = |text: &str| Argument::parse(text, self.default_host());
+        let mut arguments: Vec<Argument> = texts
+            .iter()
+            .map(|text| parse(text))
+            .collect::<Result<_, _>>()?;
+        let mut store = from;
+        if let Some(text) = from.filter(|text| is_reference(text)) {
+            if !arguments.is_empty() {
+                return Err(CommandError::TwoStores);
+            }
+            arguments.push(parse(text)?);
+            store = None;
+        }
+        let addresses: Vec<&Selection> = arguments.iter().filter_map(Argument::address).collect();
+        let is_needed = arguments.is_empty() || !addresses.is_empty();
+        let store = match (store, is_needed) {
+            (Some(text), true) => {
+                let endpoint = self.endpoint(text)?;
+                let store = endpoint.read(registry.clone());
+                Some((
+                    endpoint,
+                    store.map_err(Problem::from).map_err(Failure::from)?,
+                ))
+            }
+            (Some(_), false) => return Err(CommandError::TwoStores),
+            (None, true) => {
+                let provider = addresses
+                    .first()
+                    .map(|selection| Box::new(selection.provider.clone()));
+                return Err(CommandError::NoStore { provider });
+            }
+            (None, false) => None,
+        };
+        if let Some((endpoint, store)) = &store {
+            if arguments.is_empty() {
+                let constraints = VersionConstraints::any();
+                let any = |provider| Selection {
+                    provider,
+                    constraints: constraints.clone(),
+                };
+                let all = self.everything(endpoint, store).await?.into_iter();
+                arguments.extend(all.map(|provider| Argument::Address(any(provider), None)));
+            }
+            let addresses = arguments.iter().filter_map(Argument::address);
+            let providers = addresses.map(|selection| selection.provider.clone());
+            check(endpoint, &providers.collect::<Vec<_>>())?;
+        }
+        let mut wanted = Vec::new();
+        for argument in arguments {
+            wanted.push(match (argument, &store) {
+                (Argument::Reference(reference), _) => self.referred(reference, registry).await?,
+                (Argument::Address(selection, digest), Some(store)) => {
+                    addressed(selection, digest, store).await?
+                }
+                (Argument::Address(..), None) => continue,
+            });
+        }
+        Ok(wanted)
+    }
+
+    /// All providers of a store, if the store can list them.
+    pub(in crate::cli) async fn everything(
+        &self,
+        endpoint: &Endpoint,
+        store: &Store,
+    ) -> Result<Vec<ProviderAddr>, CommandError> {
+        let providers = endpoint.providers(store, self.default_host()).await;
+        let providers = providers.map_err(|error| Failure {
+            at: At::From(endpoint.to_string()),
+            ..Failure::from(Problem::from(error))
+        });
+        let Providers { providers, others } = providers?.ok_or(CommandError::NoSelection)?;
+        // An empty source is usually a wrong directory, and a job that copies nothing must not look like one that worked.
+        if providers.is_empty() {
+            return Err(CommandError::EmptyStore {
+                store: endpoint.to_string(),
+                meant: endpoint.likely_directory(),
+            });
+        }
+        if others > 0 {
+            let repositories = match others {
+                1 => "1 repository, which is".to_owned(),
+                others => format!("{others} repositories, which are"),
+            };
+            let line = format!("{repositories} not that of one provider by {endpoint}");
+            self.printer.line(Tone::Plain, "Skipped", &line);
+        }
+        Ok(providers)
+    }
+
+    /// The version that a reference names. Its index names the provider, because the names of repositories in a registry may not.
+    async fn referred(
+        &self,
+        reference: Reference,
+        registry: &Registry,
+    ) -> Result<Wanted, CommandError> {
+        let Reference {
+            text,
+            repository,
+            version,
+            digest,
+        } = reference;
+        let endpoint = Endpoint::parse(&repository, true)
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+        let store = endpoint
+            .read(registry.clone())
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+        let name = match &store {
+            Store::Layout(_) => Repository::root(),
+            Store::Registry(_) => {
+                let named = Repository::in_registry(&repository);
+                named.map_err(|_| CommandError::Reference { text: text.clone() })?
+            }
+        };
+        let tag = Tag::of_version(&version)
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+        let repo = Repo::new(store, name).pinned(tag.clone(), digest);
+        let artifact = repo.artifact(&tag).await.map_err(Problem::from);
+        let failed = |problem: Problem| Failure {
+            at: At::From(repository.clone()),
+            ..Failure::from(problem)
+        };
+        let artifact = artifact.map_err(failed)?;
+        let absent = || Problem::NoVersion {
+            constraints: Some(version.to_string()),
+            available: Vec::new(),
+        };
+        let artifact = artifact.ok_or_else(absent).map_err(failed)?;
+        let provider = artifact
+            .index
+            .provider()
+            .or_else(|| provider_of_directory(&repository));
+        let provider = provider.ok_or(CommandError::UnknownProvider { reference: text })?;
+        Ok(Wanted {
+            from: Ok(StoredProvider {
+                provider: provider.clone(),
+                repo,
+                place: repository,
+            }),
+            selection: Selection {
+                provider,
+                constraints: VersionConstraints::exactly(version),
+            },
+        })
+    }
+}
+
+impl Argument {
+    fn parse(text: &str, default_host: &Hostname) -> Result<Self, CommandError> {
+        let Some((name, digest)) = split_digest(text) else {
+            return Ok(Self::Address(Selection::parse(text, default_host)?, None));
+        };
+        let digest = digest.parse()?;
+        let Some((repository, tag)) = split_tag(name) else {
+            return Ok(Self::Address(
+                Selection::parse(name, default_host)?,
+                Some(digest),
+            ));
+        };
+        let version = version_of(tag).map_err(|_| CommandError::Reference {
+            text: text.to_owned(),
+        })?;
+        Ok(Self::Reference(Reference {
+            text: text.to_owned(),
+            repository: repository.to_owned(),
+            version,
+            digest,
+        }))
+    }
+
+    fn address(&self) -> Option<&Selection> {
+        match self {
+            Self::Address(selection, _) => Some(selection),
+            Self::Reference(_) => None,
+        }
+    }
+}
+
+/// The text before the digest, and the digest.
+fn split_digest(text: &str) -> Option<(&str, &str)> {
+    let (name, digest) = text.rsplit_once('@')?;
+    let is_digest = digest.starts_with("sha256:") || digest.starts_with("sha512:");
+    is_digest.then_some((name, digest))
+}
+
+/// The repository and the tag. The colon before a port is followed by a `/`.
+fn split_tag(name: &str) -> Option<(&str, &str)> {
+    name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/'))
+}
+
+fn is_reference(text: &str) -> bool {
+    split_digest(text).is_some_and(|(name, _)| split_tag(name).is_some())
+}
+
+/// The provider of a layout below a directory of layouts.
+fn provider_of_directory(repository: &str) -> Option<ProviderAddr> {
+    let directory = repository.strip_prefix("oci-layout:")?;
+    let mut parts = directory.rsplitn(4, '/');
+    let (type_name, namespace, host) = (parts.next()?, parts.next()?, parts.next()?);
+    Repository::of_directory(&format!("{host}/{namespace}/{type_name}"))?.provider()
+}
+
+/// The versions of a provider in the store that `--from` names.
+async fn addressed(
+    mut selection: Selection,
+    digest: Option<Digest>,
+    (endpoint, store): &(Endpoint, Store),
+) -> Result<Wanted, CommandError> {
+    let provider = &selection.provider;
+    let stored = match stored_provider(endpoint, store, provider) {
+        Ok(stored) => stored,
+        Err(problem) => {
+            let at = At::From(endpoint.to_string());
+            let from = Err(problem.of(Subject::provider(provider), at));
+            return Ok(Wanted { selection, from });
+        }
+    };
+    let Some(digest) = digest else {
+        return Ok(Wanted {
+            selection,
+            from: Ok(stored),
+        });
+    };
+    let version = match selection.constraints.as_exact() {
+        Some(version) => version.clone(),
+        None => stored.version_of_index(&digest).await?,
+    };
+    let tag = Tag::of_version(&version)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    selection.constraints = VersionConstraints::exactly(version);
+    let from = Ok(StoredProvider {
+        repo: stored.repo.pinned(tag, digest),
+        ..stored
+    });
+    Ok(Wanted { selection, from })
+}

@@ -1,0 +1,57 @@
+//! The repositories of a registry.
+
+use reqwest::StatusCode;
+
+use super::auth::Scope;
+use super::pages::{List, Refused};
+use super::{Error, Registry, Repository, answer};
+
+/// The most repositories of a registry that are read. Their names together are limited too.
+const MOST_REPOSITORIES: usize = 100_000;
+
+const REPOSITORIES: List = List {
+    what: "list of repositories",
+    items: "repositories",
+    most: MOST_REPOSITORIES,
+};
+
+impl Registry {
+    /// All repositories of a host that it lists, sorted. Names that are not those of repositories are left out.
+    ///
+    /// # Errors
+    /// The registry fails, or it does not list its repositories.
+    pub(in crate::store) async fn catalog(&self, host: &str) -> Result<Vec<Repository>, Error> {
+        // Sessions belong to repositories; this one has no name, as the list has none.
+        let root = Repository::of_registry(host);
+        let (session, _) = self.locate(&root).await?;
+        let first = session.base.join("v2/_catalog");
+        let first = first.map_err(|_| crate::http::Error::Url {
+            url: session.base.clone().into(),
+        })?;
+        match self
+            .pages(&session, &Scope::catalog(), first, &REPOSITORIES)
+            .await?
+        {
+            Ok(names) => {
+                let named = |name: String| Repository::in_registry(&format!("{host}/{name}")).ok();
+                Ok(names.into_iter().filter_map(named).collect())
+            }
+            Err(Refused { status, url, body }) => Err(match status {
+                StatusCode::UNAUTHORIZED
+                | StatusCode::FORBIDDEN
+                | StatusCode::NOT_FOUND
+                | StatusCode::METHOD_NOT_ALLOWED => Error::NoCatalog {
+                    host: host.to_owned(),
+                    status: status.as_u16(),
+                    answer: answer::text(&body),
+                },
+                _ => Error::Registry {
+                    what: "repositories",
+                    url: url.into(),
+                    status: status.as_u16(),
+                    answer: answer::text(&body),
+                },
+            }),
+        }
+    }
+}

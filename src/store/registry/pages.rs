@@ -1,0 +1,120 @@
+//! Lists that a registry serves page by page.
+
+use std::collections::HashSet;
+
+use reqwest::header::ACCEPT;
+use reqwest::{Method, StatusCode};
+use url::Url;
+
+use super::auth::Scope;
+use super::session::RepositorySession;
+use super::{Error, Registry, answer};
+use crate::json::{self, Fault, Object};
+
+/// The largest page in bytes ([clients: tag lists](crate::clients#tag-lists)).
+const LARGEST_PAGE: u64 = 4 << 20;
+/// The most pages of a list that are read. With pages of 20 items, these are 20,000 items.
+const MOST_PAGES: usize = 1_000;
+/// The largest list in bytes, all pages together. 20,000 of the longest tags have 2.5 MB.
+const LARGEST_LIST: usize = 8 << 20;
+
+/// A list to read.
+pub(super) struct List {
+    /// What it is called in messages.
+    pub(super) what: &'static str,
+    /// The member of each page that has the items, and their name in messages.
+    pub(super) items: &'static str,
+    /// The most items.
+    pub(super) most: usize,
+}
+
+impl List {
+    fn too_long(&self, url: &Url) -> Error {
+        Error::LongList {
+            what: self.items,
+            url: url.clone().into(),
+            limit: self.most,
+        }
+    }
+}
+
+/// An answer that has no page of the list.
+pub(super) struct Refused {
+    pub(super) status: StatusCode,
+    pub(super) url: Url,
+    pub(super) body: Vec<u8>,
+}
+
+impl Registry {
+    /// All items of a list, or the first answer that is not a page of it.
+    pub(super) async fn pages(
+        &self,
+        session: &RepositorySession,
+        scope: &Scope,
+        first: Url,
+        list: &List,
+    ) -> Result<Result<Vec<String>, Refused>, Error> {
+        let mut page = Some(first);
+        let mut seen = HashSet::new();
+        let mut items = Vec::new();
+        let mut length = 0;
+        while let Some(url) = page.take() {
+            if !seen.insert(url.clone()) || seen.len() > MOST_PAGES {
+                return Err(Error::EndlessPages { url: url.into() });
+            }
+            let request = || {
+                session
+                    .request(Method::GET, url.clone())
+                    .header(ACCEPT, "application/json")
+                    .whole(LARGEST_PAGE)
+            };
+            let answer = self.send(session, scope, request).await?;
+            let status = answer.status();
+            let url = answer.url().clone();
+            if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+                let body = answer
+                    .bytes(answer::LARGEST_ERROR)
+                    .await
+                    .unwrap_or_default();
+                let body = body.to_vec();
+                return Ok(Err(Refused { status, url, body }));
+            }
+            let next = answer::next_page(&answer).transpose()?;
+            let body = answer.bytes(LARGEST_PAGE).await?;
+            if !status.is_success() {
+                let body = body.to_vec();
+                return Ok(Err(Refused { status, url, body }));
+            }
+            let most = list.most - items.len();
+            let read = Object::parse(&body).and_then(|mut object| object.texts(list.items, most));
+            let read = read.map_err(|source| unreadable(source, &url, list))?;
+            length += read.iter().map(String::len).sum::<usize>();
+            if length > LARGEST_LIST {
+                return Err(list.too_long(&url));
+            }
+            items.extend(read);
+            page = next;
+        }
+        items.sort();
+        items.dedup();
+        Ok(Ok(items))
+    }
+}
+
+/// The error for a page that cannot be read.
+fn unreadable(source: json::Error, url: &Url, list: &List) -> Error {
+    let (what, shown) = (list.what, url.clone().into());
+    match source.fault {
+        Fault::TooMany { .. } => list.too_long(url),
+        Fault::Repeated { .. } => Error::Repeated {
+            what,
+            url: shown,
+            repeated: source,
+        },
+        Fault::Malformed(_) => Error::Document {
+            what,
+            url: shown,
+            source,
+        },
+    }
+}

@@ -1,0 +1,207 @@
+//! From the name of a repository back to the provider, for templates of text and symbols.
+
+use std::collections::BTreeMap;
+
+use super::{RepositoryTemplate, Symbol};
+use crate::address::{Hostname, ProviderAddr};
+use crate::oci::Repository;
+
+/// The most readings of one name that are tried. A name with more is ambiguous.
+const MOST_READINGS: usize = 64;
+
+/// A template that can be read backwards.
+#[derive(Debug)]
+pub struct InverseTemplate<'a> {
+    template: &'a RepositoryTemplate,
+    /// The text before the first symbol.
+    start: String,
+    /// Each symbol with the text behind it.
+    parts: Vec<(Symbol, String)>,
+}
+
+impl RepositoryTemplate {
+    /// The template for reading names of repositories; `None` unless it consists of text, `namespace`, `type` and possibly `hostname`,
+    /// with text between them, behind the host of one registry.
+    pub fn inverse(&self) -> Option<InverseTemplate<'_>> {
+        let text = self.uri()?;
+        let mut pieces = text.split('{');
+        let start = pieces.next()?.to_owned();
+        let mut parts = Vec::new();
+        for piece in pieces {
+            let (name, behind) = piece.split_once('}')?;
+            parts.push((Symbol::named(name)?, behind.to_owned()));
+        }
+        let has = |symbol| parts.iter().any(|(other, _)| *other == symbol);
+        let (_, before) = parts.split_last()?;
+        let are_apart = before.iter().all(|(_, behind)| !behind.is_empty());
+        let is_inverse =
+            are_apart && has(Symbol::Namespace) && has(Symbol::Type) && start.contains('/');
+        is_inverse.then_some(InverseTemplate {
+            template: self,
+            start,
+            parts,
+        })
+    }
+}
+
+impl InverseTemplate<'_> {
+    /// The host of the registry.
+    pub fn registry(&self) -> &str {
+        self.start.split('/').next().unwrap_or_default()
+    }
+
+    /// The provider that the template maps to this repository; `None` if there is none, or there are several. If the template has no
+    /// host name, the provider is on `default_host`.
+    pub fn provider(
+        &self,
+        repository: &Repository,
+        default_host: &Hostname,
+    ) -> Option<ProviderAddr> {
+        let rest = repository.as_str().strip_prefix(&self.start)?;
+        let mut readings = Vec::new();
+        read(rest, &self.parts, &BTreeMap::new(), &mut readings);
+        if readings.len() == MOST_READINGS {
+            return None;
+        }
+        let providers = readings.iter().filter_map(|reading| {
+            let host = match reading.get(Symbol::Hostname.as_str()) {
+                Some(host) => host,
+                None => default_host.as_ascii(),
+            };
+            let (namespace, type_name) = (reading.get("namespace")?, reading.get("type")?);
+            let provider =
+                ProviderAddr::from_ascii(&format!("{host}/{namespace}/{type_name}")).ok()?;
+            let mapped = self.template.repository(&provider).ok()?;
+            (mapped == *repository).then_some(provider)
+        });
+        let mut providers: Vec<ProviderAddr> = providers.collect();
+        providers.dedup();
+        match providers.as_slice() {
+            [provider] => Some(provider.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// The values of symbols, by their names.
+type Reading<'a> = BTreeMap<&'static str, &'a str>;
+
+/// Finds all values of the symbols with which the parts give this text.
+fn read<'a>(
+    text: &'a str,
+    parts: &[(Symbol, String)],
+    known: &Reading<'a>,
+    readings: &mut Vec<Reading<'a>>,
+) {
+    let Some(((symbol, behind), others)) = parts.split_first() else {
+        if text.is_empty() && readings.len() < MOST_READINGS {
+            readings.push(known.clone());
+        }
+        return;
+    };
+    // No value contains a slash.
+    let level = text.find('/').unwrap_or(text.len());
+    for (end, _) in text.char_indices().chain([(text.len(), ' ')]) {
+        if end == 0 || end > level || readings.len() == MOST_READINGS {
+            continue;
+        }
+        let (Some(value), Some(rest)) = (text.get(..end), text.get(end..)) else {
+            continue;
+        };
+        let Some(rest) = rest.strip_prefix(behind.as_str()) else {
+            continue;
+        };
+        let is_other = known
+            .get(symbol.as_str())
+            .is_some_and(|known| *known != value);
+        if !is_other {
+            let mut known = known.clone();
+            known.insert(symbol.as_str(), value);
+            read(rest, others, &known, readings);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The provider that a template reads in the name of a repository.
+    fn provider(template: &str, repository: &str) -> Option<String> {
+        let template = RepositoryTemplate::parse(template).unwrap();
+        let repository = Repository::in_registry(repository).unwrap();
+        let host = "registry.opentofu.org".parse().unwrap();
+        let provider = template.inverse()?.provider(&repository, &host)?;
+        Some(provider.to_string())
+    }
+
+    #[test]
+    fn names_are_read_as_the_template_writes_them() {
+        let deep = "r.example/tofu/{hostname}/{namespace}/{type}";
+        for (template, repository, expected) in [
+            (
+                deep,
+                "r.example/tofu/a.example/acme/demo",
+                Some("a.example/acme/demo"),
+            ),
+            (deep, "r.example/tofu/acme/demo", None),
+            (deep, "r.example/other/a.example/acme/demo", None),
+            (deep, "r.example/tofu/a.example/acme/demo/more", None),
+            (
+                "r.example/{namespace}/{type}",
+                "r.example/acme/demo",
+                Some("registry.opentofu.org/acme/demo"),
+            ),
+            (
+                "r.example/${namespace}/terraform-provider-${type}",
+                "r.example/acme/terraform-provider-demo",
+                Some("registry.opentofu.org/acme/demo"),
+            ),
+            (
+                "r.example/{namespace}-{type}",
+                "r.example/acme-demo",
+                Some("registry.opentofu.org/acme/demo"),
+            ),
+            (
+                "r.example/{namespace}-{type}",
+                "r.example/acme-demo-more",
+                None,
+            ),
+            (
+                "r.example/{type}/{namespace}/{type}",
+                "r.example/demo/acme/demo",
+                Some("registry.opentofu.org/acme/demo"),
+            ),
+            (
+                "r.example/{type}/{namespace}/{type}",
+                "r.example/demo/acme/more",
+                None,
+            ),
+        ] {
+            assert_eq!(
+                provider(template, repository).as_deref(),
+                expected,
+                "{template} {repository}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_text_and_symbols_are_read_backwards() {
+        for template in [
+            "r.example/acme/demo",
+            "r.example/acme/{type}",
+            "r.example/{namespace}{type}",
+            "{hostname}/{namespace}/{type}",
+            r#"r.example/%{ if type == "a" }b%{ else }${namespace}/${type}%{ endif }"#,
+        ] {
+            assert!(
+                RepositoryTemplate::parse(template)
+                    .unwrap()
+                    .inverse()
+                    .is_none(),
+                "{template}"
+            );
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `tfoci list`: the providers of a store, and commands that go through all of them.
+
+use serde_json::{Value, json};
+
+use crate::support::author::Author;
+use crate::support::layout_of_registry::import;
+use crate::support::registry::{Access, Personality, Registry, Setup};
+
+const PLAIN: [&str; 2] = ["--plain-http", "127.0.0.1"];
+
+fn pushed() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    author
+}
+
+/// A registry that lists its repositories, two on a page. All have the author's provider in them.
+fn listing(author: &Author, names: &[&str]) -> Registry {
+    let registry = Setup::of(Personality::Plain);
+    let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
+    for name in names {
+        import(&author.repository(""), &registry, name);
+    }
+    registry
+}
+
+#[test]
+fn of_a_layout() {
+    let author = pushed();
+    let list = ["list", "--from", "oci-layout:store"];
+    let run = author.scene.tfoci(list).succeeds();
+    assert_eq!(run.stdout, "registry.opentofu.org/acme/demo\n");
+    assert_eq!(run.stderr, "");
+    let run = author
+        .scene
+        .tfoci(list.iter().chain(&["--format", "json"]))
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let wanted = json!({
+        "schema": 1,
+        "store": "oci-layout:store",
+        "providers": ["registry.opentofu.org/acme/demo"],
+    });
+    assert_eq!(document, wanted);
+}
+
+#[test]
+fn of_a_registry_that_lists_its_repositories_page_by_page() {
+    let author = pushed();
+    let names = [
+        "other",
+        "tofu/a.example/acme/demo",
+        "tofu/registry.opentofu.org/acme/demo",
+        "tofu/registry.opentofu.org/acme/more",
+        "tofu/registry.opentofu.org/acme/more/deeper",
+    ];
+    let registry = listing(&author, &names);
+    let from = format!(
+        "{}/tofu/{{hostname}}/{{namespace}}/{{type}}",
+        registry.host()
+    );
+    let run = author
+        .scene
+        .tfoci([&["list", "--from", &from][..], &PLAIN].concat())
+        .succeeds();
+    assert_eq!(
+        run.stdout,
+        "a.example/acme/demo\nregistry.opentofu.org/acme/demo\nregistry.opentofu.org/acme/more\n"
+    );
+    let skipped =
+        format!("   Skipped 2 repositories, which are not that of one provider by {from}\n");
+    assert_eq!(run.stderr, skipped);
+    assert_eq!(registry.seen().len(), 3);
+}
+
+#[test]
+fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
+    let author = pushed();
+    let registry = listing(&author, &["acme-demo", "acme-demo-more"]);
+    let from = format!("{}/{{namespace}}-{{type}}", registry.host());
+    let arguments = ["list", "--from", &from, "--default-host", "a.example"];
+    let run = author
+        .scene
+        .tfoci([&arguments[..], &PLAIN].concat())
+        .succeeds();
+    assert_eq!(run.stdout, "a.example/acme/demo\n");
+    let skipped = format!("   Skipped 1 repository, which is not that of one provider by {from}\n");
+    assert_eq!(run.stderr, skipped);
+}
+
+#[test]
+fn install_and_copy_without_addresses_go_through_all_of_them() {
+    let author = pushed();
+    let registry = listing(&author, &["acme/demo", "more/demo", "single"]);
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let copy = [
+        "copy",
+        "--from",
+        &from,
+        "acme/demo",
+        "--to",
+        "oci-layout:named",
+    ];
+    author.scene.tfoci([&copy[..], &PLAIN].concat()).succeeds();
+    let registry = listing(&author, &["acme/demo", "single"]);
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let copy = ["copy", "--from", &from, "--to", "oci-layout:all"];
+    let run = author.scene.tfoci([&copy[..], &PLAIN].concat()).succeeds();
+    assert_eq!(run.stdout.lines().count(), 1);
+    let install = [
+        "install",
+        "--from",
+        &from,
+        "--into",
+        "out",
+        "--platform",
+        "all",
+    ];
+    author
+        .scene
+        .tfoci([&install[..], &PLAIN].concat())
+        .succeeds();
+    assert!(
+        author
+            .scene
+            .path("out/registry.opentofu.org/acme/demo")
+            .is_dir()
+    );
+}
+
+#[test]
+fn of_a_registry_that_lists_nothing() {
+    let author = pushed();
+    let refusing = Setup::of(Personality::Plain)
+        .access(Access::Basic { user: "alice" })
+        .start();
+    for (registry, status) in [(Registry::plain(), 404), (refusing, 401)] {
+        let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+        let run = author
+            .scene
+            .tfoci([&["list", "--from", &from][..], &PLAIN].concat())
+            .exits(1);
+        let says = format!(
+            "error: {from}: this registry cannot list its repositories\n  registry {}\n  answered {status}",
+            registry.host()
+        );
+        assert!(run.stderr.starts_with(&says), "{}", run.stderr);
+        assert!(
+            run.stderr
+                .ends_with("\n\nhint: name the providers, such as `acme/demo`\n"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(run.stdout, "");
+    }
+}
+
+#[test]
+fn templates_that_cannot_be_read_backwards() {
+    let author = pushed();
+    for from in [
+        "r.example/acme/demo",
+        "r.example/{namespace}{type}",
+        "{hostname}/{namespace}/{type}",
+    ] {
+        let run = author.scene.tfoci(["list", "--from", from]).exits(2);
+        assert_eq!(
+            run.stderr,
+            "error: no provider is named, and this store cannot list those that it has\n\nhint: name the provider, such as `acme/demo@1.0.0`\n"
+        );
+    }
+}
+
+#[test]
+fn a_list_that_is_too_long() {
+    let author = Author::new();
+    let registry = Setup::of(Personality::Plain);
+    let registry = registry
+        .quirks(|quirks| quirks.catalog = Some(200_000))
+        .start();
+    for number in 0..100_001 {
+        registry.repository(&format!("r{number}"), |_| ());
+    }
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let run = author
+        .scene
+        .tfoci([&["list", "--from", &from][..], &PLAIN].concat())
+        .exits(1);
+    let says = format!(
+        "error: {from}: the list of repositories is too long\n  expected at most 100000 repositories\n  from http://{}/v2/_catalog\n",
+        registry.host()
+    );
+    assert_eq!(run.stderr, says);
+}

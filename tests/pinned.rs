@@ -1,0 +1,305 @@
+//! Versions that are named by the digest of their index, alone or in a reference as `push` prints it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::author::{Author, steady};
+use crate::support::judge;
+use crate::support::layout_of_registry::import;
+use crate::support::registry::Registry;
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
+
+const PROVIDER: &str = "registry.opentofu.org/acme/demo";
+const REPOSITORY: &str = "oci-layout:store/registry.opentofu.org/acme/demo";
+
+/// Pushes a version with one platform, and returns the reference that `push` prints.
+fn push(author: &Author, version: &str) -> String {
+    let _none = fs::remove_dir_all(author.scene.path("dist"));
+    let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
+    release.write(&author.scene.path("dist"));
+    let run = author.scene.tfoci([
+        "push",
+        "dist",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+        "--to",
+        "oci-layout:store",
+        "--existing",
+        "replace",
+    ]);
+    run.succeeds().stdout.trim().to_owned()
+}
+
+/// 1.0.0 and 1.1.0, with the reference of each.
+fn two_versions() -> (Author, [String; 2]) {
+    let author = Author::new();
+    let references = ["1.0.0", "1.1.0"].map(|version| push(&author, version));
+    (author, references)
+}
+
+fn digest(reference: &str) -> &str {
+    reference.rsplit_once('@').unwrap().1
+}
+
+/// What `inspect` says that it shows.
+fn shown(run: Run) -> [String; 2] {
+    let run = run.succeeds();
+    let line = |start: &str| {
+        let line = run.stdout.lines().find_map(|line| line.strip_prefix(start));
+        line.unwrap().trim().to_owned()
+    };
+    [line("provider "), line("reference ")]
+}
+
+#[test]
+fn inspect_takes_a_reference_or_a_digest() {
+    let (author, [first, second]) = two_versions();
+    for (version, reference) in [("1.0.0", &first), ("1.1.0", &second)] {
+        let by_digest = format!("acme/demo@{}", digest(reference));
+        let by_both = format!("acme/demo@{version}@{}", digest(reference));
+        let from = ["--from", "oci-layout:store"];
+        for arguments in [
+            vec!["inspect", reference],
+            [&["inspect", &by_digest][..], &from].concat(),
+            [&["inspect", &by_both][..], &from].concat(),
+        ] {
+            let run = author.scene.tfoci(&arguments);
+            assert_eq!(
+                shown(run),
+                [format!("{PROVIDER} {version}"), reference.clone()]
+            );
+        }
+    }
+}
+
+#[test]
+fn install_and_copy_take_references() {
+    let (author, [first, second]) = two_versions();
+    let into = [
+        "install",
+        &first,
+        "--into",
+        "out",
+        "--platform",
+        "linux_amd64",
+    ];
+    author.scene.tfoci(into).succeeds();
+    let zip = "out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+    assert!(author.scene.path(zip).exists());
+    for (store, arguments) in [
+        ("one", vec![first.as_str()]),
+        ("two", vec!["--from", &second]),
+    ] {
+        let to = format!("oci-layout:{store}");
+        let run = author
+            .scene
+            .tfoci([&["copy"][..], &arguments, &["--to", &to]].concat())
+            .succeeds();
+        let reference = arguments.last().unwrap().replace("oci-layout:store", &to);
+        assert_eq!(run.stdout, format!("{reference}\n"));
+    }
+}
+
+#[test]
+fn references_of_registries_name_the_provider_in_the_index() {
+    let (author, [first, _]) = two_versions();
+    let registry = Registry::plain();
+    import(&author.repository(""), &registry, "elsewhere");
+    let reference = format!("{}/elsewhere:1.0.0@{}", registry.host(), digest(&first));
+    let plain = ["--plain-http", "127.0.0.1"];
+    let run = author
+        .scene
+        .tfoci([&["inspect", &reference][..], &plain].concat());
+    assert_eq!(shown(run), [format!("{PROVIDER} 1.0.0"), reference.clone()]);
+    let arguments = ["copy", "--from", &reference, "--to", "oci-layout:other"];
+    author
+        .scene
+        .tfoci([&arguments[..], &plain].concat())
+        .succeeds();
+    let arguments = ["versions", "acme/demo", "--from", "oci-layout:other"];
+    assert_eq!(author.scene.tfoci(arguments).succeeds().stdout, "1.0.0\n");
+}
+
+#[test]
+fn a_tag_that_moved_is_refused() {
+    let author = Author::new();
+    let first = push(&author, "1.0.0");
+    let _none = fs::remove_dir_all(author.scene.path("dist"));
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
+    release.write(&author.scene.path("dist"));
+    let moved = author.push(&["--existing", "replace"]).succeeds();
+    let received = digest(moved.stdout.trim()).to_owned();
+    let expected = digest(&first).to_owned();
+    let facts = format!(
+        "  expected {expected}\n  received {}",
+        author_digest(&author)
+    );
+    assert_ne!(expected, received);
+    let hint = "hint: the version was published again, or the reference is of another store. Find out who moved the tag before you use the new reference\n";
+    let before = judge::tree(&author.scene.path("store"));
+    for command in [
+        vec!["inspect", &first],
+        vec!["install", &first, "--into", "out"],
+        vec!["copy", &first, "--to", "oci-layout:other"],
+    ] {
+        let run = author.scene.tfoci(&command).exits(3);
+        assert_eq!(
+            run.stderr,
+            format!(
+                "error: {REPOSITORY}: the tag `1.0.0` refers to another index\n{facts}\n\n{hint}"
+            ),
+            "{command:?}"
+        );
+        assert_eq!(run.stdout, "");
+    }
+    let version = format!("acme/demo@1.0.0@{expected}");
+    let from = ["--from", "oci-layout:store"];
+    let run = author
+        .scene
+        .tfoci([&["inspect", &version][..], &from].concat())
+        .exits(3);
+    assert_eq!(
+        run.stderr,
+        format!(
+            "error: {PROVIDER} 1.0.0 (oci-layout:store): the tag `1.0.0` refers to another index\n{facts}\n\n{hint}"
+        )
+    );
+    let copy = ["copy", &version, "--to", "oci-layout:other"];
+    let run = author.scene.tfoci([&copy[..], &from].concat()).exits(3);
+    assert!(
+        run.stderr
+            .contains("the tag `1.0.0` refers to another index"),
+        "{}",
+        run.stderr
+    );
+    assert!(!author.scene.path("other").exists() || author.scene.path("out").read_dir().is_err());
+    assert_eq!(judge::tree(&author.scene.path("store")), before);
+}
+
+/// The digest that the tag 1.0.0 refers to.
+fn author_digest(author: &Author) -> String {
+    format!("sha256:{}", author.tagged("1.0.0").unwrap())
+}
+
+#[test]
+fn arguments_that_name_no_version() {
+    let (author, [first, _]) = two_versions();
+    let zeros = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+    let none = format!("acme/demo@{zeros}");
+    let evidence = first.replace(":1.0.0@", ":evidence-1.0.0@");
+    let absent = first.replace(":1.0.0@", ":9.9.9@");
+    let from = ["--from", "oci-layout:store"];
+    for (arguments, exit, says) in [
+        (
+            [&["inspect", &none][..], &from].concat(),
+            1,
+            format!("{PROVIDER} (oci-layout:store): no version has the index {zeros}\n"),
+        ),
+        (
+            vec!["inspect", &evidence],
+            2,
+            format!("`{evidence}` does not refer to a version\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it\n"),
+        ),
+        (
+            vec!["inspect", &absent],
+            1,
+            format!("{REPOSITORY}: no version matches `9.9.9`\n  has none\n"),
+        ),
+        (
+            vec!["inspect", "acme/demo@sha256:12"],
+            2,
+            "`sha256:12` is not a digest: expected 64 lower-case hex digits after `sha256:`, or 128 after `sha512:`\n".to_owned(),
+        ),
+        (
+            vec!["inspect", "acme/demo"],
+            2,
+            format!("nothing says which store to read {PROVIDER} from\n\nhint: name it with `--from STORE`, or give a reference as `push` prints it\n"),
+        ),
+        (
+            vec!["install", "--into", "out"],
+            2,
+            "nothing says which store to read from\n\nhint: name it with `--from STORE`, or give a reference as `push` prints it\n".to_owned(),
+        ),
+        (
+            [&["inspect", &first][..], &from].concat(),
+            2,
+            "`--from` names a store, and so does each reference\n\nhint: leave out `--from`\n".to_owned(),
+        ),
+    ] {
+        let run = author.scene.tfoci(&arguments).exits(exit);
+        let says = format!("error: {says}");
+        assert!(run.stderr.starts_with(&says), "{arguments:?}\n{says}\n{}", run.stderr);
+    }
+}
+
+#[test]
+fn an_index_without_a_title_is_of_the_provider_of_its_directory() {
+    let (author, [first, _]) = two_versions();
+    let blobs = author.repository("blobs/sha256");
+    let hex = digest(&first).strip_prefix("sha256:").unwrap();
+    let mut index: Value = serde_json::from_slice(&fs::read(blobs.join(hex)).unwrap()).unwrap();
+    index.as_object_mut().unwrap().remove("annotations");
+    let bytes = index.to_string();
+    let untitled = judge::sha256(&author.scene.write("untitled", &bytes));
+    fs::write(blobs.join(&untitled), &bytes).unwrap();
+    let mut tags: Value =
+        serde_json::from_slice(&fs::read(author.repository("index.json")).unwrap()).unwrap();
+    for entry in tags["manifests"].as_array_mut().unwrap() {
+        if entry["digest"] == digest(&first) {
+            entry["digest"] = format!("sha256:{untitled}").into();
+            entry["size"] = bytes.len().into();
+        }
+    }
+    fs::write(author.repository("index.json"), tags.to_string()).unwrap();
+    let reference = format!("{REPOSITORY}:1.0.0@sha256:{untitled}");
+    let run = author.scene.tfoci(["inspect", &reference]);
+    assert_eq!(shown(run), [format!("{PROVIDER} 1.0.0"), reference]);
+    fs::rename(author.repository(""), author.scene.path("alone")).unwrap();
+    let reference = format!("oci-layout:alone:1.0.0@sha256:{untitled}");
+    let run = steady(author.scene.tfoci(["inspect", &reference])).exits(1);
+    assert_eq!(
+        run.stderr,
+        format!(
+            "error: the index at {reference} does not name its provider\n\nhint: name the provider and the store: `ADDR@DIGEST --from STORE`\n"
+        )
+    );
+}
+
+#[test]
+fn inspect_without_a_version_shows_the_newest_and_lists_the_others() {
+    let (author, _) = two_versions();
+    let second = push(&author, "1.2.0-rc.1");
+    let from = ["inspect", "acme/demo", "--from", "oci-layout:store"];
+    let run = author.scene.tfoci(from).succeeds();
+    assert!(
+        run.stdout
+            .starts_with(&format!("provider        {PROVIDER} 1.1.0\n")),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.contains("\nother versions  1.2.0-rc.1, 1.0.0\n"),
+        "{}",
+        run.stdout
+    );
+    let run = author
+        .scene
+        .tfoci(from.iter().chain(&["--format", "json"]))
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["version"], "1.1.0");
+    assert_eq!(
+        document["other_versions"],
+        serde_json::json!(["1.2.0-rc.1", "1.0.0"])
+    );
+    let run = author
+        .scene
+        .tfoci(["inspect", &second, "--format", "json"])
+        .succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document.get("other_versions"), None);
+}
