@@ -87,7 +87,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let target = to.write(registry);
     let target = target.map_err(Problem::from).map_err(Failure::from)?;
     let report = &session.report;
-    let reporter = report.publishing(COPY, selections.len(), options.dry_run, &http);
+    let reporter = report.publishing(COPY, wanted.len(), options.dry_run, &http);
     let on_result = |result| match result {
         Ok(published) => report.published(published),
         Err(failure) => report.journey_failed(CommandError::Journey, failure),

@@ -74,7 +74,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     session.warn_of_unmatched(&arguments.trust, &request.trust, providers);
     let report = &session.report;
-    let reporter = report.installing(arguments.into, selections.len(), arguments.dry_run);
+    let reporter = report.installing(arguments.into, wanted.len(), arguments.dry_run);
     let mut tasks = Vec::new();
     for Wanted { selection, from } in wanted {
         match from {

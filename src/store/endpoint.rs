@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::known;
-use super::{Error, Layout, Registry, Store};
+use super::{Error, Layout, Providers, Registry, Store};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::error::{Category, printable};
 use crate::oci::Repository;
@@ -216,15 +216,6 @@ impl Endpoint {
             providers,
         }))
     }
-}
-
-/// What a store lists.
-#[derive(Debug)]
-pub struct Providers {
-    /// The providers, sorted.
-    pub providers: Vec<ProviderAddr>,
-    /// The number of repositories that the address maps no provider to, or more than one.
-    pub others: usize,
 }
 
 /// The first OCI layout at most `levels` below a directory, among as many entries as `left` says.

@@ -31,6 +31,7 @@ pub use put_error::PutError;
 pub use registry::Registry;
 pub use repo::{Repo, RepoMut};
 
+use crate::address::ProviderAddr;
 use crate::digest::Digest;
 use crate::oci::{Descriptor, Part, RawManifest, Tag};
 
@@ -52,6 +53,15 @@ impl At<'_> {
             Self::Entry(_) => Part::Manifest,
         }
     }
+}
+
+/// What a store lists.
+#[derive(Debug)]
+pub struct Providers {
+    /// The providers, sorted.
+    pub providers: Vec<ProviderAddr>,
+    /// The number of repositories that the address maps no provider to, or more than one.
+    pub others: usize,
 }
 
 /// The outcome of storing a blob.

@@ -9,8 +9,7 @@ use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::selection::Selection;
-use tfoci::store::endpoint::Providers;
-use tfoci::store::{Endpoint, Registry, Repo, Store};
+use tfoci::store::{Endpoint, Providers, Registry, Repo, Store};
 use tfoci::version::Version;
 
 use super::{Session, check, stored_provider};
