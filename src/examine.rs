@@ -88,6 +88,14 @@ pub enum Platforms {
     Only(Vec<Platform>),
 }
 
+impl<B> Examined<B> {
+    /// A warning if the title of the artifact names another provider, as it does if two addresses lead to one repository.
+    pub fn warning(&self, provider: &ProviderAddr) -> Option<String> {
+        let other = self.artifact.index.other_provider(provider)?;
+        Some(format!("this artifact was made for {other}"))
+    }
+}
+
 impl TrustOptions {
     /// Whether the user set a rule for this provider, or requires a pinned key. tfoci then checks evidence that it otherwise skips.
     pub fn has_own_rule(&self, provider: &ProviderAddr) -> bool {

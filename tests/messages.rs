@@ -12,6 +12,7 @@ mod connections;
 mod folder;
 mod form;
 mod library;
+mod newcomers;
 mod packages;
 mod publication;
 mod reading;

@@ -16,6 +16,9 @@ pub enum Error {
     /// No segment, or more than three.
     #[error("`{}` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE", printable(.text))]
     Segments { text: String },
+    /// A version after a colon, as in references to container images.
+    #[error("`{}`: a version is written after `@`\n  expected {expected}", printable(.text))]
+    ColonVersion { text: String, expected: String },
     /// The host name is invalid.
     #[error(transparent)]
     Hostname(#[from] hostname::Error),

@@ -8,6 +8,8 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::version::Version;
+
 pub use error::Error;
 pub use host_port::HostPort;
 pub use hostname::{DEFAULT_HOST, Hostname};
@@ -86,6 +88,15 @@ impl ProviderAddr {
     /// The text is not an address. One segment is refused: clients complete it with `hashicorp` and their own host, and users who copy
     /// packages should see the complete address.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
+        if let Some((name, version)) = text.rsplit_once(':')
+            && name.contains('/')
+            && version.parse::<Version>().is_ok()
+        {
+            return Err(Error::ColonVersion {
+                text: text.to_owned(),
+                expected: format!("{name}@{version}"),
+            });
+        }
         match text.split_once('/') {
             Some((namespace, type_name)) if !type_name.contains('/') => {
                 Self::new(default_host.clone(), namespace, type_name)

@@ -56,6 +56,14 @@ pub(super) enum CommandError {
     /// `--from` beside references, which name their stores.
     #[error("`--from` names a store, and so does each reference")]
     TwoStores,
+    /// `versions` lists all versions, so its argument names none.
+    #[error("`versions` takes an address without a version\n  expected {provider}\n  received {}", printable(.text))]
+    NoVersionWanted {
+        text: String,
+        provider: Box<address::ProviderAddr>,
+        /// Whether the argument names one version.
+        is_exact: bool,
+    },
     /// An annotation is not `KEY=VALUE`.
     #[error("`{}` is not an annotation that can be set\n  expected KEY=VALUE", printable(.text))]
     Annotation { text: String },
@@ -125,9 +133,11 @@ pub(super) enum CommandError {
     #[error("there is no trust file into which new keys could be written")]
     NoTrustFile,
     /// Neither the command line nor the mirror file names a destination.
-    #[error("nothing says where to mirror {provider}")]
+    #[error("nothing says where to mirror {provider}{}", beside(.file))]
     NoDestination {
         provider: Box<address::ProviderAddr>,
+        /// The mirror file that is named too.
+        file: Option<PathBuf>,
     },
     /// Credentials cannot be read or stored.
     #[error(transparent)]
@@ -135,8 +145,14 @@ pub(super) enum CommandError {
     /// A username that HTTP basic authentication cannot send.
     #[error("`{}` cannot be the name of a user\n  expected text without a colon", printable(.username))]
     Username { username: String },
-    /// stdin is not a terminal, so `login` cannot ask for the password.
-    #[error("there is no terminal to ask for the password")]
+    /// The registry refused the credentials of `login`.
+    #[error("the registry refused the username and password that you gave\n  registry {}\n  answered {status}", printable(.registry))]
+    WrongPassword { registry: String, status: u16 },
+    /// `--password-stdin` without `--username`: stdin has only the password.
+    #[error("`--password-stdin` needs `--username NAME`")]
+    NoUsername,
+    /// stdin is not a terminal, so `login` cannot ask for the username or password.
+    #[error("there is no terminal to ask for the username or password")]
     NoTerminal,
     /// stdin contains no usable password.
     #[error("no password was given\n  expected one line of text, at most 65536 bytes")]
@@ -170,6 +186,14 @@ fn locked_by(files: &BTreeSet<PathBuf>) -> String {
     files.iter().map(line).collect()
 }
 
+fn beside(file: &Option<PathBuf>) -> String {
+    let line = |file: &PathBuf| {
+        let file = printable_path(file);
+        format!("\n  the `to` of {file} is for the providers of that file only")
+    };
+    file.as_ref().map(line).unwrap_or_default()
+}
+
 impl CommandError {
     pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
         Self::TrustFile {
@@ -189,6 +213,7 @@ impl CommandError {
             Self::Trust(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
+            Self::WrongPassword { .. } => Category::Unauthorized,
             Self::NothingProven { .. } => Category::Untrusted,
             Self::NoSuchTrustFile { .. } | Self::EmptyStore { .. } => Category::NotFound,
             Self::UnknownProvider { .. } => Category::Malformed,

@@ -58,6 +58,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let trust = trust_options(&arguments.trust)?;
     session.warn_of_unmatched(&arguments.trust, &trust, [&selection.provider]);
     let examined = stored.examine(version, &Platforms::All, &trust).await?;
+    let subject = Subject::version(&selection.provider, version);
+    if let Some(warning) = examined.warning(&selection.provider) {
+        let line = format!("{subject}: {warning}");
+        session.printer.line(Tone::Warning, "Warning", &line);
+    }
     let digest = examined.artifact.raw.expected.digest;
     let protocols = examined
         .protocols
@@ -89,7 +94,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     print(&inspection, printer);
     let authentication = inspection.authentication.as_ref();
     if let Some(warning) = authentication.and_then(Authentication::warning) {
-        let subject = Subject::version(&selection.provider, version);
         printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
     }
     printer.document(&inspection);

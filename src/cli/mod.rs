@@ -25,6 +25,7 @@ mod pending;
 mod printer;
 mod progress;
 mod push;
+mod question;
 mod redaction;
 mod render;
 mod report;
@@ -191,7 +192,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let (command, globals) = match parse(&arguments) {
         Ok(parsed) => parsed,
-        Err(error) => return printer::usage(&error, &arguments),
+        Err(error) => return printer::usage(error, &arguments),
     };
     let printer = Printer::new(&globals, &arguments);
     let session = Session::new(globals, printer);

@@ -3,12 +3,14 @@
 //! stdout contains only the result. All other output goes to stderr. A broken pipe is not a failure, because a reader may close its end
 //! early. Every line is neutral ([`neutral`]) and does not contain the passwords of arguments ([`Redaction`]).
 
+use std::collections::HashSet;
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use clap::error::{ContextKind, ContextValue};
 use console::{Style, Term, measure_text_width, truncate_str};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
@@ -73,6 +75,8 @@ pub(super) struct Printer {
     terminal: bool,
     colorful: bool,
     redaction: Arc<Redaction>,
+    /// The warnings of [`Printer::warn_once`].
+    warned: Arc<Mutex<HashSet<String>>>,
     /// The error that occurred when the result was written.
     unwritten: Arc<Mutex<Option<io::Error>>>,
 }
@@ -112,6 +116,7 @@ impl Printer {
             terminal,
             colorful,
             redaction: Arc::new(Redaction::of(arguments)),
+            warned: Arc::default(),
             unwritten: Arc::default(),
         }
     }
@@ -199,6 +204,15 @@ impl Printer {
         if self.motion == Motion::Bars {
             let text = if self.fits(long) { long } else { short };
             self.line(Tone::Done, verb, text);
+        }
+    }
+
+    /// Prints a warning, unless this run has printed it already.
+    pub(super) fn warn_once(&self, text: String) {
+        let warned = self.warned.lock();
+        let mut warned = warned.unwrap_or_else(PoisonError::into_inner);
+        if warned.insert(text.clone()) {
+            self.line(Tone::Warning, "Warning", &text);
         }
     }
 
@@ -294,8 +308,17 @@ fn describe(error: &CommandError) -> String {
     text
 }
 
+/// Removes clap's tip to pass an unknown option as a value: no command takes values that begin with a dash.
+fn remove_escape_tip(error: &mut clap::Error) {
+    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().contains("as a value"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+}
+
 /// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
-pub(super) fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+pub(super) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
+    remove_escape_tip(&mut error);
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();

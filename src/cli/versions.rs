@@ -5,6 +5,7 @@ use clap::Args;
 use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::examine::{Platforms, StoredProvider, TrustOptions};
+use tfoci::selection::Selection;
 use tfoci::version::Version;
 
 use super::Ending;
@@ -42,7 +43,17 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
-    let provider = session.provider(&arguments.provider)?;
+    let Selection {
+        provider,
+        constraints,
+    } = session.selection(&arguments.provider)?;
+    if !constraints.is_any() {
+        return Err(CommandError::NoVersionWanted {
+            text: arguments.provider,
+            provider: Box::new(provider),
+            is_exact: constraints.as_exact().is_some(),
+        });
+    }
     let stored = session.open_provider(&arguments.from, &provider)?;
     let found = stored.versions().await?;
     let mut ignored: Vec<(String, String)> = found
@@ -111,16 +122,25 @@ async fn doubt(
     printer: &Printer,
 ) -> Result<Option<String>, CommandError> {
     let problem = match stored.examine(version, &Platforms::All, trust).await {
-        Ok(examined) => match examined.proof {
-            Ok(release) => {
-                if let Some(warning) = release.authentication().warning() {
-                    let subject = Subject::version(&stored.provider, version);
-                    printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
+        Ok(examined) => {
+            let made_for = examined.warning(&stored.provider);
+            let subject = Subject::version(&stored.provider, version);
+            let warn = |warning: &str| {
+                printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
+            };
+            made_for.iter().for_each(|warning| warn(warning));
+            match examined.proof {
+                Ok(release) => {
+                    release
+                        .authentication()
+                        .warning()
+                        .into_iter()
+                        .for_each(warn);
+                    None
                 }
-                None
+                Err(problem) => Some(json::sentence(&problem)),
             }
-            Err(problem) => Some(json::sentence(&problem)),
-        },
+        }
         // An error about missing pins is about the options, not about this version.
         Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
         Err(failure) => Some(json::sentence(&*failure.problem)),

@@ -28,7 +28,7 @@ use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
-use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions};
+use crate::examine::{Platforms, StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs;
 use crate::outcome::{At, Failure, Problem};
@@ -213,12 +213,16 @@ impl<'a> Journey<'a> {
         if request.form == Form::Packed && has_capitals {
             return Err(about(Problem::CapitalLetters));
         }
-        let Examined { proof, .. } = from
+        let examined = from
             .examine(version, &request.platforms, &request.trust)
             .await?;
-        let release = proof.map_err(about)?;
-        let authentication = release.authentication().clone();
         let subject = Subject::version(&from.provider, version);
+        if let Some(message) = examined.warning(&from.provider) {
+            let subject = subject.clone();
+            reporter.report(Event::Warning { subject, message });
+        }
+        let release = examined.proof.map_err(about)?;
+        let authentication = release.authentication().clone();
         reporter.report(Event::Verified {
             subject: subject.clone(),
             authentication: authentication.clone(),

@@ -107,6 +107,11 @@ impl Index {
         ProviderAddr::from_ascii(self.annotations.get(TITLE)?).ok()
     }
 
+    /// The provider that its title names, if that is another one than `provider`.
+    pub fn other_provider(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {
+        self.provider().filter(|named| named != provider)
+    }
+
     /// The entry that a client on `platform` installs from ([clients: platform selection](crate::clients#platform-selection)). It
     /// visits all entries: one invalid entry makes the version unusable on every platform.
     ///

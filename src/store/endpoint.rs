@@ -38,6 +38,11 @@ impl Endpoint {
         if userinfo(text).is_some() {
             return Err(AddressError::User { text: text.into() });
         }
+        if is_path(text) {
+            return Err(AddressError::Path {
+                text: text.to_owned(),
+            });
+        }
         let kind = match text.strip_prefix("oci-layout:") {
             Some(directory) => EndpointKind::Layout(literal(text, directory)?),
             None => EndpointKind::Registry(RepositoryTemplate::parse(text)?),
@@ -137,6 +142,12 @@ impl Endpoint {
                 known::check(&repository)?;
                 Ok(repository)
             }
+            EndpointKind::Registry(template) if !template.is_constant() => {
+                Err(MappingError::NoType {
+                    text: self.text.clone(),
+                    provider: Box::new(provider.clone()),
+                })
+            }
             EndpointKind::Registry(_) => Err(MappingError::OneRepository {
                 text: self.text.clone(),
                 provider: Box::new(provider.clone()),
@@ -218,6 +229,12 @@ impl Endpoint {
     }
 }
 
+/// Whether a text without a prefix looks like the path of a directory. No registry has such a name.
+fn is_path(text: &str) -> bool {
+    let begins = |start: &&str| text.starts_with(start);
+    matches!(text, "." | "..") || ["/", "./", "../", "~/"].iter().any(begins)
+}
+
 /// The first OCI layout at most `levels` below a directory, among as many entries as `left` says.
 fn layout_below(directory: &Path, levels: usize, left: &mut usize) -> Option<PathBuf> {
     if directory.join("oci-layout").exists() {
@@ -276,6 +293,13 @@ pub enum MappingError {
         text: String,
         provider: Box<ProviderAddr>,
     },
+    /// A template that all types share. Clients refuse it unless `include` names a single provider.
+    #[error("the template `{}` has no `{{type}}`\n  `{}` would share its repository with every other type, and clients refuse such a template", printable(.text), .provider)]
+    NoType {
+        /// The store address.
+        text: String,
+        provider: Box<ProviderAddr>,
+    },
 }
 
 impl MappingError {
@@ -285,7 +309,7 @@ impl MappingError {
             Self::Address(error) => error.category(),
             Self::Template(error) => error.category(),
             Self::Levels(error) => error.category(),
-            Self::OneRepository { .. } => Category::Usage,
+            Self::OneRepository { .. } | Self::NoType { .. } => Category::Usage,
         }
     }
 }
@@ -317,6 +341,9 @@ pub enum AddressError {
     /// The prefix without a directory after it.
     #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
     NoDirectory { text: String },
+    /// A path without the prefix of directories.
+    #[error("`{text}` is not a store\n  expected oci-layout:{text} for a directory, or REGISTRY/REPOSITORY for a registry", text = printable(.text))]
+    Path { text: String },
     /// A single repository for several providers, whose versions would get mixed up.
     #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
     OneRepository {

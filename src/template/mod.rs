@@ -191,7 +191,7 @@ impl RepositoryTemplate {
         self.references.is_empty()
     }
 
-    /// Whether the repository may hold this provider: the template refers to symbols, or the last component of the repository is the
+    /// Whether the repository may hold this provider: the template refers to `type`, or the last component of the repository is the
     /// provider's type, or ends with a dash and the type (`terraform-provider-random`).
     pub fn accepts(&self, provider: &ProviderAddr) -> bool {
         let is_named_so = |name: String| {
@@ -199,7 +199,7 @@ impl RepositoryTemplate {
             last.strip_suffix(provider.type_name())
                 .is_some_and(|start| start.is_empty() || start.ends_with('-'))
         };
-        !self.is_constant()
+        self.references.contains(&Symbol::Type)
             || self
                 .name(Bindings::Provider(provider))
                 .is_ok_and(is_named_so)

@@ -12,7 +12,7 @@ mod stores;
 mod versions;
 
 use tfoci::blob;
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::oci;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::store;
@@ -27,7 +27,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
         CommandError::Credentials(error) => reach::credentials(error),
         CommandError::NoTerminal => {
-            Some("`--password-stdin` reads it from standard input".to_owned())
+            Some("`--username NAME --password-stdin` reads the password from standard input".to_owned())
         }
         CommandError::TrustFile { source, .. } if matches!(**source, trust::Error::UnsignedPin { .. }) => {
             Some("pinned means signed: leave out one of them, or write two entries, of which the first that matches decides".to_owned())
@@ -39,8 +39,14 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         CommandError::MirrorFile { .. } => Some("`tfoci help mirror-file` shows a mirror file".to_owned()),
         CommandError::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
+        CommandError::NoDestination { file: Some(file), .. } => {
+            Some(format!("name the store with `--to STORE`, or add the provider to {}", printable_path(file)))
+        }
         CommandError::NoDestination { .. } => {
             Some("name the store with `--to STORE`, or with `to` in the mirror file".to_owned())
+        }
+        CommandError::NoVersionWanted { text, is_exact: true, .. } => {
+            Some(format!("did you mean `tfoci inspect {}`?", printable(text)))
         }
         CommandError::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
         CommandError::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),

@@ -34,6 +34,9 @@ pub(super) fn mapping(error: &MappingError) -> Option<String> {
         MappingError::OneRepository { .. } => {
             Some("put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned())
         }
+        MappingError::NoType { .. } => {
+            Some("add `{type}` to the template; or, for this one repository, `--exact-repository`".to_owned())
+        }
         _ => None,
     }
 }

@@ -45,6 +45,12 @@ pub(super) fn tasks(
     for root in &arguments.from_config {
         items.extend(required(root, session)?);
     }
+    if let (Some(item), [], Some(file)) = (items.first(), &*arguments.to, &arguments.file) {
+        return Err(CommandError::NoDestination {
+            provider: Box::new(item.provider.clone()),
+            file: Some(file.clone()),
+        });
+    }
     items.extend(file.into_iter().flat_map(entries));
     // All registries share one client, which authenticates once per registry and can mount blobs.
     let registry = session.registry(http);
@@ -241,6 +247,7 @@ fn by_destination(
         if to.is_empty() {
             return Err(CommandError::NoDestination {
                 provider: Box::new(provider),
+                file: None,
             });
         }
         for to in to {

@@ -1,0 +1,167 @@
+//! Mistakes of the first hour: another tool's spelling, or an argument in the wrong place.
+
+use super::{Case, check};
+use crate::support::author::Author;
+
+const NOTHING: fn(&Author) = |_| {};
+
+#[test]
+fn spellings_of_other_tools() {
+    check(&[
+        Case {
+            label: "a version as of a container image",
+            given: NOTHING,
+            arguments: "mirror hashicorp/random:3.6.0 --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `hashicorp/random:3.6.0`: a version is written after `@`
+  expected hashicorp/random@3.6.0
+",
+        },
+        Case {
+            label: "the same with a host",
+            given: NOTHING,
+            arguments: "inspect example.com/acme/demo:1.0.0 --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: `example.com/acme/demo:1.0.0`: a version is written after `@`
+  expected example.com/acme/demo@1.0.0
+",
+        },
+        Case {
+            label: "a relative path as store",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to ./mirror",
+            exit: 2,
+            says: r"
+error: `./mirror` is not a store
+  expected oci-layout:./mirror for a directory, or REGISTRY/REPOSITORY for a registry
+",
+        },
+        Case {
+            label: "an absolute path as store",
+            given: NOTHING,
+            arguments: "versions acme/demo --from /srv/mirror",
+            exit: 2,
+            says: r"
+error: `/srv/mirror` is not a store
+  expected oci-layout:/srv/mirror for a directory, or REGISTRY/REPOSITORY for a registry
+",
+        },
+        Case {
+            label: "an option that does not exist",
+            given: NOTHING,
+            arguments: "versions acme/demo -o json --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: unexpected argument '-o' found
+
+Usage: tfoci versions [OPTIONS] --from <STORE> <ADDR>
+
+For more information, try '--help'.
+",
+        },
+        Case {
+            label: "a command that does not exist",
+            given: NOTHING,
+            arguments: "completion bash",
+            exit: 2,
+            says: r"
+error: unrecognized subcommand 'completion'
+
+  tip: a similar subcommand exists: 'completions'
+
+Usage: tfoci [OPTIONS] <COMMAND>
+
+For more information, try '--help'.
+",
+        },
+    ]);
+}
+
+#[test]
+fn arguments_in_the_wrong_place() {
+    check(&[
+        Case {
+            label: "versions of one version",
+            given: NOTHING,
+            arguments: "versions acme/demo@1.0.0 --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: `versions` takes an address without a version
+  expected registry.opentofu.org/acme/demo
+  received acme/demo@1.0.0
+
+hint: did you mean `tfoci inspect acme/demo@1.0.0`?
+",
+        },
+        Case {
+            label: "versions of a constraint",
+            given: NOTHING,
+            arguments: "versions acme/demo@>=1.0.0 --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: `versions` takes an address without a version
+  expected registry.opentofu.org/acme/demo
+  received acme/demo@>=1.0.0
+",
+        },
+        Case {
+            label: "a provider beside a mirror file with `to`",
+            given: |author| {
+                let file = "[[provider]]\naddress = \"example.com/acme/demo\"\nto = [\"oci-layout:store\"]\n";
+                author.scene.write("m.toml", file);
+            },
+            arguments: "mirror example.com/acme/null --file m.toml",
+            exit: 2,
+            says: r"
+error: nothing says where to mirror example.com/acme/null
+  the `to` of m.toml is for the providers of that file only
+
+hint: name the store with `--to STORE`, or add the provider to m.toml
+",
+        },
+        Case {
+            label: "a template without a type",
+            given: NOTHING,
+            arguments: "versions acme/demo --from registry.example.net/tofu/{namespace}",
+            exit: 2,
+            says: r"
+error: the template `registry.example.net/tofu/{namespace}` has no `{type}`
+  `registry.opentofu.org/acme/demo` would share its repository with every other type, and clients refuse such a template
+
+hint: add `{type}` to the template; or, for this one repository, `--exact-repository`
+",
+        },
+    ]);
+}
+
+#[test]
+fn an_artifact_of_another_provider_is_read_with_a_warning() {
+    let author = Author::new();
+    author.with_release_in_place();
+    let exact = [
+        "--exact-repository",
+        "--provider",
+        "other.example/acme/demo",
+    ];
+    author.push(&exact).succeeds();
+    const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: this artifact was made for other.example/acme/demo\n";
+    let run = author.tfoci(&[
+        "inspect",
+        "acme/demo@1.0.0",
+        "--from",
+        "oci-layout:store",
+        "--exact-repository",
+    ]);
+    run.succeeds().says(WARNING);
+    let arguments = "install acme/demo --from oci-layout:store --exact-repository --into out --platform linux_amd64 --dry-run";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let run = author.tfoci(&arguments).succeeds();
+    assert!(run.stderr.contains(WARNING), "{}", run.stderr);
+    let arguments =
+        "copy acme/demo --from oci-layout:store --to oci-layout:other --exact-repository --dry-run";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let run = author.tfoci(&arguments).succeeds();
+    assert!(run.stderr.contains(WARNING), "{}", run.stderr);
+}
