@@ -201,6 +201,11 @@ pub enum Event {
         /// The source and its content, in one line.
         source: String,
     },
+    /// A source of credentials is ignored, because it cannot be used. The same message may come more than once.
+    CredentialsIgnored {
+        /// The source and the reason, in one line.
+        message: String,
+    },
     /// The credential for a host was selected.
     CredentialSelected {
         /// The host with its port.
@@ -265,6 +270,7 @@ impl Event {
             | Self::Warning { subject, .. } => Some(subject),
             Self::Waiting { .. }
             | Self::Considered { .. }
+            | Self::CredentialsIgnored { .. }
             | Self::CredentialSelected { .. }
             | Self::Mounting { .. }
             | Self::Retrying { .. }

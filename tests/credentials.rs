@@ -166,3 +166,77 @@ fn an_entry_that_cannot_be_used_is_named_before_anything_is_asked() {
         "error: registry.opentofu.org/acme/demo (example.com/mirror/demo): the entry `example.com` of [TMP]/.docker/config.json cannot be used: its `auth` is not base64 of text\n"
     );
 }
+
+/// The warnings of a command that asks a registry which cannot be reached.
+fn warnings(scene: &Scene) -> Vec<String> {
+    let arguments = "versions acme/demo --from localhost:1/acme/demo --plain-http localhost:1";
+    let run = scene.tfoci(arguments.split(' ')).exits(1);
+    assert!(!run.stderr.contains("hunter2"), "{}", run.stderr);
+    let lines = run.stderr.lines();
+    lines
+        .filter_map(|line| line.strip_prefix("   Warning "))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn what_cannot_be_used_is_ignored_with_one_warning() {
+    let scene = Scene::new();
+    scene.write(".docker/config.json", "{\n\"auths\": {hunter2");
+    assert_eq!(
+        warnings(&scene),
+        [
+            "[TMP]/.docker/config.json is not a file of credentials, expected a JSON object, as docker and podman write it, at line 2, column 11; it was ignored"
+        ]
+    );
+    let scene = Scene::new();
+    scene.write(
+        ".tofurc",
+        "credentials \"a\" {\n  token = = \"hunter2\"\n}\n",
+    );
+    assert_eq!(
+        warnings(&scene),
+        [
+            "[TMP]/.tofurc is not a CLI configuration, not valid HCL, at line 2, column 11; it was ignored"
+        ]
+    );
+    let scene = Scene::new().env("TF_CLI_CONFIG_FILE", "missing.rc");
+    assert_eq!(
+        warnings(&scene),
+        ["TF_CLI_CONFIG_FILE names missing.rc, which does not exist"]
+    );
+}
+
+#[test]
+fn a_missing_helper_beside_other_credentials_is_a_warning() {
+    let scene = Scene::new();
+    scene.write(
+        ".config/containers/auth.json",
+        r#"{"credHelpers": {"localhost:1": "none"}}"#,
+    );
+    scene.write(
+        ".docker/config.json",
+        r#"{"auths": {"localhost:1": {"auth": "bWU6aHVudGVyMg=="}}}"#,
+    );
+    assert_eq!(
+        warnings(&scene),
+        [
+            "docker-credential-none cannot be started, No such file or directory (os error 2), named by [TMP]/.config/containers/auth.json; it was ignored"
+        ]
+    );
+}
+
+#[test]
+fn mirror_warns_once_of_a_configuration_that_does_not_parse() {
+    let scene = Scene::new();
+    scene.write(".tofurc", "}\n");
+    let arguments =
+        "mirror localhost:1/acme/demo --to localhost:2/{namespace}/{type} --plain-http localhost:2";
+    let run = scene.tfoci(arguments.split(' ')).exits(1);
+    assert_eq!(
+        run.stderr.matches("   Warning ").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+}

@@ -19,6 +19,7 @@ impl Reporter for Trace {
         let Self(printer) = self;
         match event {
             Event::Considered { source } => printer.detail("Considered", &source),
+            Event::CredentialsIgnored { message } => printer.warn_once(message),
             Event::CredentialSelected { host, found_in } => {
                 let found_in = found_in.as_deref().unwrap_or("no credentials");
                 printer.detail("Using", &format!("{found_in} for {host}"));

@@ -81,7 +81,14 @@ impl Locations {
                     return Ok(CliConfigFile { before, found });
                 }
                 Err(error) if self.cli_config.is_some() => return Err(error),
-                Err(error) if error.is_not_found() => before.push((path, SourceState::Absent)),
+                Err(error) if error.is_not_found() => {
+                    let is_named = self.environment.tf_cli_config_file.is_some();
+                    let state = match is_named {
+                        true => SourceState::Missing,
+                        false => SourceState::Absent,
+                    };
+                    before.push((path, state));
+                }
                 Err(error) => {
                     before.push((path, SourceState::Broken(error)));
                     break;

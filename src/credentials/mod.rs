@@ -182,6 +182,15 @@ impl Credentials {
         self.report_use(host, found_in, http);
     }
 
+    /// Reports sources for OCI registries that are ignored because they cannot be used.
+    pub(crate) fn report_ignored(&self, http: &Http) {
+        for source in self.registry_sources() {
+            for message in source.warnings() {
+                http.report(Event::CredentialsIgnored { message });
+            }
+        }
+    }
+
     fn registries(&self) -> Result<&RegistryCredentials, Error> {
         let Sources {
             locations,

@@ -27,6 +27,8 @@ pub struct SourceReport {
 pub enum SourceState {
     /// The file does not exist.
     Absent,
+    /// The file does not exist, although TF_CLI_CONFIG_FILE names it.
+    Missing,
     /// The file was read.
     Read {
         /// The number of registries, prefixes of repositories, or hosts with a credential or helper.
@@ -54,6 +56,40 @@ impl SourceReport {
     }
 }
 
+impl SourceReport {
+    /// Warnings about what tfoci ignored, and users probably did not mean to be ignored.
+    pub fn warnings(&self) -> Vec<String> {
+        let path = printable_path(&self.path);
+        let mut warnings = Vec::new();
+        match &self.state {
+            SourceState::Missing => {
+                warnings.push(format!(
+                    "TF_CLI_CONFIG_FILE names {path}, which does not exist"
+                ));
+            }
+            SourceState::Broken(error) => {
+                warnings.push(format!("{}; it was ignored", Cause(error)));
+            }
+            _ => {}
+        }
+        let failures = self.failures.iter();
+        warnings.extend(failures.map(|error| match error {
+            Error::Entry { .. } => format!("{}; it was ignored", Cause(error)),
+            _ => format!("{}, named by {path}; it was ignored", Cause(error)),
+        }));
+        warnings
+    }
+}
+
+/// An error and its causes, in one line.
+struct Cause<'a>(&'a Error);
+
+impl fmt::Display for Cause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        cause(f, self.0)
+    }
+}
+
 impl fmt::Display for SourceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", printable_path(&self.path), self.state)?;
@@ -74,7 +110,7 @@ impl fmt::Display for SourceReport {
 impl fmt::Display for SourceState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent => f.write_str("absent"),
+            Self::Absent | Self::Missing => f.write_str("absent"),
             Self::SwitchedOff => f.write_str("passed over: discover_ambient_credentials is false"),
             Self::Broken(error) => {
                 f.write_str("cannot be used: ")?;

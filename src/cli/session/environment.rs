@@ -60,9 +60,12 @@ fn tokens() -> Vec<(String, Secret)> {
     tokens
 }
 
-/// With `-v`, prints which sources of credentials were considered and which were used.
+/// Warns of sources of credentials that cannot be used. With `-v`, prints which sources were considered and which were used.
 pub(in crate::cli) fn report_considered(sources: &[SourceReport], printer: &Printer) {
     for source in sources {
+        for warning in source.warnings() {
+            printer.warn_once(warning);
+        }
         printer.detail("Considered", &source.to_string());
     }
 }
