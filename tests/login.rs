@@ -1,5 +1,7 @@
 //! `tfoci login` and `tfoci logout`.
 
+mod terminal;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -11,6 +13,9 @@ use crate::support::scene::{Run, Scene};
 
 /// `me:hunter2` and what it becomes.
 const SECRETS: [&str; 3] = ["hunter2", "bWU6aHVudGVyMg", "access-token"];
+
+/// What is said about a password in a file.
+const UNENCRYPTED: &str = "   Warning the password lies unencrypted in [TMP]/.docker/config.json; a credential helper would protect it\n";
 
 /// How a registry asks who we are.
 #[derive(Clone, Copy, PartialEq)]
@@ -122,10 +127,14 @@ fn credentials_are_checked_and_then_kept_for_their_owner_alone() {
         let (scene, door) = (Scene::new(), Door::open(manner));
         let run = login(&scene, &door.host, "hunter2\n", &[]).succeeds();
         assert_eq!(run.stdout, "");
-        assert_eq!(
-            run.stderr,
-            "    Stored [HOST] in [TMP]/.docker/config.json\n"
-        );
+        let stored = "    Stored [HOST] in [TMP]/.docker/config.json\n";
+        let expected = match manner {
+            Manner::Open => format!(
+                "{stored}   Warning [HOST] did not ask for credentials; they were stored unchecked\n{UNENCRYPTED}"
+            ),
+            _ => format!("     Login succeeded\n{stored}{UNENCRYPTED}"),
+        };
+        assert_eq!(run.stderr, expected);
         let path = scene.path(".docker/config.json");
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -148,7 +157,7 @@ fn refused_credentials_are_not_stored() {
         let run = login(&scene, &door.host, "wrong", &[]).exits(1);
         assert_eq!(
             run.stderr,
-            "error: the registry refused the credentials\n  registry [HOST]\n  answered 401\n  tried the command line\n"
+            "error: the registry refused the username and password that you gave\n  registry [HOST]\n  answered 401\n"
         );
         assert!(!scene.path(".docker").exists());
         assert!(!door.heard().is_empty());
@@ -245,7 +254,10 @@ fn a_helper_of_the_file_keeps_the_password() {
         "cp bin/script bin/docker-credential-test && chmod 755 bin/docker-credential-test";
     scene.run("sh", ["-c", install]).succeeds();
     let run = login(&scene, &door.host, "hunter2", &[]).succeeds();
-    assert_eq!(run.stderr, "    Stored [HOST] in docker-credential-test\n");
+    assert_eq!(
+        run.stderr,
+        "     Login succeeded\n    Stored [HOST] in docker-credential-test\n"
+    );
     let kept = fs::read_to_string(scene.path("kept")).unwrap();
     assert!(kept.contains("\"Secret\":\"hunter2\""), "{kept}");
     assert_eq!(
@@ -291,7 +303,9 @@ fn what_counts_before_and_what_remains_is_said() {
     let run = login(&scene, &door.host, "hunter2", &[]).succeeds();
     assert_eq!(
         run.stderr,
-        "    Stored [HOST] in [TMP]/.docker/config.json\n      Note [TMP]/.config/containers/auth.json ([HOST]) counts before what was stored\n"
+        format!(
+            "     Login succeeded\n    Stored [HOST] in [TMP]/.docker/config.json\n{UNENCRYPTED}      Note [TMP]/.config/containers/auth.json ([HOST]) counts before what was stored\n"
+        )
     );
     let run = scene.tfoci(["logout", &door.host]).succeeds();
     assert_eq!(
@@ -309,7 +323,11 @@ fn arguments_that_cannot_be_meant() {
     };
     check(
         &["login", "example.com", "-u", "me"],
-        "error: there is no terminal to ask for the password\n\nhint: `--password-stdin` reads it from standard input\n",
+        "error: there is no terminal to ask for the username or password\n\nhint: `--username NAME --password-stdin` reads the password from standard input\n",
+    );
+    check(
+        &["login", "example.com", "--password-stdin"],
+        "error: `--password-stdin` needs `--username NAME`\n",
     );
     check(
         &["login", "example.com", "-u", "me", "--password-stdin"],

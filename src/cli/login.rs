@@ -1,6 +1,6 @@
 //! `tfoci login`.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::Read as _;
 
 use clap::Args;
 use zeroize::Zeroizing;
@@ -9,11 +9,13 @@ use tfoci::credentials::{Credential, CredentialStore, Credentials, Location};
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::secret::Secret;
+use tfoci::store::{self, Confirmation};
 
 use super::Ending;
 use super::error::CommandError;
 use super::json;
 use super::printer::Tone;
+use super::question;
 use super::session::{Session, report_considered};
 
 /// The longest password in bytes. Tokens of cloud registries have a few thousand.
@@ -26,7 +28,7 @@ Examples:
 
 /// Store the username and password for a registry
 ///
-/// The registry is asked first; credentials that it refuses are not stored. The file is that of --authfile, REGISTRY_AUTH_FILE,
+/// tfoci asks for them on the terminal, unless options give them. The registry is asked first; credentials that it refuses are not stored. The file is that of --authfile, REGISTRY_AUTH_FILE,
 /// DOCKER_CONFIG, or ~/.docker/config.json, which docker and podman use too. If it names a credential helper for the registry, the helper
 /// stores the password.
 #[derive(Args)]
@@ -35,9 +37,9 @@ pub(super) struct Arguments {
     /// The registry: HOST or HOST:PORT
     #[arg(value_name = "REGISTRY")]
     registry: String,
-    /// The username
+    /// The username [default: asked for on the terminal]
     #[arg(short, long, value_name = "NAME")]
-    username: String,
+    username: Option<String>,
     /// Read the password from stdin instead of the terminal
     #[arg(long)]
     password_stdin: bool,
@@ -50,29 +52,52 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         username,
         password_stdin,
     } = arguments;
+    // Before a password is typed.
+    let store = CredentialStore::new(&session.locations(), &registry)?;
+    let username = match username {
+        Some(username) => username,
+        None if password_stdin => return Err(CommandError::NoUsername),
+        None => question::ask(&printer.neutral(&format!("Username at {registry}: "))).await?,
+    };
     if username.is_empty() || username.contains([':', '\r', '\n']) {
         return Err(CommandError::Username { username });
     }
-    let store = CredentialStore::new(&session.locations(), &registry)?;
     let password = if password_stdin {
         let read = tokio::task::spawn_blocking(from_stdin).await;
         read.unwrap_or(Err(CommandError::NoPassword))?
     } else {
-        from_terminal(&printer.neutral(&format!("Password of {username} at {registry}: ")))?
+        let prompt = format!("Password of {username} at {registry}: ");
+        question::ask_for_secret(&printer.neutral(&prompt)).await?
     };
     let typed = Credential::typed(&username, password.clone());
-    session
+    let confirmation = session
         .registry_with(&session.http()?, Credentials::none())
         .check(&registry, &typed)
         .await
-        .map_err(Problem::from)
-        .map_err(Failure::from)?;
+        .map_err(|error| refusal(error, &registry))?;
     let location = store.store(&username, &password).await?;
+    if confirmation == Confirmation::Accepted {
+        printer.line(Tone::Done, "Login", "succeeded");
+    }
     printer.line(
         Tone::Done,
         "Stored",
         &format!("{} in {}", printable(&registry), name(&location)),
     );
+    if confirmation == Confirmation::NotAsked {
+        let text = format!(
+            "{} did not ask for credentials; they were stored unchecked",
+            printable(&registry)
+        );
+        printer.line(Tone::Warning, "Warning", &text);
+    }
+    if let Location::File(path) = &location {
+        let text = format!(
+            "the password lies unencrypted in {}; a credential helper would protect it",
+            printable_path(path)
+        );
+        printer.line(Tone::Warning, "Warning", &text);
+    }
     let credentials = session.credentials();
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await
         && found.basic() != typed.basic()
@@ -105,17 +130,13 @@ fn from_stdin() -> Result<Secret, CommandError> {
     }
 }
 
-/// Asks on the terminal. A signal takes effect only after the line ends, because the terminal's echo must be restored first.
-fn from_terminal(prompt: &str) -> Result<Secret, CommandError> {
-    let terminal = console::Term::stderr();
-    if !std::io::stdin().is_terminal() || !terminal.is_term() {
-        return Err(CommandError::NoTerminal);
-    }
-    let read = terminal
-        .write_str(prompt)
-        .and_then(|()| terminal.read_secure_line());
-    match read {
-        Ok(line) if !line.is_empty() => Ok(line.into()),
-        _ => Err(CommandError::NoPassword),
+/// The error of a registry that refused the credentials or could not be asked.
+fn refusal(error: store::Error, registry: &str) -> CommandError {
+    match error {
+        store::Error::Unauthorized { status, .. } => CommandError::WrongPassword {
+            registry: registry.to_owned(),
+            status,
+        },
+        error => Failure::from(Problem::from(error)).into(),
     }
 }

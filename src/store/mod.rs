@@ -28,7 +28,7 @@ pub use endpoint::Endpoint;
 pub use error::Error;
 pub use layout::Layout;
 pub use put_error::PutError;
-pub use registry::Registry;
+pub use registry::{Confirmation, Registry};
 pub use repo::{Repo, RepoMut};
 
 use crate::address::ProviderAddr;

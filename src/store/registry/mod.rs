@@ -38,6 +38,7 @@ use crate::http::Http;
 use crate::oci::Repository;
 use crate::release::Expected;
 pub use download::RegistryBlob;
+pub use session::Confirmation;
 
 use session::{Host, RepositorySession, RepositorySessions};
 

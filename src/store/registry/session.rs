@@ -46,12 +46,21 @@ pub(super) struct RepositorySession {
     pub(super) uploads: Arc<SingleFlight>,
 }
 
+/// What a registry says about a credential that it did not refuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// The registry asked for a credential and accepted this one.
+    Accepted,
+    /// The registry asked for none, so it may not have checked this one.
+    NotAsked,
+}
+
 impl Registry {
     /// Asks a registry whether it accepts a credential.
     ///
     /// # Errors
     /// The registry refuses the credential or cannot be reached, or the host is not a registry.
-    pub async fn check(&self, host: &str, credential: &Credential) -> Result<(), Error> {
+    pub async fn check(&self, host: &str, credential: &Credential) -> Result<Confirmation, Error> {
         let known = KnownRegistry::of(host);
         let base = self.http.base(known.api_host(host))?;
         let shared = Host::default();
@@ -83,7 +92,10 @@ impl Registry {
             answer = self.http.retrying(Retry::default(), request).await?;
         }
         if answer.status().is_success() {
-            return Ok(());
+            return Ok(match session.auth.was_challenged() {
+                true => Confirmation::Accepted,
+                false => Confirmation::NotAsked,
+            });
         }
         Err(self
             .refusal(&session, Action::Pull, "registry's version", answer)
@@ -110,6 +122,7 @@ impl Registry {
         self.credentials
             .report_registry_use(host, found_in, &self.http);
         let credential = found?;
+        self.credentials.report_ignored(&self.http);
         let Host {
             scheme,
             cache,

@@ -1,0 +1,103 @@
+//! Questions on the terminal.
+//!
+//! A thread of its own reads the answer, so that Ctrl-C ends the command at once: the thread of an asynchronous runtime would be waited
+//! for. Ctrl-C drops the future, and [`Silence`] then restores the echo of the terminal.
+
+use std::io::{self, IsTerminal as _};
+
+use tokio::sync::oneshot;
+use zeroize::Zeroizing;
+
+use tfoci::secret::Secret;
+
+use super::error::CommandError;
+
+/// Asks for a line of text.
+pub(super) async fn ask(prompt: &str) -> Result<String, CommandError> {
+    show(prompt)?;
+    Ok(line().await?.to_string())
+}
+
+/// Asks for a line of text that the terminal does not show.
+pub(super) async fn ask_for_secret(prompt: &str) -> Result<Secret, CommandError> {
+    show(prompt)?;
+    let silence = Silence::begin().map_err(|_| CommandError::NoTerminal)?;
+    let line = line().await;
+    silence.end();
+    let line = line?;
+    match line.is_empty() {
+        true => Err(CommandError::NoPassword),
+        false => Ok(line.as_str().into()),
+    }
+}
+
+fn show(prompt: &str) -> Result<(), CommandError> {
+    let terminal = console::Term::stderr();
+    if !io::stdin().is_terminal() || !terminal.is_term() {
+        return Err(CommandError::NoTerminal);
+    }
+    let shown = terminal.write_str(prompt);
+    shown.map_err(|_| CommandError::NoTerminal)
+}
+
+/// The next line of stdin, without its end.
+async fn line() -> Result<Zeroizing<String>, CommandError> {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut line = Zeroizing::new(String::new());
+        let read = io::stdin().read_line(&mut line);
+        // After Ctrl-C the answer is not needed.
+        let _dropped = sender.send(read.map(|_| line));
+    });
+    let read = receiver.await.map_err(|_| CommandError::NoPassword)?;
+    let line = read.map_err(|_| CommandError::NoPassword)?;
+    Ok(Zeroizing::new(
+        line.trim_end_matches(['\r', '\n']).to_owned(),
+    ))
+}
+
+/// A terminal that does not echo what is typed. Dropping it restores the echo.
+struct Silence {
+    #[cfg(unix)]
+    before: rustix::termios::Termios,
+    is_answered: bool,
+}
+
+impl Silence {
+    #[cfg(unix)]
+    fn begin() -> io::Result<Self> {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(io::stdin())?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        silent.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(io::stdin(), OptionalActions::Flush, &silent)?;
+        Ok(Self {
+            before,
+            is_answered: false,
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn begin() -> io::Result<Self> {
+        Ok(Self { is_answered: false })
+    }
+
+    fn end(mut self) {
+        self.is_answered = true;
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        {
+            use rustix::termios::{OptionalActions, tcsetattr};
+            let _closed = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+        }
+        if !self.is_answered {
+            // The next message begins a line.
+            let _closed = console::Term::stderr().write_line("");
+        }
+    }
+}
