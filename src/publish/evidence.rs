@@ -82,8 +82,9 @@ pub(super) async fn plan<B: BlobSource>(
             Decision::Replace
         }
     };
-    if decision == Decision::Keep {
-        return Ok((None, None));
+    let warning = decision.warning();
+    if matches!(decision, Decision::Keep | Decision::KeepUncovered { .. }) {
+        return Ok((None, warning));
     }
     let content = match &edition.evidence {
         Some(content) => content.clone(),
@@ -93,7 +94,7 @@ pub(super) async fn plan<B: BlobSource>(
     let may_stay_away = was.is_none() && !to.takes_evidence();
     let is_there = intact == Some(content.root.expected.digest);
     let target = (!is_there && !may_stay_away).then_some(TagUpdate { tag, was, content });
-    Ok((target, decision.warning()))
+    Ok((target, warning))
 }
 
 /// The evidence that tfoci writes for a release.

@@ -88,10 +88,12 @@ pub(super) struct Candidate<'a> {
 }
 
 /// The treatment of existing evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// Keep it.
     Keep,
+    /// Keep it, although the release's checksums do not cover the repository's package for this platform.
+    KeepUncovered { platform: Platform },
     /// Replace it.
     Replace,
     /// Replace it, although the new evidence proves less.
@@ -181,7 +183,12 @@ impl ExistingEvidence {
                 || is_as_firm && has_same_key && !candidate.is_preferred && !replaces
                 || candidate.covers.is_err() && !replaces;
             if stays {
-                return Ok(Decision::Keep);
+                return Ok(match candidate.covers {
+                    Err(trust::Error::Uncovered { platform, .. }) => {
+                        Decision::KeepUncovered { platform }
+                    }
+                    _ => Decision::Keep,
+                });
             }
         }
         let weakens = match self.claim {
@@ -238,9 +245,15 @@ impl ClaimedStatus {
 
 impl Decision {
     /// The warning for the user.
-    pub(super) fn warning(self) -> Option<String> {
-        let Self::Weaken { from, to } = self else {
-            return None;
+    pub(super) fn warning(&self) -> Option<String> {
+        let (from, to) = match self {
+            Self::Keep | Self::Replace => return None,
+            Self::KeepUncovered { platform } => {
+                return Some(format!(
+                    "the checksums of this release do not cover the store's package for {platform}: the version was released again, or in parts"
+                ));
+            }
+            Self::Weaken { from, to } => (from, to),
         };
         let to = to.as_str();
         Some(match from {

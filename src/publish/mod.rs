@@ -35,6 +35,7 @@ mod evidence;
 mod existing;
 mod plan;
 mod publication;
+mod replacement;
 mod reported_blob;
 mod transfer;
 
@@ -173,6 +174,11 @@ pub async fn publish<B: BlobSource>(
             warn(&events, message);
         }
         if options.dry_run {
+            if options.existing == Existing::Replace {
+                for line in replacement::changes(edition.release, &publication, to).await {
+                    warn(&events, line);
+                }
+            }
             outcomes
                 .predict(edition, &publication, to, reporter)
                 .await?;

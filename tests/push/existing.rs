@@ -226,3 +226,60 @@ fn a_replacement_does_not_fail_because_of_another_versions_damage() {
     );
     assert_ne!(run.stdout, "");
 }
+
+#[test]
+fn a_dry_run_of_a_replacement_says_which_zips_it_would_replace() {
+    let author = made_again();
+    let before = author.tree();
+    author
+        .push(&["--existing", "replace", "--dry-run"])
+        .succeeds()
+        .says(
+            "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+   Warning registry.opentofu.org/acme/demo 1.0.0: would replace linux_amd64 zh:4fa7 by zh:4cea
+   Warning registry.opentofu.org/acme/demo 1.0.0: would remove darwin_arm64 zh:f632
+",
+        );
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn a_platform_of_a_release_that_was_made_again_is_added_with_a_warning() {
+    let author = Author::new();
+    let two = || {
+        let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"arm\n")];
+        ReleaseFolder::new("demo", "1.0.0").package("linux_arm64", files)
+    };
+    two()
+        .platform("linux_amd64")
+        .write(&author.scene.path("dist"));
+    author.push(&["--platform", "linux_amd64"]).succeeds();
+    fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
+    two()
+        .package("linux_amd64", files)
+        .write(&author.scene.path("dist"));
+    author
+        .push(&["--platform", "linux_arm64"])
+        .succeeds()
+        .says(
+            "
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+   Warning registry.opentofu.org/acme/demo 1.0.0: the checksums of this release do not cover the store's package for linux_amd64: the version was released again, or in parts
+",
+        );
+    assert_eq!(author.installs().len(), 2);
+}
+
+#[test]
+fn a_digest_file_that_cannot_be_written_stops_the_push() {
+    let author = Author::with_release();
+    let before = author.tree();
+    author
+        .push(&["--digest-file", "missing/digest"])
+        .exits(1)
+        .without_result()
+        .says("x\n");
+    assert_eq!(author.tree(), before);
+}
