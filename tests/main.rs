@@ -42,6 +42,9 @@ mod help;
 /// Hostile zips, pushed and installed.
 mod hostile;
 
+/// Stores in which there is nothing to read.
+mod empty;
+
 /// What a version in a store holds, and whether it is authentic.
 mod inspect;
 

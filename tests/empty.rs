@@ -1,0 +1,71 @@
+//! Stores in which there is nothing to read. A job that transfers nothing must not look like one that worked.
+
+use serde_json::Value;
+
+use crate::support::author::Author;
+
+/// Both commands that read all providers of a store.
+const COMMANDS: [&[&str]; 2] = [
+    &["install", "--into", "out"],
+    &["copy", "--to", "oci-layout:other"],
+];
+
+/// A scene with a provider in `disk/store` and an empty directory.
+fn disk() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    std::fs::create_dir(author.scene.path("empty")).unwrap();
+    std::fs::create_dir(author.scene.path("disk")).unwrap();
+    let moved = author.scene.path("disk/store");
+    std::fs::rename(author.scene.path("store"), moved).unwrap();
+    author
+}
+
+#[test]
+fn an_empty_store_and_a_wrong_level_are_errors_that_say_what_was_meant() {
+    let cases = [
+        ("empty", ""),
+        ("disk", "\nhint: did you mean oci-layout:disk/store?\n"),
+        (
+            "disk/store/registry.opentofu.org",
+            "\nhint: did you mean oci-layout:disk/store?\n",
+        ),
+    ];
+    for command in COMMANDS {
+        for (directory, hint) in cases {
+            let author = disk();
+            let from = format!("oci-layout:{directory}");
+            let run = author.tfoci(&[command, &["--from", &from]].concat());
+            run.exits(1).without_result().says(&format!(
+                "error: there is no provider in {from}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n{hint}"
+            ));
+        }
+    }
+}
+
+#[test]
+fn the_document_of_an_empty_store_is_an_error_too() {
+    for command in COMMANDS {
+        let author = disk();
+        let more = ["--from", "oci-layout:empty", "--format", "json"];
+        let run = author.tfoci(&[command, &more].concat()).exits(1);
+        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(document["error"]["category"], "not_found", "{document}");
+    }
+}
+
+#[test]
+fn versions_of_which_none_verifies_are_an_error() {
+    let author = Author::new();
+    author.with_pushed();
+    let arguments =
+        "versions acme/demo --from oci-layout:store --require-pinned --key stranger.asc";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    author.tfoci(&arguments).exits(3).without_result().says(
+        "
+error: registry.opentofu.org/acme/demo (oci-layout:store/registry.opentofu.org/acme/demo): none of the 1 versions verified
+
+hint: `--all` lists them with the reasons
+",
+    );
+}
