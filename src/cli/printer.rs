@@ -193,9 +193,9 @@ impl Printer {
     }
 
     /// Prints what was done with a package. Above bars, one line per version replaces the lines of its packages.
-    pub(super) fn package(&self, verb: &str, text: &str) {
+    pub(super) fn package(&self, tone: Tone, verb: &str, text: &str) {
         if self.motion != Motion::Bars {
-            self.line(Tone::Done, verb, text);
+            self.line(tone, verb, text);
         }
     }
 

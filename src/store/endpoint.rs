@@ -289,14 +289,12 @@ pub enum MappingError {
     /// The address names a single repository, of another provider.
     #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
     OneRepository {
-        /// The store address.
         text: String,
         provider: Box<ProviderAddr>,
     },
     /// A template that all types share. Clients refuse it unless `include` names a single provider.
     #[error("the template `{}` has no `{{type}}`\n  `{}` would share its repository with every other type, and clients refuse such a template", printable(.text), .provider)]
     NoType {
-        /// The store address.
         text: String,
         provider: Box<ProviderAddr>,
     },
@@ -334,10 +332,7 @@ pub enum AddressError {
     #[error(
         "`{text}` has the name and password of a user\n  expected none in the address of a store"
     )]
-    User {
-        /// The address, without them.
-        text: Shown,
-    },
+    User { text: Shown },
     /// The prefix without a directory after it.
     #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
     NoDirectory { text: String },
@@ -348,16 +343,11 @@ pub enum AddressError {
     #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
     OneRepository {
         text: String,
-        /// Two of the providers.
         providers: Box<(ProviderAddr, ProviderAddr)>,
     },
     /// A template symbol in a directory, which is taken literally.
     #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]
-    Template {
-        text: String,
-        /// The template symbol in it.
-        symbol: &'static str,
-    },
+    Template { text: String, symbol: &'static str },
 }
 
 impl AddressError {

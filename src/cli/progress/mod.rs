@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use console::Term;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use tfoci::authentication::{Authentication, Status};
+use tfoci::authentication::{Anchor, Authentication, Status};
 use tfoci::error::printable_path;
 use tfoci::event::{Event, Reporter, Subject, Transfer};
 
@@ -168,16 +168,31 @@ impl Progress {
 
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
         // An unsigned release is not verified: the policy only accepts it.
+        // Anyone with write access can replace the package together with the key that is stored beside it.
+        let is_embedded = authentication.anchor == Some(Anchor::Embedded);
         let verb = match authentication.status {
-            Status::Signed => "Verified",
-            Status::Checksum | Status::Unverified => "Accepted",
+            Status::Signed if !is_embedded => "Verified",
+            _ => "Accepted",
         };
-        self.printer
-            .package(verb, &format!("{subject}   {authentication}"));
+        let more = match is_embedded {
+            true => " by the key beside it, not pinned",
+            false => "",
+        };
+        let text = format!("{subject}   {authentication}{more}");
+        self.printer.package(tone(authentication), verb, &text);
         if let Some(warning) = authentication.warning() {
             let text = format!("{subject}: {warning}");
             self.printer.line(Tone::Warning, "Warning", &text);
         }
+    }
+}
+
+/// The tone of a line with this authentication: only a signature by a key from elsewhere, or a lock file, has the colour of a proof.
+fn tone(authentication: &Authentication) -> Tone {
+    match (authentication.status, authentication.anchor) {
+        (_, Some(Anchor::Embedded)) => Tone::Plain,
+        (Status::Signed, _) | (_, Some(Anchor::Lock)) => Tone::Done,
+        _ => Tone::Plain,
     }
 }
 
@@ -232,7 +247,8 @@ impl Reporter for Progress {
             } => {
                 self.state().ledger.finish(&subject, size);
                 let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
-                self.printer.package(verb(transfer), &text);
+                self.printer
+                    .package(tone(&authentication), verb(transfer), &text);
             }
             Event::AttachedFinished {
                 subject,
@@ -247,7 +263,7 @@ impl Reporter for Progress {
             }
             Event::VersionPresent { subject } => {
                 self.printer
-                    .package(verb(Transfer::Present), &subject.to_string());
+                    .package(Tone::Done, verb(Transfer::Present), &subject.to_string());
             }
             Event::Warning { subject, message } => {
                 self.printer
