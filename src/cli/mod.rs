@@ -117,6 +117,7 @@ enum Command {
     Login(login::Arguments),
     Logout(logout::Arguments),
     Help(help::Arguments),
+    #[command(alias = "completion")]
     Completions(completions::Arguments),
     Man(man::Arguments),
     Schema(schema::Arguments),

@@ -312,7 +312,9 @@ fn describe(error: &CommandError) -> String {
 fn remove_escape_tip(error: &mut clap::Error) {
     if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
         tips.retain(|tip| !tip.to_string().contains("as a value"));
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
     }
 }
 

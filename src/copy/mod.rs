@@ -152,7 +152,6 @@ impl<'a> Journey<'a> {
     /// Copies a version with its index unchanged.
     async fn copy_unchanged(&self, version: &Version) -> Result<Published, Error> {
         let stored = StoredVersion::read(&self.from, version, &self.options.trust).await?;
-        self.warn(version, stored.warning.as_ref());
         self.announce(&stored.release);
         let requires_proof = self.options.trust.require_pinned;
         if let Some(problem) = stored.unproven().filter(|_| requires_proof) {
@@ -178,7 +177,11 @@ impl<'a> Journey<'a> {
         let trust = &self.options.trust;
         let examined = self.from.read(version, platforms, trust).await;
         let examined = examined.map_err(Error::in_source)?;
-        self.warn(version, examined.warning(&self.from.provider).as_ref());
+        // A copy that keeps the index is refused instead.
+        if let Some(message) = examined.warning(&self.from.provider) {
+            let subject = Subject::version(&self.from.provider, version);
+            self.reporter.report(Event::Warning { subject, message });
+        }
         let Examined {
             evidence, proof, ..
         } = examined;
@@ -284,15 +287,6 @@ impl<'a> Journey<'a> {
 
     fn has(&self, tag: &Tag) -> bool {
         self.tags.contains(tag.as_str())
-    }
-
-    fn warn(&self, version: &Version, message: Option<&String>) {
-        if let Some(message) = message {
-            self.reporter.report(Event::Warning {
-                subject: Subject::version(&self.from.provider, version),
-                message: message.clone(),
-            });
-        }
     }
 
     fn announce(&self, release: &Verified<Release<StoreBlob>>) {

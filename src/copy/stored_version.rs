@@ -21,8 +21,6 @@ pub(super) struct StoredVersion {
     pub(super) evidence: Option<ContentGraph<Expected>>,
     /// The version as a verified release.
     pub(super) release: Verified<Release<StoreBlob>>,
-    /// What users should know about the artifact.
-    pub(super) warning: Option<String>,
     /// The digests of the platform manifests, as the index spells them.
     manifests: Vec<String>,
 }
@@ -45,7 +43,6 @@ impl StoredVersion {
             .verify_packages(version, artifact, packages, trust)
             .await;
         let examined = examined.map_err(Error::in_source)?;
-        let warning = examined.warning(&from.provider);
         let release = examined.proof.map_err(Error::in_source)?;
         let evidence = match examined.evidence {
             None => None,
@@ -55,7 +52,6 @@ impl StoredVersion {
             index,
             evidence,
             release,
-            warning,
             manifests,
         })
     }

@@ -18,6 +18,7 @@ fn talk(scene: &Scene, door: &Door, more: &str, answers: &[(&str, &str)]) -> Str
     command
         .args(["-qec", &line, "/dev/null"])
         .env("SHELL", "/bin/sh")
+        .env("NO_COLOR", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();

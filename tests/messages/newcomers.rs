@@ -61,21 +61,6 @@ Usage: tfoci versions [OPTIONS] --from <STORE> <ADDR>
 For more information, try '--help'.
 ",
         },
-        Case {
-            label: "a command that does not exist",
-            given: NOTHING,
-            arguments: "completion bash",
-            exit: 2,
-            says: r"
-error: unrecognized subcommand 'completion'
-
-  tip: a similar subcommand exists: 'completions'
-
-Usage: tfoci [OPTIONS] <COMMAND>
-
-For more information, try '--help'.
-",
-        },
     ]);
 }
 
@@ -159,9 +144,15 @@ fn an_artifact_of_another_provider_is_read_with_a_warning() {
     let arguments: Vec<&str> = arguments.split(' ').collect();
     let run = author.tfoci(&arguments).succeeds();
     assert!(run.stderr.contains(WARNING), "{}", run.stderr);
-    let arguments =
-        "copy acme/demo --from oci-layout:store --to oci-layout:other --exact-repository --dry-run";
+    let arguments = "copy acme/demo --from oci-layout:store --to oci-layout:other --exact-repository --rebuild-index --dry-run";
     let arguments: Vec<&str> = arguments.split(' ').collect();
     let run = author.tfoci(&arguments).succeeds();
     assert!(run.stderr.contains(WARNING), "{}", run.stderr);
+}
+
+#[test]
+fn completion_is_completions() {
+    let author = Author::new();
+    let [one, other] = ["completion", "completions"].map(|name| author.tfoci(&[name, "bash"]));
+    assert_eq!(one.succeeds().stdout, other.succeeds().stdout);
 }
