@@ -86,10 +86,12 @@ fn a_source_that_is_broken_hides_no_other() {
         .filter(|line| !line.contains("absent"))
         .collect();
     assert_eq!(
-        lines[..4],
+        lines[..6],
         [
+            "   Warning [TMP]/.terraform.d/credentials.tfrc.json is not a CLI configuration, not valid JSON, at line 1, column 17; it was ignored",
             "Considered [TMP]/.terraform.d/credentials.tfrc.json: cannot be used: [TMP]/.terraform.d/credentials.tfrc.json is not a CLI configuration, not valid JSON, at line 1, column 17",
             "Considered [TMP]/.tofurc: 1 entry",
+            "   Warning [TMP]/.netrc is not a .netrc, line 1: expected `machine`, `default`, `login`, `password`, `account` or `macdef`; it was ignored",
             "Considered [TMP]/.netrc: cannot be used: [TMP]/.netrc is not a .netrc, line 1: expected `machine`, `default`, `login`, `password`, `account` or `macdef`",
             "     Using [TMP]/.tofurc (credentials \"[ORIGIN]\") for [ORIGIN]",
         ]
