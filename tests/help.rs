@@ -59,7 +59,8 @@ fn words(line: &str) -> Vec<String> {
 
 /// Whether an example reads or writes a registry.
 fn needs_registry(example: &str) -> bool {
-    example.contains("/${hostname}/") && !example.starts_with("resolve ")
+    (example.contains("ghcr.io/") || example.contains("registry.internal/"))
+        && !example.starts_with("resolve ")
 }
 
 #[test]

@@ -21,7 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci copy acme/demo --from oci-layout:mirror --to oci-layout:disk
   tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:other --dry-run
-  tfoci copy --from oci-layout:mirror --to 'registry.internal/tofu/${hostname}/${namespace}/${type}' --trust trust.toml --require-pinned";
+  tfoci copy --from oci-layout:mirror --to 'registry.internal/${namespace}/${type}'";
 
 /// Copy providers from one store into another, with their evidence
 ///

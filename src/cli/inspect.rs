@@ -21,7 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci inspect acme/demo --from oci-layout:mirror
   tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc --require-pinned
-  tfoci inspect acme/demo@1.0.0 --from 'ghcr.io/acme/${hostname}/${namespace}/${type}' --trust trust.toml";
+  tfoci inspect acme/demo@1.0.0 --from 'ghcr.io/acme/${namespace}/${type}'";
 
 /// Show a version in a store: platforms, sizes, digests, and how it is authenticated
 ///

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci install acme/demo --from oci-layout:mirror --into providers
   tfoci install 'acme/demo@~> 1.0' --from oci-layout:mirror --into dirs --unpacked
-  tfoci install acme/demo --from 'registry.example.com/tofu/${hostname}/${namespace}/${type}' --into providers --platform all --trust trust.toml --require-pinned";
+  tfoci install acme/demo --from 'ghcr.io/acme/${namespace}/${type}' --into providers";
 
 /// Install providers from a store into a filesystem mirror
 ///

@@ -26,7 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
   tfoci push dist --provider acme/demo@1.0.0 --key acme.asc --to oci-layout:mirror --dry-run
-  tfoci push dist --provider acme/demo --trust trust.toml --to 'registry.example.com/tofu/${hostname}/${namespace}/${type}'";
+  tfoci push dist --provider acme/demo --key acme.asc --to 'ghcr.io/acme/${namespace}/${type}'";
 
 /// Push a release folder into a store
 ///

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci versions acme/demo --from oci-layout:mirror
   tfoci versions acme/demo --from oci-layout:mirror --all
-  tfoci versions acme/demo --from 'ghcr.io/acme/${hostname}/${namespace}/${type}'";
+  tfoci versions acme/demo --from 'ghcr.io/acme/${namespace}/${type}'";
 
 /// List the versions of a provider in a store
 ///

@@ -94,7 +94,7 @@ pub enum Problem {
     #[error("cannot download the package")]
     Package {
         platform: Platform,
-        source: PackageError,
+        source: Box<PackageError>,
     },
     /// The source store of a copy lacks a blob or manifest, or it is damaged.
     #[error(transparent)]

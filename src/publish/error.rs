@@ -83,7 +83,7 @@ impl FailedPackage {
     fn failed(self, source: PackageError) -> Problem {
         Problem::Package {
             platform: self.platform,
-            source,
+            source: Box::new(source),
         }
     }
 }

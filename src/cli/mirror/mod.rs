@@ -30,7 +30,7 @@ use super::session::Session;
 const EXAMPLES: &str = "\
 Examples:
   tfoci mirror hashicorp/random --to oci-layout:mirror
-  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --to 'ghcr.io/acme/${hostname}/${namespace}/${type}'
+  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --to 'ghcr.io/acme/${namespace}/${type}'
   tfoci mirror --file mirror.toml --pin-new
   tfoci mirror --from-lock .terraform.lock.hcl --to oci-layout:mirror";
 

@@ -81,7 +81,8 @@ impl Progress {
         let mut state = self.state();
         state.is_closed = true;
         if let Some(lines) = state.lines.take() {
-            lines.finish_and_clear();
+            // A bar that is removed leaves its last lines on the screen, so clear them first.
+            let _closed = self.printer.bars.clear();
             self.printer.bars.remove(&lines);
         }
     }
