@@ -134,6 +134,8 @@ fn examples_that_need_a_network_are_understood() {
     );
     scene.write("mirror.toml", "to = [\"oci-layout:mirror\"]\ntrust = \"trust.toml\"\n[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n");
     scene.write(".terraform.lock.hcl", "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n  hashes  = [\"zh:34e22e01f10d6481608e6e69526bbf1460b9f606d4d09290309fea1f681eec29\"]\n}\n");
+    let store = "push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
+    scene.tfoci(store.split(' ')).succeeds();
     let mut tried = 0;
     for command in COMMANDS.into_iter().chain([MIRROR]) {
         let help = scene.tfoci([command, "--help"]).succeeds().stdout;

@@ -1,7 +1,7 @@
 //! A run that a signal stops reports what it has finished by then.
 
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -218,6 +218,14 @@ fn copy_has_finished_the_oldest_version() {
     }
 }
 
+/// The provider that was first of two that are installed concurrently.
+fn first(stdout: &str) -> &'static str {
+    match stdout.contains("other/demo") {
+        true => "registry.opentofu.org/other/demo",
+        false => "registry.opentofu.org/acme/demo",
+    }
+}
+
 #[test]
 fn install_has_finished_the_first_provider() {
     for signal in SIGNALS {
@@ -229,17 +237,25 @@ fn install_has_finished_the_first_provider() {
                 ));
             }
             let install = "install acme/demo other/demo --from [REGISTRY]/{namespace}/{type} --into mirror --platform linux_amd64 --jobs 1";
-            let is_second = |seen: &Seen| seen.path.contains("other/demo");
+            // Each provider has three layers of evidence and then a package, and one package is read at once: the eighth blob is the package
+            // of the provider that comes second.
+            let blobs = AtomicUsize::new(0);
+            let is_second = move |seen: &Seen| {
+                seen.path.contains("/blobs/") && blobs.fetch_add(1, Ordering::SeqCst) == 7
+            };
             fixture.interrupt(signal, is_second, &format!("{install}{more}"))
         };
         let run = interrupt("");
+        let first = first(&run.stdout);
         run.reports(
-            &["mirror/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip"],
+            &[&format!(
+                "mirror/{first}/terraform-provider-demo_1.0.0_linux_amd64.zip"
+            )],
             "Installed 1 package (406 B copied) in ",
         );
         assert!(run.stderr.contains("Hashes"), "{}", run.stderr);
-        let document =
-            interrupt(" --format json").document(&[["registry.opentofu.org/acme/demo", "1.0.0"]]);
+        let run = interrupt(" --format json");
+        let document = run.document(&[[self::first(&run.stdout), "1.0.0"]]);
         assert_eq!(document["providers"][0]["packages"][0]["platform"], LINUX);
         assert_eq!(document.get("bytes"), None);
     }

@@ -12,7 +12,7 @@ use super::session::Session;
 const EXAMPLES: &str = "\
 Examples:
   tfoci list --from oci-layout:mirror
-  tfoci list --from 'registry.example.com/tofu/${hostname}/${namespace}/${type}'";
+  tfoci list --from 'ghcr.io/acme/${hostname}/${namespace}/${type}'";
 
 /// List the providers in a store
 ///

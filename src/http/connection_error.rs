@@ -56,6 +56,8 @@ pub enum Reason {
     RefusedTls,
     /// The response is not HTTP.
     NotHttp,
+    /// The proxy refused to connect to the host. The text says why.
+    RefusedByProxy(String),
     /// Anything else, in the words of the operating system or of a library.
     Other(String),
 }
@@ -75,6 +77,10 @@ impl ConnectionError {
                 | Reason::WantsIdentity
         );
         let proxy = proxy.filter(|_| !is_servers && error.is_connect());
+        let reason = match reason {
+            Reason::Other(text) if proxy.is_some() => Reason::RefusedByProxy(text),
+            reason => reason,
+        };
         Self {
             reason,
             proxy: proxy.map(|proxy| proxy.clone().into()),
@@ -189,7 +195,7 @@ impl fmt::Display for ConnectionError {
             Reason::WantsIdentity => f.write_str("the server requires a client certificate"),
             Reason::RefusedTls => f.write_str("the server refused the TLS connection"),
             Reason::NotHttp => f.write_str("the response is not HTTP"),
-            Reason::Other(text) => f.write_str(text),
+            Reason::RefusedByProxy(text) | Reason::Other(text) => f.write_str(text),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! repository of a provider follows from the provider's address; with `--exact-repository` the store address itself names
 //! the only repository.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::known;
 use super::{Error, Layout, Providers, Registry, Store};
@@ -185,7 +185,7 @@ impl Endpoint {
         let EndpointKind::Layout(directory) = &self.kind else {
             return None;
         };
-        let layout = layout_below(directory, 4, &mut 1_000)?;
+        let layout = super::nearby::layout_below(directory, 4, &mut 1_000)?;
         let meant = layout.ancestors().nth(3)?;
         Some(match meant.as_os_str().is_empty() {
             true => PathBuf::from("."),
@@ -233,25 +233,6 @@ impl Endpoint {
 fn is_path(text: &str) -> bool {
     let begins = |start: &&str| text.starts_with(start);
     matches!(text, "." | "..") || ["/", "./", "../", "~/"].iter().any(begins)
-}
-
-/// The first OCI layout at most `levels` below a directory, among as many entries as `left` says.
-fn layout_below(directory: &Path, levels: usize, left: &mut usize) -> Option<PathBuf> {
-    if directory.join("oci-layout").exists() {
-        return Some(directory.to_owned());
-    }
-    let entries = match levels {
-        0 => return None,
-        _ => std::fs::read_dir(directory).ok()?,
-    };
-    for entry in entries.flatten() {
-        *left = left.checked_sub(1)?;
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_directory && let Some(found) = layout_below(&entry.path(), levels - 1, left) {
-            return Some(found);
-        }
-    }
-    None
 }
 
 /// Parses a directory. It is taken literally, so it must not look like a template.

@@ -16,6 +16,7 @@ pub mod endpoint;
 mod error;
 pub mod known;
 pub mod layout;
+mod nearby;
 mod phrases;
 mod put_error;
 pub mod registry;

@@ -260,7 +260,9 @@ fn one_repository_is_for_the_provider_that_it_is_named_after() {
     ] {
         assert!(!accepts(text), "{text}");
     }
-    assert!(accepts("reg.io/${namespace}"));
+    // Clients refuse a template without the type, which would mix the providers of a namespace.
+    assert!(!accepts("reg.io/${namespace}"));
+    assert!(accepts("reg.io/${type}"));
 }
 
 #[test]

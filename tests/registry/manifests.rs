@@ -136,7 +136,7 @@ fn other_evidence_must_not_be_left_beside_the_provider() {
     let run = pusher.push(&registry, &[]).exits(1);
     assert!(
         run.stderr
-            .contains("error: the registry does not take the evidence for"),
+            .contains(": the registry does not take the evidence\n"),
         "{}",
         run.stderr
     );

@@ -239,7 +239,7 @@ async fn an_upload_that_the_server_does_not_read_times_out() {
         format!("nothing more of the upload was taken within 0.3 seconds\n  at {base}")
     );
     let told = listener.0.lock().unwrap();
-    let [Event::Requested(exchange)] = &told[..] else {
+    let [Event::Requesting { .. }, Event::Requested(exchange)] = &told[..] else {
         panic!("{told:?}");
     };
     assert!(exchange.status.is_none() && exchange.sent < count << 20);
