@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use tfoci::lockfile::{Client, LockFile};
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = Client::that_wrote(bytes);
+    let _ = Client::of_header(bytes);
     let Ok(file) = LockFile::parse(bytes) else {
         return;
     };
