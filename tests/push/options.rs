@@ -312,3 +312,16 @@ fn oci_push_is_the_same_program_by_name_and_by_link() {
     }
     assert_eq!(left, right);
 }
+
+#[test]
+fn required_pins_refuse_a_provider_without_keys_before_anything_is_written() {
+    let author = Author::with_release();
+    let before = author.tree();
+    let allowed = ["--require-pinned", "--allow-unsigned", "*/*/*"];
+    let run = author.push_unsigned(&allowed).exits(2).without_result();
+    assert!(run.stderr.contains("no key is pinned"), "{}", run.stderr);
+    assert!(run.stderr.contains("--key FILE"), "{}", run.stderr);
+    assert_eq!(author.tree(), before);
+    author.push(&["--require-pinned"]).succeeds();
+    author.installs();
+}
