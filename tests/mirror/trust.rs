@@ -374,3 +374,16 @@ fn a_provider_may_be_in_the_care_of_several() {
         assert!(text.contains(&signer.fingerprint()), "{text}");
     }
 }
+
+#[test]
+fn required_pins_refuse_what_no_key_is_pinned_for() {
+    let stage = OriginScene::release(folder());
+    let said = stage.demo("--require-pinned").ends(2);
+    assert!(said.contains("no key is pinned"), "{said}");
+    assert_eq!(stage.origin.count(asks("package")), 0);
+    assert!(stage.installs().is_empty());
+    // Pins cannot be required and written in one run.
+    let both = "--require-pinned --pin-new --trust trust.toml";
+    let said = stage.demo(both).ends(2);
+    assert!(said.contains("cannot be used with"), "{said}");
+}
