@@ -59,7 +59,7 @@ impl Fixture {
         assert!(output.status.success(), "{stderr}");
     }
 
-    /// Runs a command. The first request for which `sees` holds sends the signal, and no later one is answered.
+    /// Runs a command. The first request for which `sees` holds sends the signal. Its body and later answers never arrive.
     fn interrupt(
         &self,
         signal: &'static str,
@@ -74,7 +74,8 @@ impl Fixture {
             assert!(kill.unwrap().success());
         };
         let is_first = move |seen: &Seen| sees(seen) && !sent.swap(true, Ordering::SeqCst);
-        self.registry.always(is_first, Fault::after(send));
+        self.registry
+            .always(is_first, Fault::stall_body_after(send));
         let stalls = move |_: &Seen| later.load(Ordering::SeqCst);
         self.registry.always(stalls, Fault::Stall);
         // The lock is held until the process is known.

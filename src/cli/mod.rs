@@ -39,11 +39,13 @@ use std::ffi::OsString;
 use std::future::Future;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::Resettable;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use futures_util::FutureExt as _;
 
 use tfoci::disk;
 use tfoci::error::Category;
@@ -304,10 +306,12 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
 
 /// Runs the work until it ends or a signal arrives; `None` after a signal. Dropping the work removes its unfinished files.
 async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
     tokio::select! {
         biased;
-        () = interrupted() => None,
-        result = work => Some(result),
+        // Tasks that ended before the signal are still reported.
+        () = interrupted() => work.as_mut().now_or_never(),
+        result = &mut work => Some(result),
     }
 }
 

@@ -90,6 +90,14 @@ impl Fault {
         Self::alter(move |answer| answer.end = End::Stall(after))
     }
 
+    /// Everything is done, something else happens, and then only the header of the answer is sent.
+    pub fn stall_body_after(happens: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::alter(move |answer| {
+            happens();
+            answer.end = End::Stall(0);
+        })
+    }
+
     /// The body comes in pieces of so many bytes, one each time that this has passed.
     pub fn drip_body(piece: usize, every: Duration) -> Self {
         Self::alter(move |answer| answer.end = End::Drip(piece, every))
