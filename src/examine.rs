@@ -86,6 +86,8 @@ pub enum Platforms {
     All,
     /// Only these platforms. It is an error if one of them is missing.
     Only(Vec<Platform>),
+    /// Those of these platforms that the version has. It is an error if it has none of them.
+    Among(Vec<Platform>),
 }
 
 impl<B> Examined<B> {
@@ -190,25 +192,14 @@ impl StoredProvider {
         Err(self.failure(None, Problem::NoIndex { digest: *digest }))
     }
 
-    /// Every version that matches the constraints, in ascending order. Without constraints, every version matches, pre-releases included.
-    ///
-    /// # Errors
-    /// No version matches.
-    pub fn admitted(
+    /// The failure if none of these versions satisfies the constraints.
+    pub(crate) fn no_match(
         &self,
-        offered: &Versions,
+        available: &Versions,
         constraints: &VersionConstraints,
-    ) -> Result<Vec<Version>, Failure> {
-        let versions = offered.versions.iter();
-        let admitted: Vec<Version> = versions
-            .filter(|version| constraints.is_any() || constraints.admits(version))
-            .cloned()
-            .collect();
-        if admitted.is_empty() {
-            let Versions { versions, ignored } = offered.clone();
-            return Err(self.failure(None, absent(constraints, versions, ignored)));
-        }
-        Ok(admitted)
+    ) -> Failure {
+        let Versions { versions, ignored } = available.clone();
+        self.failure(None, absent(constraints, versions, ignored))
     }
 
     /// Reads one version and verifies it.
@@ -316,6 +307,14 @@ impl StoredProvider {
                 for platform in wanted {
                     let entry = artifact.entry(platform)?;
                     packages.push(self.repo.package(platform, entry).await?);
+                }
+                Ok(packages)
+            }
+            Platforms::Among(wanted) => {
+                let is_wanted = |platform: &Platform| wanted.contains(platform);
+                let packages = self.repo.packages(&artifact.index, is_wanted).await?;
+                if let (true, Some(first)) = (packages.is_empty(), wanted.first()) {
+                    artifact.entry(first)?;
                 }
                 Ok(packages)
             }

@@ -26,6 +26,9 @@ mod rebuilt;
 /// Between registries, and between them and layouts.
 mod registries;
 
+/// What mirror files and lock files select.
+mod requested;
+
 /// What the way through a network does.
 mod requests;
 

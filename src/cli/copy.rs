@@ -1,33 +1,40 @@
 //! `tfoci copy`.
 
+mod plan;
+
+use std::path::PathBuf;
+
 use clap::Args;
 
-use tfoci::address::ProviderAddr;
-use tfoci::copy::{Options, Task, copy};
-use tfoci::event::Subject;
+use tfoci::copy::{Options, copy};
 use tfoci::examine::Platforms;
-use tfoci::outcome::{At, Failure, Problem};
+use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platform;
-use tfoci::store::{Endpoint, RepoMut, Store};
+
+use plan::Plan;
 
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
 use super::report::COPY;
-use super::session::{Session, Wanted, check, trust_options};
+use super::session::{Session, check, requested, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
   tfoci copy acme/demo --from oci-layout:mirror --to oci-layout:disk
   tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:other --dry-run
-  tfoci copy --from oci-layout:mirror --to 'registry.internal/${namespace}/${type}'";
+  tfoci copy --file mirror.toml --from 'ghcr.io/acme/${namespace}/${type}' --to oci-layout:disk";
 
 /// Copy providers from one store into another, with their evidence
 ///
 /// All bytes are copied unchanged, so digests stay the same. Without constraints, tfoci copies all versions, including pre-releases; with
 /// constraints, all versions that satisfy them. Without addresses, it copies every provider, if the store can list them. Content that the
 /// destination already has is not transferred again. Tags other than versions and their evidence are not changed.
+///
+/// `--file` copies what `mirror` would select by this mirror file, from the versions in the source store. tfoci uses the trust file that it
+/// names, but not its `to`. Its `platforms` take effect with `--rebuild-index`. `--from-lock` copies the locked versions, and refuses packages
+/// that the lock file does not list.
 ///
 /// `ADDR@sha256:…` is the version whose index has this digest. A reference, as `push` prints it, names the store too. tfoci refuses a version
 /// whose tag refers to another index than the digest says.
@@ -46,6 +53,14 @@ pub(super) struct Arguments {
     /// The source store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
+    /// Copy the providers in this mirror file (see `tfoci help mirror-file`)
+    #[arg(long, value_name = "FILE", help_heading = "Source")]
+    file: Option<PathBuf>,
+    /// Copy the versions in this lock file
+    ///
+    /// In a directory, tfoci reads its `.terraform.lock.hcl`. May be repeated.
+    #[arg(long, value_name = "FILE", help_heading = "Source")]
+    from_lock: Vec<PathBuf>,
     /// The destination store, in the same form
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
@@ -71,30 +86,38 @@ pub(super) struct Arguments {
     trust: ReadTrust,
 }
 
-pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+pub(super) async fn run(
+    mut arguments: Arguments,
+    session: &Session,
+) -> Result<Ending, CommandError> {
+    let path = arguments.file.as_deref();
+    let file = path.map(requested::mirror_file).transpose()?;
+    let trust = requested::trust_file(&arguments.trust.trust, file.as_ref(), path)?;
+    arguments.trust.trust.trust = trust;
     let options = options(&arguments, session)?;
+    let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let http = session.http()?;
     let registry = session.registry(&http);
     let to = session.endpoint(&arguments.to)?;
-    let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
-    let wanted = wanted.await?;
-    let providers = wanted
-        .iter()
-        .map(|wanted| wanted.selection.provider.clone());
-    let providers: Vec<ProviderAddr> = providers.collect();
+    let plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
+    let providers = plan.providers();
     session.warn_of_unmatched(&arguments.trust, &options.trust, &providers);
     check(&to, &providers)?;
     let target = to.write(registry);
     let target = target.map_err(Problem::from).map_err(Failure::from)?;
     let report = &session.report;
-    let reporter = report.publishing(COPY, wanted.len(), options.dry_run, &http);
+    let reporter = report.publishing(COPY, providers.len(), options.dry_run, &http);
+    let to_error = |failure| match locks.refusing(&failure) {
+        Some(files) => CommandError::NotLocked { files, failure },
+        None => CommandError::Journey(failure),
+    };
     let on_result = |result| match result {
         Ok(published) => report.published(published),
-        Err(failure) => report.journey_failed(CommandError::Journey, failure),
+        Err(failure) => report.journey_failed(to_error, failure),
     };
     let mut tasks = Vec::new();
-    for wanted in wanted {
-        match task(wanted, &to, &target) {
+    for task in plan.tasks(&to, &target, &locks) {
+        match task {
             Ok(task) => tasks.push(task),
             Err(failure) => on_result(Err(failure)),
         }
@@ -121,21 +144,5 @@ fn options(arguments: &Arguments, session: &Session) -> Result<Options, CommandE
         trust: trust_options(&arguments.trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
-    })
-}
-
-fn task(
-    Wanted { selection, from }: Wanted,
-    to: &Endpoint,
-    target: &Store,
-) -> Result<Task, Failure> {
-    let from = from?;
-    let repository = to.repository(&selection.provider).map_err(Problem::from);
-    let subject = Subject::provider(&selection.provider);
-    let repository = repository.map_err(|problem| problem.of(subject, At::To(to.to_string())))?;
-    Ok(Task {
-        constraints: selection.constraints,
-        to: RepoMut::new(target.clone(), repository),
-        from,
     })
 }

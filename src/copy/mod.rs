@@ -12,17 +12,18 @@
 //! some, tfoci has to write a new index. It then follows the rules of `push`: the zips and their evidence stay the same, the
 //! digest of the index does not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, future, stream};
 
-use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
 use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions, Versions};
+use crate::hash::PackageHash;
 use crate::oci::Tag;
 use crate::outcome::{At, Change, Failure, OnResult, Problem, Published, PublishedPackage};
+use crate::platform::Platform;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
 use crate::store::{self, Artifact, RepoMut, StoreBlob};
@@ -30,9 +31,13 @@ use crate::trust::Verified;
 use crate::version::Version;
 
 mod error;
+mod report;
+mod selection;
 mod stored_version;
 
 use error::Error;
+use selection::SelectedVersions;
+pub use selection::Selector;
 use stored_version::StoredVersion;
 
 /// The number of versions of a provider that are looked up at once. A lookup reads several manifests at once; more lookups would only wait
@@ -59,8 +64,10 @@ pub struct Options {
 pub struct Task {
     /// The provider in the source store.
     pub from: StoredProvider,
-    /// The versions to copy. Without constraints, every version is copied, pre-releases included.
-    pub constraints: VersionConstraints,
+    /// Selectors of its versions. A version that any of them matches is copied.
+    pub selectors: Vec<Selector>,
+    /// The package hashes of each locked version, which is refused if it has another package.
+    pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The provider's repository in the destination store.
     pub to: RepoMut,
 }
@@ -75,7 +82,16 @@ pub async fn copy(
 ) {
     let copying = stream::iter(tasks).for_each_concurrent(options.jobs, async |task| {
         match Journey::begin(task, options, reporter).await {
-            Ok((journey, versions)) => journey.copy(&versions, on_result).await,
+            Ok((
+                journey,
+                SelectedVersions {
+                    versions,
+                    unmatched,
+                },
+            )) => {
+                unmatched.into_iter().for_each(|one| on_result(Err(one)));
+                journey.copy(versions, on_result).await;
+            }
             Err(failure) => on_result(Err(failure)),
         }
     });
@@ -88,6 +104,9 @@ struct Journey<'a> {
     to: RepoMut,
     /// The versions in the source store.
     available: Versions,
+    locked: BTreeMap<Version, BTreeSet<PackageHash>>,
+    /// The trust options for locked versions: a lock file stands in for a pinned key.
+    trust_of_locked: TrustOptions,
     /// The names of the tags in the destination store.
     tags: BTreeSet<String>,
     options: &'a Options,
@@ -100,49 +119,71 @@ impl<'a> Journey<'a> {
         task: Task,
         options: &'a Options,
         reporter: &'a Arc<dyn Reporter>,
-    ) -> Result<(Self, Vec<Version>), Failure> {
+    ) -> Result<(Self, SelectedVersions), Failure> {
         let Task {
             from,
-            constraints,
+            selectors,
+            locked,
             to,
         } = task;
-        // A missing pin fails every version, so report it once.
-        let rule = options.trust.rule_for(&from.provider);
-        rule.map_err(|problem| from.failure(None, problem))?;
+        // A missing pin fails every version that is not locked, so report it once.
+        let rule = match options.trust.rule_for(&from.provider) {
+            Err(problem) if locked.is_empty() => return Err(from.failure(None, problem)),
+            rule => rule,
+        };
         let tags = async {
             let subject = Subject::provider(&from.provider);
             let tags = to.tags().await;
             tags.map_err(|error| Problem::from(error).of(subject, At::To(to.to_string())))
         };
         let (available, tags) = future::try_join(from.versions(), tags).await?;
-        let versions = from.admitted(&available, &constraints)?;
+        let mut selected = selection::select(&selectors, &from, &available);
+        if let Err(problem) = rule {
+            let before = selected.versions.len();
+            let is_locked = |version: &Version| locked.contains_key(version);
+            selected.versions.retain(|version, _| is_locked(version));
+            if selected.versions.len() < before {
+                selected.unmatched.push(from.failure(None, problem));
+            }
+        }
+        let versions = selected.versions.iter();
         reporter.report(Event::VersionsSelected {
             subject: Subject::provider(&from.provider),
             versions: versions
-                .iter()
-                .map(|version| (version.clone(), None))
+                .map(|(version, _)| (version.clone(), None))
                 .collect(),
         });
         let journey = Self {
             from,
             to,
             available,
+            locked,
+            trust_of_locked: TrustOptions {
+                require_pinned: false,
+                ..options.trust.clone()
+            },
             tags: tags.unwrap_or_default().into_iter().collect(),
             options,
             reporter,
         };
-        Ok((journey, versions))
+        Ok((journey, selected))
     }
 
-    async fn copy(&self, versions: &[Version], on_result: &OnResult<'_>) {
-        let lookups = versions.iter().map(|version| self.settled(version));
+    /// Copies versions, each with the platforms that are wanted; `None` for all.
+    async fn copy(
+        &self,
+        versions: BTreeMap<Version, Option<Vec<Platform>>>,
+        on_result: &OnResult<'_>,
+    ) {
+        let lookups = versions.keys().map(|version| self.settled(version));
         let lookups = stream::iter(lookups).buffered(CONCURRENT_LOOKUPS);
         let settled: Vec<_> = lookups.collect().await;
-        for (version, settled) in versions.iter().zip(settled) {
+        for ((version, wanted), settled) in versions.iter().zip(settled) {
+            let wanted = wanted.as_deref();
             let copied = match (settled, &self.options.rebuild) {
                 (Ok(Some(published)), _) => Ok(published),
-                (Ok(None), None) => self.copy_unchanged(version).await,
-                (Ok(None), Some(platforms)) => self.rebuild(version, platforms).await,
+                (Ok(None), None) => self.copy_unchanged(version, wanted).await,
+                (Ok(None), Some(platforms)) => self.rebuild(version, platforms, wanted).await,
                 (Err(error), _) => Err(error),
             };
             on_result(copied.map_err(|error| self.failure(version, error)));
@@ -150,9 +191,17 @@ impl<'a> Journey<'a> {
     }
 
     /// Copies a version with its index unchanged.
-    async fn copy_unchanged(&self, version: &Version) -> Result<Published, Error> {
-        let stored = StoredVersion::read(&self.from, version, &self.options.trust).await?;
+    async fn copy_unchanged(
+        &self,
+        version: &Version,
+        wanted: Option<&[Platform]>,
+    ) -> Result<Published, Error> {
+        let mut stored = StoredVersion::read(&self.from, version, self.trust(version)).await?;
+        stored.release = self.locked(stored.release)?;
         self.announce(&stored.release);
+        if let Some(wanted) = wanted {
+            self.check_platforms(&stored.release, wanted)?;
+        }
         let requires_proof = self.options.trust.require_pinned;
         if let Some(problem) = stored.unproven().filter(|_| requires_proof) {
             return Err(Error::in_source(problem));
@@ -169,13 +218,22 @@ impl<'a> Journey<'a> {
         let index = content(index);
         let edition =
             Edition::of(release).with_originals(Some(index), evidence.as_ref().map(content));
-        self.publish(edition).await
+        self.publish(version, edition).await
     }
 
     /// Copies all or some platforms of a version with a new index.
-    async fn rebuild(&self, version: &Version, platforms: &Platforms) -> Result<Published, Error> {
-        let trust = &self.options.trust;
-        let examined = self.from.read(version, platforms, trust).await;
+    async fn rebuild(
+        &self,
+        version: &Version,
+        platforms: &Platforms,
+        wanted: Option<&[Platform]>,
+    ) -> Result<Published, Error> {
+        let platforms = match (platforms, wanted) {
+            (Platforms::All, Some(wanted)) => Platforms::Among(wanted.to_vec()),
+            (platforms, _) => platforms.clone(),
+        };
+        let examined = self.from.read(version, &platforms, self.trust(version));
+        let examined = examined.await;
         let examined = examined.map_err(Error::in_source)?;
         // A copy that keeps the index is refused instead.
         if let Some(message) = examined.warning(&self.from.provider) {
@@ -185,30 +243,37 @@ impl<'a> Journey<'a> {
         let Examined {
             evidence, proof, ..
         } = examined;
-        let release = proof.map_err(Error::in_source)?;
+        let release = self.locked(proof.map_err(Error::in_source)?)?;
         self.announce(&release);
+        if let Platforms::Among(wanted) = &platforms {
+            self.check_platforms(&release, wanted)?;
+        }
         let mut edition = Edition::of(&release);
         if let Some(raw) = evidence {
             let content = stored_version::evidence(&self.from, raw).await?;
             let is_more = !stored_version::unproven(&content, &release).is_empty()
                 || !content.manifests.is_empty();
             // With a required pin, evidence that contains anything unsigned is not copied but written anew.
-            if !(trust.require_pinned && is_more) {
+            if !(self.options.trust.require_pinned && is_more) {
                 let content = stored_version::without_packages(&content, &release, &self.from);
                 edition = edition.with_originals(None, Some(content));
             }
         }
-        self.publish(edition).await
+        self.publish(version, edition).await
     }
 
-    async fn publish(&self, edition: Edition<'_, StoreBlob>) -> Result<Published, Error> {
+    async fn publish(
+        &self,
+        version: &Version,
+        edition: Edition<'_, StoreBlob>,
+    ) -> Result<Published, Error> {
         let Options {
             existing,
-            trust,
             dry_run,
             jobs,
             ..
         } = self.options;
+        let trust = self.trust(version);
         let evidence_policy = trust.evidence_policy(&self.from.provider);
         let options = publish::Options {
             existing: *existing,
@@ -233,7 +298,8 @@ impl<'a> Journey<'a> {
     /// version has to be read and verified.
     async fn settled(&self, version: &Version) -> Result<Option<Published>, Error> {
         let [tag, evidence] = stored_version::tags(version)?;
-        let has_own_rule = self.options.trust.has_own_rule(&self.from.provider);
+        let has_own_rule = self.options.trust.has_own_rule(&self.from.provider)
+            || self.locked.contains_key(version);
         let is_plain = self.options.existing == Existing::Merge && self.options.rebuild.is_none();
         let lacks_evidence = self.lists(&evidence) && !self.has(&evidence);
         if !is_plain || has_own_rule || lacks_evidence || !self.has(&tag) {
@@ -280,6 +346,24 @@ impl<'a> Journey<'a> {
         Ok(true)
     }
 
+    /// Checks a release against the lock files, if they lock it.
+    fn locked(
+        &self,
+        release: Verified<Release<StoreBlob>>,
+    ) -> Result<Verified<Release<StoreBlob>>, Error> {
+        match self.locked.get(&release.version) {
+            Some(hashes) => release.locked(hashes).map_err(Error::in_source),
+            None => Ok(release),
+        }
+    }
+
+    fn trust(&self, version: &Version) -> &TrustOptions {
+        match self.locked.contains_key(version) {
+            true => &self.trust_of_locked,
+            false => &self.options.trust,
+        }
+    }
+
     fn lists(&self, tag: &Tag) -> bool {
         let names = self.available.ignored.iter();
         names.into_iter().any(|(name, _)| name == tag.as_str())
@@ -287,47 +371,5 @@ impl<'a> Journey<'a> {
 
     fn has(&self, tag: &Tag) -> bool {
         self.tags.contains(tag.as_str())
-    }
-
-    fn announce(&self, release: &Verified<Release<StoreBlob>>) {
-        self.reporter.report(Event::Verified {
-            subject: Subject::version(&release.provider, &release.version),
-            authentication: release.authentication().clone(),
-        });
-    }
-
-    /// Reports what a real run would do with each package.
-    fn announce_plan(&self, published: &Published) {
-        let version = Subject::version(&published.provider, &published.version);
-        for package in &published.packages {
-            if let (Some(size), Some(authentication)) = (package.size, &published.authentication) {
-                self.reporter.report(Event::Finished {
-                    subject: version.platform(&package.platform),
-                    size,
-                    transfer: package.status,
-                    authentication: authentication.clone(),
-                });
-            }
-        }
-    }
-
-    /// Builds a failure that names both stores, first the one where it happened.
-    fn failure(&self, version: &Version, error: Error) -> Failure {
-        let (from, to) = (&self.from.repo, &*self.to);
-        let (at, platform, problem) = match error {
-            Error::From { platform, problem } => {
-                let at = At::From(format!("{from}, on the way to {to}"));
-                (at, platform, problem)
-            }
-            Error::To(problem) => {
-                let at = At::To(format!("{to}, on the way from {from}"));
-                (at, None, problem)
-            }
-        };
-        let subject = Subject {
-            platform,
-            ..Subject::version(&self.from.provider, version)
-        };
-        problem.of(subject, at)
     }
 }

@@ -53,6 +53,7 @@ pub use locks::Locks;
 use planned::{Completed, Planned, PlannedCopy};
 use selection::Selected;
 pub use selection::VersionFilter;
+pub(crate) use selection::union;
 pub use shard::Shard;
 use target::{MirrorTarget, Missing};
 

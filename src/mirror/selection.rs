@@ -49,6 +49,15 @@ impl VersionFilter {
             || self.prereleases && version.is_prerelease() && self.versions.spans(version)
     }
 
+    /// The versions that match, of ascending ones.
+    pub(crate) fn matching<'a>(
+        &self,
+        versions: &'a [Version],
+    ) -> impl Iterator<Item = &'a Version> {
+        let admitted = versions.iter().rev().filter(|version| self.admits(version));
+        admitted.take(self.newest.unwrap_or(usize::MAX))
+    }
+
     /// The versions that match, the newest first.
     fn among<'a>(&self, available: &'a [AvailableVersion]) -> Vec<&'a AvailableVersion> {
         let admitted = available
@@ -137,7 +146,11 @@ pub(super) fn select(
     }
 }
 
-fn union(one: Option<Vec<Platform>>, other: Option<Vec<Platform>>) -> Option<Vec<Platform>> {
+/// The platforms of both; `None` means all platforms.
+pub(crate) fn union(
+    one: Option<Vec<Platform>>,
+    other: Option<Vec<Platform>>,
+) -> Option<Vec<Platform>> {
     let (mut all, more) = (one?, other?);
     all.extend(more);
     all.sort();

@@ -58,6 +58,11 @@ impl Repo {
         }
     }
 
+    /// Whether a tag has to refer to a given digest.
+    pub fn is_pinned(&self) -> bool {
+        self.pinned.is_some()
+    }
+
     /// The names of the tags, sorted; `None` if the repository does not exist.
     ///
     /// # Errors

@@ -171,7 +171,7 @@ hint: `tfoci help mirror-file` shows a mirror file
 error: there is no trust file plans/none.toml
   named by `trust` in plans/mirror.toml
 
-hint: `--pin-new` creates it, with the keys that it sees
+hint: `tfoci mirror --pin-new` creates it, with the keys that it sees
 ",
     );
     OriginScene::of([])

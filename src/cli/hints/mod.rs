@@ -14,7 +14,7 @@ mod versions;
 use tfoci::blob;
 use tfoci::error::{printable, printable_path};
 use tfoci::oci;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::{At, Failure, Problem};
 use tfoci::store;
 use tfoci::trust;
 
@@ -24,6 +24,7 @@ use super::error::CommandError;
 pub(super) fn of(error: &CommandError) -> Option<String> {
     match error {
         CommandError::Journey(failure) => journey(failure),
+        CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => proof::not_locked_in_store(&failure.problem),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
         CommandError::Credentials(error) => reach::credentials(error),
         CommandError::NoTerminal => {
@@ -33,7 +34,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
             Some("pinned means signed: leave out one of them, or write two entries, of which the first that matches decides".to_owned())
         }
         CommandError::TrustFile { .. } => Some("`tfoci help trust` shows a trust file".to_owned()),
-        CommandError::NoSuchTrustFile { .. } => Some("`--pin-new` creates it, with the keys that it sees".to_owned()),
+        CommandError::NoSuchTrustFile { .. } => Some("`tfoci mirror --pin-new` creates it, with the keys that it sees".to_owned()),
         CommandError::NotPinned { .. } => {
             Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
         }

@@ -1,5 +1,6 @@
 //! Hints about signatures and keys that do not verify.
 
+use tfoci::outcome::Problem;
 use tfoci::trust;
 use tfoci::trust::rule::Fingerprint;
 
@@ -37,6 +38,17 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+/// A lock file refuses a version that `copy` reads from a store.
+pub(super) fn not_locked_in_store(problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::Trust(trust::Error::NotLocked { .. }) => Some(
+            "this version was not copied. If the lock file was made for other platforms only, name those with `--rebuild-index --platform`; else this is not the package that was locked".to_owned(),
+        ),
+        Problem::Trust(error) => untrusted(error, "ADDR"),
+        _ => None,
+    }
 }
 
 /// A valid signature by a key that is not pinned. `--key` helps only if no fingerprint is pinned.

@@ -25,7 +25,7 @@ use super::Ending;
 use super::args::Trust;
 use super::error::CommandError;
 use super::report::MIRROR;
-use super::session::Session;
+use super::session::{Session, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,7 +107,7 @@ fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = session.http()?;
-    let locks = plan::locks(&arguments.from_lock, &session.printer)?;
+    let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let tasks = plan::tasks(&arguments, session, &locks, &http)?;
     let options = Options {
         publish: publish::Options {

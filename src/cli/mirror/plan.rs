@@ -1,13 +1,12 @@
 //! The tasks of `tfoci mirror`, from arguments, mirror files, lock files and configurations.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
 use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
-use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, Task, VersionFilter};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source::tree::Requirements;
@@ -16,16 +15,9 @@ use tfoci::trust::Policy;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
-use crate::cli::printer::{Printer, Tone};
-use crate::cli::session::{self, Session, check, read};
-
-/// One requested provider.
-pub(super) struct Item {
-    pub(super) provider: ProviderAddr,
-    pub(super) filter: VersionFilter,
-    /// The store addresses that a mirror file gives for this provider.
-    pub(super) to: Vec<String>,
-}
+use crate::cli::printer::Tone;
+use crate::cli::session::requested::{Item, entries, mirror_file, trust_file};
+use crate::cli::session::{self, Session, check};
 
 /// The tasks for all requested providers.
 pub(super) fn tasks(
@@ -94,42 +86,9 @@ fn destination(
     Ok(RepoMut::new(store.clone(), name))
 }
 
-/// Reads lock files. In a directory, this is its `.terraform.lock.hcl`.
-pub(super) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, CommandError> {
-    let mut locks = Locks::default();
-    for path in paths {
-        let path = match path.is_dir() {
-            true => path.join(FILE_NAME),
-            false => path.clone(),
-        };
-        let file = LockFile::parse(&read(&path, "--from-lock")?).map_err(|source| {
-            CommandError::LockFile {
-                path: path.clone(),
-                source: Box::new(source),
-            }
-        })?;
-        if file.entries.is_empty() {
-            let text = format!("{} locks no provider", printable_path(&path));
-            printer.line(Tone::Warning, "Warning", &text);
-        }
-        locks.add(&path, file);
-    }
-    Ok(locks)
-}
-
 /// Reads the mirror file of `--file`.
 pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, CommandError> {
-    let Some(path) = &arguments.file else {
-        return Ok(None);
-    };
-    let text = String::from_utf8_lossy(&read(path, "--file")?).into_owned();
-    let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
-        path: path.clone(),
-        source: Box::new(source),
-    })?;
-    let beside = path.parent().unwrap_or(Path::new(""));
-    file.trust = file.trust.map(|trust| beside.join(trust));
-    Ok(Some(file))
+    arguments.file.as_deref().map(mirror_file).transpose()
 }
 
 /// The trust policy: command-line options override the file.
@@ -139,21 +98,15 @@ fn policy(
     session: &Session,
 ) -> Result<Policy, CommandError> {
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
-    let from_file = file.and_then(|file| file.trust.as_deref());
-    let named = arguments.trust.trust.as_deref();
-    let path = named.or(from_file);
     let policy = if arguments.pin_new {
         // With `--pin-new`, the file may not exist yet.
+        let named = arguments.trust.trust.as_deref();
+        let path = named.or_else(|| file?.trust.as_deref());
         session::policy(&arguments.trust, path.filter(|path| path.exists()))?
     } else {
-        let is_missing = |path: &&Path| named.is_none() && !path.exists();
-        if let (Some(path), Some(file)) = (from_file.filter(is_missing), &arguments.file) {
-            return Err(CommandError::NoSuchTrustFile {
-                path: path.to_owned(),
-                file: file.clone(),
-            });
-        }
-        session::policy(&arguments.trust, path)?
+        let named_by = arguments.file.as_deref();
+        let path = trust_file(&arguments.trust, file, named_by)?;
+        session::policy(&arguments.trust, path.as_deref())?
     };
     Ok(policy.with_allow_unsigned(unsigned))
 }
@@ -174,22 +127,6 @@ fn addresses(arguments: &Arguments, session: &Session) -> Result<Vec<Item>, Comm
         })
     };
     arguments.providers.iter().map(item).collect()
-}
-
-fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
-    file.providers.into_iter().map(|entry| {
-        let is_any = entry.constraints.is_any();
-        Item {
-            provider: entry.provider,
-            filter: VersionFilter {
-                versions: entry.constraints,
-                newest: entry.newest.or(is_any.then_some(1)),
-                prereleases: entry.prereleases,
-                platforms: entry.platforms,
-            },
-            to: entry.to,
-        }
-    })
 }
 
 /// The providers that one configuration requires, each with the version that `init` would select.

@@ -5,6 +5,7 @@
 
 mod environment;
 mod network;
+pub(super) mod requested;
 mod trust;
 mod wanted;
 

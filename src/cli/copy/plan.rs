@@ -1,0 +1,114 @@
+//! The tasks of `tfoci copy`, from arguments, mirror files and lock files.
+
+use std::collections::BTreeMap;
+
+use tfoci::address::ProviderAddr;
+use tfoci::config::MirrorFile;
+use tfoci::copy::{Selector, Task};
+use tfoci::event::Subject;
+use tfoci::mirror::{Locks, VersionFilter};
+use tfoci::outcome::{At, Failure, Problem};
+use tfoci::store::{Endpoint, Registry, RepoMut, Store};
+
+use super::Arguments;
+use crate::cli::error::CommandError;
+use crate::cli::session::requested::entries;
+use crate::cli::session::{Session, Wanted};
+
+/// The providers to copy.
+pub(super) struct Plan(Vec<Copying>);
+
+/// A provider, and selectors of its versions.
+struct Copying {
+    wanted: Wanted,
+    selectors: Vec<Selector>,
+}
+
+impl Plan {
+    /// Finds the providers of the arguments, the mirror file and the lock files in the source store. If there are none of these, it finds
+    /// all providers of the store.
+    pub(super) async fn of(
+        arguments: &Arguments,
+        file: Option<MirrorFile>,
+        locks: &Locks,
+        session: &Session,
+        registry: &Registry,
+    ) -> Result<Self, CommandError> {
+        let is_selective = file.is_some() || !arguments.from_lock.is_empty();
+        let mut filters: BTreeMap<ProviderAddr, Vec<VersionFilter>> = BTreeMap::new();
+        let items = file.into_iter().flat_map(entries);
+        let items = items.map(|item| (item.provider, item.filter));
+        for (provider, filter) in items.chain(locks.filters()) {
+            filters.entry(provider).or_default().push(filter);
+        }
+        let named = arguments.providers.len();
+        let mut texts = arguments.providers.clone();
+        texts.extend(filters.keys().map(ToString::to_string));
+        // An empty lock file does not select all providers.
+        if texts.is_empty() && is_selective {
+            return Ok(Self(Vec::new()));
+        }
+        let wanted = session.wanted(&texts, arguments.from.as_deref(), registry);
+        let mut plan: Vec<Copying> = Vec::new();
+        for (position, wanted) in wanted.await?.into_iter().enumerate() {
+            let selection = &wanted.selection;
+            let is_filtered = position >= named && is_selective;
+            let filters = filters.get(&selection.provider).filter(|_| is_filtered);
+            let selectors = match filters {
+                Some(filters) => filters.iter().cloned().map(Selector::Filter).collect(),
+                None => vec![Selector::Constraints(selection.constraints.clone())],
+            };
+            // A version that several of them select is copied once.
+            match plan.iter_mut().find(|known| known.is_of(&wanted)) {
+                Some(known) => known.selectors.extend(selectors),
+                None => plan.push(Copying { wanted, selectors }),
+            }
+        }
+        Ok(Self(plan))
+    }
+
+    pub(super) fn providers(&self) -> Vec<ProviderAddr> {
+        let wanted = self.0.iter().map(|copying| &copying.wanted.selection);
+        wanted.map(|selection| selection.provider.clone()).collect()
+    }
+
+    /// The tasks, and the failures of providers that one of the stores cannot have.
+    pub(super) fn tasks(
+        self,
+        to: &Endpoint,
+        target: &Store,
+        locks: &Locks,
+    ) -> impl Iterator<Item = Result<Task, Failure>> {
+        self.0
+            .into_iter()
+            .map(move |Copying { wanted, selectors }| {
+                let Wanted { selection, from } = wanted;
+                let provider = &selection.provider;
+                let from = from?;
+                let repository = to.repository(provider).map_err(Problem::from);
+                let subject = Subject::provider(provider);
+                let repository =
+                    repository.map_err(|problem| problem.of(subject, At::To(to.to_string())))?;
+                Ok(Task {
+                    selectors,
+                    locked: locks.hashes_of(provider),
+                    to: RepoMut::new(target.clone(), repository),
+                    from,
+                })
+            })
+    }
+}
+
+impl Copying {
+    /// Whether both are the same repository, in which the user named no digest.
+    fn is_of(&self, wanted: &Wanted) -> bool {
+        let is_free = |wanted: &Wanted| {
+            wanted
+                .from
+                .as_ref()
+                .is_ok_and(|from| !from.repo.is_pinned())
+        };
+        let provider = &self.wanted.selection.provider;
+        *provider == wanted.selection.provider && is_free(&self.wanted) && is_free(wanted)
+    }
+}

@@ -1,0 +1,93 @@
+//! Providers that files request: mirror files and lock files.
+
+use std::path::{Path, PathBuf};
+
+use tfoci::address::ProviderAddr;
+use tfoci::config::MirrorFile;
+use tfoci::error::printable_path;
+use tfoci::lockfile::{FILE_NAME, LockFile};
+use tfoci::mirror::{Locks, VersionFilter};
+
+use super::read;
+use crate::cli::args::Trust;
+use crate::cli::error::CommandError;
+use crate::cli::printer::{Printer, Tone};
+
+/// One requested provider.
+pub(in crate::cli) struct Item {
+    pub(in crate::cli) provider: ProviderAddr,
+    pub(in crate::cli) filter: VersionFilter,
+    /// The store addresses that a mirror file gives for this provider.
+    pub(in crate::cli) to: Vec<String>,
+}
+
+/// Reads a mirror file. The path of its trust file becomes relative to the working directory.
+pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandError> {
+    let text = String::from_utf8_lossy(&read(path, "--file")?).into_owned();
+    let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })?;
+    let beside = path.parent().unwrap_or(Path::new(""));
+    file.trust = file.trust.map(|trust| beside.join(trust));
+    Ok(file)
+}
+
+/// The providers of a mirror file.
+pub(in crate::cli) fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
+    file.providers.into_iter().map(|entry| {
+        let is_any = entry.constraints.is_any();
+        Item {
+            provider: entry.provider,
+            filter: VersionFilter {
+                versions: entry.constraints,
+                newest: entry.newest.or(is_any.then_some(1)),
+                prereleases: entry.prereleases,
+                platforms: entry.platforms,
+            },
+            to: entry.to,
+        }
+    })
+}
+
+/// The trust file: that of `--trust`, or else that of the mirror file, which has to exist.
+pub(in crate::cli) fn trust_file(
+    arguments: &Trust,
+    file: Option<&MirrorFile>,
+    named_by: Option<&Path>,
+) -> Result<Option<PathBuf>, CommandError> {
+    if arguments.trust.is_some() {
+        return Ok(arguments.trust.clone());
+    }
+    let path = file.and_then(|file| file.trust.clone());
+    match (path, named_by) {
+        (Some(path), Some(file)) if !path.exists() => Err(CommandError::NoSuchTrustFile {
+            path,
+            file: file.to_owned(),
+        }),
+        (path, _) => Ok(path),
+    }
+}
+
+/// Reads lock files. In a directory, this is its `.terraform.lock.hcl`.
+pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, CommandError> {
+    let mut locks = Locks::default();
+    for path in paths {
+        let path = match path.is_dir() {
+            true => path.join(FILE_NAME),
+            false => path.clone(),
+        };
+        let file = LockFile::parse(&read(&path, "--from-lock")?).map_err(|source| {
+            CommandError::LockFile {
+                path: path.clone(),
+                source: Box::new(source),
+            }
+        })?;
+        if file.entries.is_empty() {
+            let text = format!("{} locks no provider", printable_path(&path));
+            printer.line(Tone::Warning, "Warning", &text);
+        }
+        locks.add(&path, file);
+    }
+    Ok(locks)
+}

@@ -1,0 +1,80 @@
+//! Selects the versions of a provider to copy.
+
+use std::collections::BTreeMap;
+
+use crate::constraint::VersionConstraints;
+use crate::examine::{StoredProvider, Versions};
+use crate::mirror::{VersionFilter, union};
+use crate::outcome::Failure;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// Selects versions of a provider in the source store.
+#[derive(Clone, Debug)]
+pub enum Selector {
+    /// Every version that satisfies these constraints; without constraints every version, pre-releases included.
+    Constraints(VersionConstraints),
+    /// The versions and platforms that [`crate::mirror`](mod@crate::mirror) would select.
+    Filter(VersionFilter),
+}
+
+/// The versions that at least one selector matches.
+#[derive(Debug, Default)]
+pub(super) struct SelectedVersions {
+    /// The wanted platforms of each version; `None` for all.
+    pub(super) versions: BTreeMap<Version, Option<Vec<Platform>>>,
+    /// A failure for each selector that matches no version.
+    pub(super) unmatched: Vec<Failure>,
+}
+
+impl Selector {
+    fn constraints(&self) -> &VersionConstraints {
+        match self {
+            Self::Constraints(constraints) => constraints,
+            Self::Filter(filter) => &filter.versions,
+        }
+    }
+
+    fn platforms(&self) -> Option<&Vec<Platform>> {
+        match self {
+            Self::Constraints(_) => None,
+            Self::Filter(filter) => filter.platforms.as_ref(),
+        }
+    }
+
+    /// The versions that match, of ascending ones.
+    fn matching<'a>(&self, versions: &'a [Version]) -> Vec<&'a Version> {
+        match self {
+            Self::Constraints(constraints) => versions
+                .iter()
+                .filter(|version| constraints.is_any() || constraints.admits(version))
+                .collect(),
+            Self::Filter(filter) => filter.matching(versions).collect(),
+        }
+    }
+}
+
+/// Applies selectors to the versions in the source store. A version that several selectors match gets the platforms of all of them.
+pub(super) fn select(
+    selectors: &[Selector],
+    from: &StoredProvider,
+    available: &Versions,
+) -> SelectedVersions {
+    let mut selected = SelectedVersions::default();
+    let mut unmatched: Vec<&VersionConstraints> = Vec::new();
+    for selector in selectors {
+        let constraints = selector.constraints();
+        let matching = selector.matching(&available.versions);
+        if matching.is_empty() && !unmatched.contains(&constraints) {
+            unmatched.push(constraints);
+            let failure = from.no_match(available, constraints);
+            selected.unmatched.push(failure);
+        }
+        for version in matching {
+            let platforms = selected.versions.entry(version.clone());
+            let platforms = platforms.or_insert_with(|| Some(Vec::new()));
+            *platforms = union(platforms.take(), selector.platforms().cloned());
+        }
+    }
+    selected
+}

@@ -1,0 +1,307 @@
+use std::fs;
+
+use serde_json::Value;
+
+use super::copy;
+use crate::support::author::Author;
+use crate::support::judge;
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
+
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+const HOST: &str = "registry.opentofu.org/acme";
+const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
+
+/// A store with `one` 1.0.0, 1.1.0-rc.1 and 2.0.0, and `two` 1.0.0. The releases are in `NAME-VERSION`.
+fn filled() -> Author {
+    let author = Author::new();
+    for (name, version) in [
+        ("one", "1.0.0"),
+        ("one", "1.1.0-rc.1"),
+        ("one", "2.0.0"),
+        ("two", "1.0.0"),
+    ] {
+        let dist = format!("{name}-{version}");
+        PLATFORMS
+            .into_iter()
+            .fold(ReleaseFolder::new(name, version), ReleaseFolder::platform)
+            .write(&author.scene.path(&dist));
+        let provider = format!("acme/{name}");
+        let push = ["push", &dist, "--provider", &provider, "--to", FROM];
+        author
+            .tfoci(&[&push[..], &["--key", "acme.asc"]].concat())
+            .succeeds();
+    }
+    author
+}
+
+/// `TYPE VERSION STATUS` of each version of a report, and its platforms.
+fn outcomes(run: &Run) -> Vec<String> {
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+    let outcome = |one: &Value| {
+        let provider = text(&one["provider"]);
+        let (_, name) = provider.rsplit_once('/').unwrap();
+        let packages = one["packages"].as_array().unwrap().iter();
+        let packages: Vec<String> = packages.map(|package| text(&package["platform"])).collect();
+        let (version, status) = (text(&one["version"]), text(&one["status"]));
+        let line = format!("{name} {version} {status} {}", packages.join(" "));
+        line.trim_end().to_owned()
+    };
+    let providers = document["providers"].as_array().unwrap();
+    providers.iter().map(outcome).collect()
+}
+
+fn copy_json(author: &Author, more: &[&str]) -> Run {
+    copy(author, FROM, TO, &[more, &["--format", "json"]].concat())
+}
+
+fn zh(author: &Author, name: &str, version: &str, platform: &str) -> String {
+    let zip = format!("{name}-{version}/terraform-provider-{name}_{version}_{platform}.zip");
+    format!("zh:{}", judge::sha256(&author.scene.path(zip)))
+}
+
+/// Writes a lock file with one entry.
+fn lock(author: &Author, name: &str, version: &str, hashes: &[String]) {
+    let hashes: String = hashes
+        .iter()
+        .map(|hash| format!("    \"{hash}\",\n"))
+        .collect();
+    author.scene.write(
+        ".terraform.lock.hcl",
+        format!("provider \"{HOST}/{name}\" {{\n  version = \"{version}\"\n  hashes = [\n{hashes}  ]\n}}\n"),
+    );
+}
+
+const FILE: &str = r#"
+to = ["registry.invalid/{type}"]
+trust = "trust.toml"
+
+[[provider]]
+address = "registry.opentofu.org/acme/one"
+constraints = ">= 1.0"
+newest = 2
+prereleases = true
+
+[[provider]]
+address = "registry.opentofu.org/acme/two"
+"#;
+
+const TRUST: &str =
+    "[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"../acme.asc\"]\n";
+
+#[test]
+fn a_mirror_file_selects_as_it_does_for_a_mirror() {
+    let author = filled();
+    author.scene.write("plans/mirror.toml", FILE);
+    author.scene.write("plans/trust.toml", TRUST);
+    let asked = ["--file", "plans/mirror.toml", "--require-pinned"];
+    let run = copy_json(&author, &asked).succeeds();
+    assert_eq!(
+        outcomes(&run),
+        [
+            "one 1.1.0-rc.1 copied darwin_arm64 linux_amd64",
+            "one 2.0.0 copied darwin_arm64 linux_amd64",
+            "two 1.0.0 copied darwin_arm64 linux_amd64",
+        ]
+    );
+    assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
+    // Addresses are copied too, with all of their versions, and each version once.
+    let more = [&asked[..], &["acme/one"]].concat();
+    let run = copy_json(&author, &more).succeeds();
+    assert_eq!(
+        outcomes(&run),
+        [
+            "one 1.0.0 copied darwin_arm64 linux_amd64",
+            "one 1.1.0-rc.1 present darwin_arm64 linux_amd64",
+            "one 2.0.0 present darwin_arm64 linux_amd64",
+            "two 1.0.0 present darwin_arm64 linux_amd64",
+        ]
+    );
+    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
+    assert_eq!(store, other);
+}
+
+#[test]
+fn the_trust_file_of_a_mirror_file_has_to_exist() {
+    let author = filled();
+    author.scene.write("plans/mirror.toml", FILE);
+    let asked = ["--file", "plans/mirror.toml"];
+    copy(&author, FROM, TO, &asked)
+        .exits(1)
+        .without_result()
+        .says(
+            "
+error: there is no trust file plans/trust.toml
+  named by `trust` in plans/mirror.toml
+
+hint: `tfoci mirror --pin-new` creates it, with the keys that it sees
+",
+        );
+    author.scene.write(
+        "plans/trust.toml",
+        TRUST.replace("acme.asc", "stranger.asc"),
+    );
+    copy(&author, FROM, TO, &asked).exits(3);
+    // The command line counts more.
+    author
+        .scene
+        .write("trust.toml", TRUST.replace("../acme.asc", "acme.asc"));
+    let more = [&asked[..], &["--trust", "trust.toml", "-q"]].concat();
+    copy(&author, FROM, TO, &more).succeeds();
+}
+
+const PLATFORM_FILE: &str = r#"
+platforms = ["linux_amd64", "windows_amd64"]
+
+[[provider]]
+address = "registry.opentofu.org/acme/one"
+constraints = "1.0.0"
+"#;
+
+/// Fewer platforms would be another index, with another digest.
+#[test]
+fn the_platforms_of_a_mirror_file_need_a_new_index() {
+    let author = filled();
+    author.scene.write("mirror.toml", PLATFORM_FILE);
+    let asked = ["--file", "mirror.toml"];
+    copy(&author, FROM, TO, &asked).succeeds().says(
+        "
+  Accepted registry.opentofu.org/acme/one 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
+   Warning registry.opentofu.org/acme/one 1.0.0: there is no package for windows_amd64
+   Warning registry.opentofu.org/acme/one 1.0.0: the copy has darwin_arm64 too, because its index stays as it is
+   Mounted registry.opentofu.org/acme/one 1.0.0 darwin_arm64   404 B   signed [ACME ID] (embedded)
+   Mounted registry.opentofu.org/acme/one 1.0.0 linux_amd64   403 B   signed [ACME ID] (embedded)
+    Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+",
+    );
+    let fewer = ["--file", "mirror.toml", "--rebuild-index"];
+    let to = "oci-layout:fewer";
+    copy(&author, FROM, to, &fewer).succeeds().says(
+        "
+  Accepted registry.opentofu.org/acme/one 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
+   Warning registry.opentofu.org/acme/one 1.0.0: there is no package for windows_amd64
+   Mounted registry.opentofu.org/acme/one 1.0.0 linux_amd64   403 B   signed [ACME ID] (embedded)
+    Copied 1 version, 1 package (0 B copied, 1 mounted) in [TIME]
+",
+    );
+    assert_eq!(judge::installs(&author.scene.path("fewer")).len(), 1);
+    // Nothing is left of it.
+    let none = PLATFORM_FILE.replace("\"linux_amd64\", ", "");
+    author.scene.write("mirror.toml", none);
+    for more in [&asked[..], &fewer] {
+        let run = copy(&author, FROM, "oci-layout:none", more).exits(1);
+        let says = "the platform windows_amd64 is missing";
+        assert!(run.stderr.contains(says), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_table_that_nothing_matches_fails_alone() {
+    let author = filled();
+    let tables = [
+        "one\"\nconstraints = \">= 3.0",
+        "one\"\nconstraints = \"1.0.0",
+        "none",
+        "two",
+    ];
+    let tables = tables.map(|text| format!("[[provider]]\naddress = \"{HOST}/{text}\"\n"));
+    author.scene.write("mirror.toml", tables.concat());
+    let run = copy_json(&author, &["--file", "mirror.toml"]).exits(1);
+    assert_eq!(
+        outcomes(&run),
+        [
+            "one 1.0.0 copied darwin_arm64 linux_amd64",
+            "two 1.0.0 copied darwin_arm64 linux_amd64",
+            "none none failed",
+            "one none failed",
+        ]
+    );
+    assert!(
+        run.stderr
+            .contains("acme/one (oci-layout:store): no version matches `>= 3.0.0`"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn exactly_what_is_locked_is_copied() {
+    let author = filled();
+    let hashes = PLATFORMS.map(|platform| zh(&author, "one", "1.0.0", platform));
+    lock(&author, "one", "1.0.0", &hashes);
+    // A lock file is as good as a pin.
+    let asked = ["--from-lock", ".", "--require-pinned"];
+    copy(&author, FROM, TO, &asked).succeeds().says(
+        "
+  Verified registry.opentofu.org/acme/one 1.0.0   signed [ACME ID] (lock)
+   Mounted registry.opentofu.org/acme/one 1.0.0 darwin_arm64   404 B   signed [ACME ID] (lock)
+   Mounted registry.opentofu.org/acme/one 1.0.0 linux_amd64   403 B   signed [ACME ID] (lock)
+    Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+",
+    );
+    copy(&author, FROM, TO, &["--from-lock", ".terraform.lock.hcl"])
+        .succeeds()
+        .says(
+            "
+  Verified registry.opentofu.org/acme/one 1.0.0   signed [ACME ID] (lock)
+   Present registry.opentofu.org/acme/one 1.0.0 darwin_arm64   404 B   signed [ACME ID] (lock)
+   Present registry.opentofu.org/acme/one 1.0.0 linux_amd64   403 B   signed [ACME ID] (lock)
+    Copied nothing: 2 packages already present, in [TIME]
+",
+        );
+    // It is none for other versions.
+    let more = [&asked[..], &["acme/one@2.0.0"]].concat();
+    let run = copy_json(&author, &more).exits(2);
+    let all = [
+        "one 1.0.0 present darwin_arm64 linux_amd64",
+        "one none failed",
+    ];
+    assert_eq!(outcomes(&run), all);
+    assert!(run.stderr.contains("no key is pinned"), "{}", run.stderr);
+}
+
+#[test]
+fn other_packages_than_the_locked_ones_are_refused() {
+    let author = filled();
+    let linux = zh(&author, "one", "1.0.0", "linux_amd64");
+    let darwin = zh(&author, "one", "1.0.0", "darwin_arm64");
+    lock(&author, "one", "1.0.0", std::slice::from_ref(&linux));
+    let asked = ["--from-lock", "."];
+    copy(&author, FROM, TO, &asked).exits(3).without_result().says(&format!("
+error: registry.opentofu.org/acme/one 1.0.0 (oci-layout:store/registry.opentofu.org/acme/one, on the way to oci-layout:other/registry.opentofu.org/acme/one): the package for darwin_arm64 is not in the lock file
+  expected one of {linux}
+  received {darwin}
+  locked by ./.terraform.lock.hcl
+
+hint: this version was not copied. If the lock file was made for other platforms only, name those with `--rebuild-index --platform`; else this is not the package that was locked
+"));
+    assert!(!author.scene.path("other").exists());
+    let more = ["--rebuild-index", "--platform", "linux_amd64"];
+    copy(&author, FROM, TO, &[&asked[..], &more].concat()).succeeds();
+    assert_eq!(judge::installs(&author.scene.path("other")).len(), 1);
+    // The store has the locked version with other content.
+    lock(&author, "one", "2.0.0", &[linux]);
+    copy(&author, FROM, TO, &asked).exits(3);
+    lock(&author, "one", "3.0.0", &[darwin]);
+    let run = copy(&author, FROM, TO, &asked).exits(1);
+    let says = "acme/one (oci-layout:store): no version matches `3.0.0`";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
+}
+
+#[test]
+fn an_empty_lock_file_does_not_select_everything() {
+    let author = filled();
+    fs::write(author.scene.path(".terraform.lock.hcl"), "").unwrap();
+    copy(&author, FROM, TO, &["--from-lock", "."])
+        .succeeds()
+        .without_result()
+        .says(
+            "
+   Warning ./.terraform.lock.hcl locks no provider
+    Copied nothing in [TIME]
+",
+        );
+    assert!(!author.scene.path("other").exists());
+}
