@@ -7,6 +7,8 @@ use crate::support::scene::Run;
 mod arguments;
 /// Documents of stores, and files of release folders.
 mod documents;
+/// Groups, annotations and the job summary of GitHub Actions.
+mod github;
 /// Answers of registries and origins.
 mod servers;
 

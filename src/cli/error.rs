@@ -202,6 +202,17 @@ impl CommandError {
         }
     }
 
+    /// The failure of an operation, if it is one.
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Journey(failure)
+            | Self::Mirroring(failure)
+            | Self::NotLocked { failure, .. }
+            | Self::File { failure, .. } => Some(failure),
+            _ => None,
+        }
+    }
+
     /// The category, which decides the exit code. Errors about arguments are usage errors.
     pub(super) fn category(&self) -> Category {
         match self {

@@ -14,7 +14,7 @@ use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json;
-use super::printer::{Printer, Tone};
+use super::printer::Printer;
 use super::session::{Session, Wanted, trust_options};
 
 const EXAMPLES: &str = "\
@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let subject = Subject::version(&selection.provider, version);
     if let Some(warning) = examined.warning(&selection.provider) {
         let line = format!("{subject}: {warning}");
-        session.printer.line(Tone::Warning, "Warning", &line);
+        session.printer.warning(&line);
     }
     let digest = examined.artifact.raw.expected.digest;
     let protocols = examined
@@ -94,7 +94,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     print(&inspection, printer);
     let authentication = inspection.authentication.as_ref();
     if let Some(warning) = authentication.and_then(Authentication::warning) {
-        printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
+        printer.warning(&format!("{subject}: {warning}"));
     }
     printer.document(&inspection);
     Ok(match error {

@@ -89,14 +89,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             "{} did not ask for credentials; they were stored unchecked",
             printable(&registry)
         );
-        printer.line(Tone::Warning, "Warning", &text);
+        printer.warning(&text);
     }
     if let Location::File(path) = &location {
         let text = format!(
             "the password lies unencrypted in {}; a credential helper would protect it",
             printable_path(path)
         );
-        printer.line(Tone::Warning, "Warning", &text);
+        printer.warning(&text);
     }
     let credentials = session.credentials();
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await

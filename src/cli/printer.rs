@@ -3,6 +3,8 @@
 //! stdout contains only the result. All other output goes to stderr. A broken pipe is not a failure, because a reader may close its end
 //! early. Every line is neutral ([`neutral`]) and does not contain the passwords of arguments ([`Redaction`]).
 
+mod github;
+
 use std::collections::HashSet;
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -16,6 +18,7 @@ use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
 use tfoci::disk;
+use tfoci::event::Subject;
 use tfoci::outcome::{Failure, Problem};
 
 use super::args::{Color, Format, Globals};
@@ -24,6 +27,7 @@ use super::hints;
 use super::neutral;
 use super::pending::PendingRequests;
 use super::redaction::Redaction;
+use github::{GithubJob, Level};
 
 /// The width of the column of verbs.
 const GUTTER: usize = 10;
@@ -74,6 +78,8 @@ pub(super) struct Printer {
     /// Whether stderr is a terminal.
     terminal: bool,
     colorful: bool,
+    /// The job of GitHub Actions, unless `--quiet` is given.
+    github: Option<Arc<GithubJob>>,
     redaction: Arc<Redaction>,
     /// The warnings of [`Printer::warn_once`].
     warned: Arc<Mutex<HashSet<String>>>,
@@ -115,6 +121,10 @@ impl Printer {
             pending: PendingRequests::default(),
             terminal,
             colorful,
+            github: match verbosity {
+                Verbosity::Quiet => None,
+                _ => GithubJob::current().map(Arc::new),
+            },
             redaction: Arc::new(Redaction::of(arguments)),
             warned: Arc::default(),
             unwritten: Arc::default(),
@@ -166,17 +176,12 @@ impl Printer {
 
     /// Prints a line on stderr: what happened, and to what.
     pub(super) fn line(&self, tone: Tone, verb: &str, text: &str) {
-        let style = match tone {
-            Tone::Done => Style::new().green(),
-            Tone::Plain => Style::new().cyan(),
-            Tone::Warning => Style::new().yellow(),
-        };
         let text = match (tone, self.columns()) {
             (Tone::Done, Some(columns)) => truncate_str(text, columns, "…"),
             _ => text.into(),
         };
         if self.verbosity != Verbosity::Quiet {
-            self.to_stderr(style.bold(), &format!("{verb:>GUTTER$}"), &text);
+            self.to_stderr(style(tone).bold(), &format!("{verb:>GUTTER$}"), &text);
         }
     }
 
@@ -193,18 +198,19 @@ impl Printer {
     }
 
     /// Prints what was done with a package. Above bars, one line per version replaces the lines of its packages.
-    pub(super) fn package(&self, tone: Tone, verb: &str, text: &str) {
+    pub(super) fn package(&self, subject: &Subject, tone: Tone, verb: &str, text: &str) {
         if self.motion != Motion::Bars {
-            self.line(tone, verb, text);
+            self.line_of(subject, tone, verb, text);
         }
     }
 
     /// Prints what was done with a version: its long text if it fits, otherwise the short one.
-    pub(super) fn version(&self, verb: &str, long: &str, short: &str) {
+    pub(super) fn version(&self, subject: &Subject, verb: &str, long: &str, short: &str) {
         if self.motion == Motion::Bars {
             let text = if self.fits(long) { long } else { short };
             self.line(Tone::Done, verb, text);
         }
+        self.group(subject, &format!("{verb} {long}"));
     }
 
     /// Prints a warning, unless this run has printed it already.
@@ -212,7 +218,7 @@ impl Printer {
         let warned = self.warned.lock();
         let mut warned = warned.unwrap_or_else(PoisonError::into_inner);
         if warned.insert(text.clone()) {
-            self.line(Tone::Warning, "Warning", &text);
+            self.warning(&text);
         }
     }
 
@@ -240,9 +246,18 @@ impl Printer {
     /// Prints an error of one of several providers, with its hint.
     pub(super) fn failure(&self, error: &CommandError) {
         self.problem(error);
-        if let Some(hint) = hints::of(error) {
+        let hint = hints::of(error);
+        if let Some(hint) = &hint {
             self.to_stderr(Style::new(), "", "");
-            self.to_stderr(Style::new().cyan().bold(), "hint:", &hint);
+            self.to_stderr(Style::new().cyan().bold(), "hint:", hint);
+        }
+        if self.github.is_some() {
+            let subject = error.failure().and_then(|failure| failure.subject.as_ref());
+            let title =
+                subject.map_or_else(|| "tfoci".to_owned(), |subject| format!("tfoci: {subject}"));
+            let hint = hint.map(|hint| format!("\n\nhint: {hint}"));
+            let text = format!("{}{}", describe(error), hint.unwrap_or_default());
+            self.annotate(Level::Error, &title, &text);
         }
     }
 
@@ -254,6 +269,9 @@ impl Printer {
     /// Prints that a signal interrupted the run, and how many packages are done.
     pub(super) fn interrupted(&self, done: Option<&str>) {
         self.to_stderr(wrong(), "error:", "interrupted");
+        if self.github.is_some() {
+            self.annotate(Level::Error, "tfoci", "interrupted");
+        }
         if let Some(done) = done {
             let text = format!("{done} packages are there; run the same command again to go on");
             self.to_stderr(Style::new(), "", "");
@@ -279,14 +297,27 @@ impl Printer {
 
     /// Writes a line, and its beginning in a style. The text is sanitised, so that only the style contains escape sequences.
     fn to_stderr(&self, style: Style, begin: &str, text: &str) {
+        let line = self.styled(style, begin, text);
+        self.bars.suspend(|| {
+            // If stderr is closed, there is no way to report the error.
+            let _closed = writeln!(io::stderr(), "{line}");
+        });
+    }
+
+    fn styled(&self, style: Style, begin: &str, text: &str) -> String {
         let separator = if begin.is_empty() { "" } else { " " };
         let plain = self.neutral(&format!("{begin}{separator}{text}"));
         let rest = plain.strip_prefix(begin).unwrap_or(&plain);
         let begin = style.force_styling(self.colorful).apply_to(begin);
-        self.bars.suspend(|| {
-            // If stderr is closed, there is no way to report the error.
-            let _closed = writeln!(io::stderr(), "{begin}{rest}");
-        });
+        format!("{begin}{rest}")
+    }
+}
+
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Done => Style::new().green(),
+        Tone::Plain => Style::new().cyan(),
+        Tone::Warning => Style::new().yellow(),
     }
 }
 

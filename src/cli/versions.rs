@@ -126,7 +126,7 @@ async fn doubt(
             let made_for = examined.warning(&stored.provider);
             let subject = Subject::version(&stored.provider, version);
             let warn = |warning: &str| {
-                printer.line(Tone::Warning, "Warning", &format!("{subject}: {warning}"));
+                printer.warning(&format!("{subject}: {warning}"));
             };
             made_for.iter().for_each(|warning| warn(warning));
             match examined.proof {

@@ -127,7 +127,7 @@ impl<'a> Pins<'a> {
                 "{}: no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys",
                 unseen.join(", ")
             );
-            self.printer.line(Tone::Warning, "Warning", &line);
+            self.printer.warning(&line);
         }
         why.map_or(Ok(()), |source| {
             Err(CommandError::NotPinned {

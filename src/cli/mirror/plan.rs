@@ -15,7 +15,6 @@ use tfoci::trust::Policy;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
-use crate::cli::printer::Tone;
 use crate::cli::session::requested::{Item, entries, mirror_file, trust_file};
 use crate::cli::session::{self, Session, check};
 
@@ -138,7 +137,7 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
             printable_path(root),
             printable(module)
         );
-        session.printer.line(Tone::Warning, "Warning", &line);
+        session.printer.warning(&line);
     }
     Ok(required
         .providers

@@ -180,10 +180,10 @@ impl Progress {
             false => "",
         };
         let text = format!("{subject}   {authentication}{more}");
-        self.printer.package(tone(authentication), verb, &text);
+        self.printer
+            .package(subject, tone(authentication), verb, &text);
         if let Some(warning) = authentication.warning() {
-            let text = format!("{subject}: {warning}");
-            self.printer.line(Tone::Warning, "Warning", &text);
+            self.printer.warning(&format!("{subject}: {warning}"));
         }
     }
 }
@@ -249,7 +249,7 @@ impl Reporter for Progress {
                 self.state().ledger.finish(&subject, size);
                 let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
                 self.printer
-                    .package(tone(&authentication), verb(transfer), &text);
+                    .package(&subject, tone(&authentication), verb(transfer), &text);
             }
             Event::AttachedFinished {
                 subject,
@@ -260,15 +260,19 @@ impl Reporter for Progress {
                 self.state().ledger.stop(&subject);
                 let status = Status::Unverified.as_str();
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
-                self.printer.line(Tone::Done, verb(transfer), &text);
+                self.printer
+                    .line_of(&subject, Tone::Done, verb(transfer), &text);
             }
             Event::VersionPresent { subject } => {
-                self.printer
-                    .package(Tone::Done, verb(Transfer::Present), &subject.to_string());
+                self.printer.package(
+                    &subject,
+                    Tone::Done,
+                    verb(Transfer::Present),
+                    &subject.to_string(),
+                );
             }
             Event::Warning { subject, message } => {
-                self.printer
-                    .line(Tone::Warning, "Warning", &format!("{subject}: {message}"));
+                self.printer.warning(&format!("{subject}: {message}"));
             }
             // `Trace` prints the events about requests.
             _ => {}

@@ -3,6 +3,7 @@
 //! The report collects results during the run and prints them at its end, even if it is interrupted: a summary on stderr, and references,
 //! paths or one JSON document on stdout.
 
+mod job_summary;
 mod outcome;
 mod tally;
 mod verb;
@@ -11,7 +12,7 @@ mod version_line;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tfoci::error::Category;
+use tfoci::error::{Category, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
 use tfoci::install::Installed;
@@ -117,8 +118,8 @@ impl Report {
             let version = version_line::subject(&published);
             run.progress.complete(&version, published.packages.len());
             version_line::published(&self.printer, &published);
-            // Only the JSON document lists packages, and there may be many.
-            if self.printer.format == Format::Text {
+            // Only documents list packages, and there may be many.
+            if self.printer.format == Format::Text && self.printer.job_summary().is_none() {
                 published.packages = Vec::new();
             }
             run.outcomes.push(Outcome::Published(published));
@@ -140,6 +141,7 @@ impl Report {
     pub(super) fn failed(&self, subject: Subject, error: CommandError) {
         self.change(|run| {
             run.progress.abandon(&subject);
+            self.printer.group(&subject, &format!("Failed {subject}"));
             self.printer.failure(&error);
             run.outcomes.push(Outcome::Failed(subject, error));
         });
@@ -223,10 +225,12 @@ impl Report {
 impl Run {
     fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
         self.progress.clear();
+        printer.groups_left();
         self.sort();
         let is_interrupted = interruption.is_some();
         self.print_hashes(printer);
         self.summarize(printer, is_interrupted);
+        self.write_job_summary(printer, is_interrupted);
         if !is_interrupted {
             self.print_configuration(printer);
         }
@@ -323,6 +327,16 @@ impl Run {
         if (all == 1 && !failed.is_empty()) || (all == 0 && is_interrupted) {
             return;
         }
+        let (verb, text) = self.totals(is_interrupted);
+        printer.line(Tone::Done, verb, &text);
+        if !failed.is_empty() {
+            let text = format!("{} of {all}{noun}: {}", failed.len(), failed.join(", "));
+            printer.line(Tone::Warning, "Failed", &text);
+        }
+    }
+
+    /// The counts of the run: a verb, and the text after it.
+    fn totals(&self, is_interrupted: bool) -> (&'static str, String) {
         let verb = match self.tally.dry_run {
             true => self.verb.planned,
             false => self.verb.done,
@@ -332,10 +346,19 @@ impl Run {
             false => "",
         };
         let text = format!("{} in {}{end}", self.tally, self.progress.elapsed());
-        printer.line(Tone::Done, verb, &text);
-        if !failed.is_empty() {
-            let text = format!("{} of {all}{noun}: {}", failed.len(), failed.join(", "));
-            printer.line(Tone::Warning, "Failed", &text);
+        (verb, text)
+    }
+
+    /// Writes the summary of a job of GitHub Actions.
+    fn write_job_summary(&self, printer: &Printer, is_interrupted: bool) {
+        let Some(path) = printer.job_summary().filter(|_| !self.outcomes.is_empty()) else {
+            return;
+        };
+        let (verb, text) = self.totals(is_interrupted);
+        let title = printer.neutral(&format!("{verb} {text}"));
+        if let Err(error) = job_summary::append(path, &title, &self.outcomes) {
+            let path = printable_path(path);
+            printer.warning(&format!("cannot write the job summary to {path}: {error}"));
         }
     }
 

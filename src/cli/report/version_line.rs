@@ -70,9 +70,9 @@ fn print(
         text += &format!(", {}", HumanBytes(bytes));
     }
     let Some(authentication) = authentication else {
-        return printer.version(verb, &text, &text);
+        return printer.version(version, verb, &text, &text);
     };
     let long = format!("{text}   {authentication}");
     let short = format!("{text}   {}", authentication.short());
-    printer.version(verb, &long, &short);
+    printer.version(version, verb, &long, &short);
 }

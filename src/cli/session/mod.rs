@@ -28,7 +28,7 @@ use tfoci::trust::limits;
 
 use super::args::{Globals, ReadTrust};
 use super::error::CommandError;
-use super::printer::{Printer, Tone};
+use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::report_considered;
@@ -180,7 +180,7 @@ impl Session {
             "no entry of {} matches {shown}{more}: packages are shown as what they are, and none is refused for lack of a signature",
             printable_path(file)
         );
-        self.printer.line(Tone::Warning, "Warning", &line);
+        self.printer.warning(&line);
     }
 }
 

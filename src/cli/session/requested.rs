@@ -11,7 +11,7 @@ use tfoci::mirror::{Locks, VersionFilter};
 use super::read;
 use crate::cli::args::Trust;
 use crate::cli::error::CommandError;
-use crate::cli::printer::{Printer, Tone};
+use crate::cli::printer::Printer;
 
 /// One requested provider.
 pub(in crate::cli) struct Item {
@@ -85,7 +85,7 @@ pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Lock
         })?;
         if file.entries.is_empty() {
             let text = format!("{} locks no provider", printable_path(&path));
-            printer.line(Tone::Warning, "Warning", &text);
+            printer.warning(&text);
         }
         locks.add(&path, file);
     }

@@ -1,0 +1,246 @@
+use std::fs;
+
+use super::hostile;
+use crate::support::author::{Author, steady};
+use crate::support::origin::{Origin, Provider};
+use crate::support::scene::{Run, Scene};
+
+const SUMMARY: &str = "summary.md";
+
+/// A job of GitHub Actions.
+fn job() -> Scene {
+    Scene::new()
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", SUMMARY)
+}
+
+fn author() -> Author {
+    let author = Author::within(job());
+    author.with_release_in_place();
+    author
+}
+
+fn summary(scene: &Scene) -> String {
+    let stdout = fs::read_to_string(scene.path(SUMMARY)).unwrap_or_default();
+    let run = Run {
+        status: Some(0),
+        stdout,
+        stderr: String::new(),
+    };
+    let text = steady(run).stdout;
+    let lines = text.lines().map(|line| match line.split_once(" in ") {
+        Some((before, _)) if line.starts_with('#') => format!("{before} in [TIME]\n"),
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+/// The groups: their titles and lines. Everything else that begins like a command has to be an annotation of ours.
+#[track_caller]
+fn groups(run: &Run) -> Vec<(&str, Vec<&str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut is_open = false;
+    for line in run.stderr.split(['\n', '\r', '\u{85}', '\u{2028}']) {
+        if let Some(title) = line.strip_prefix("::group::") {
+            assert!(!is_open, "{}", run.stderr);
+            groups.push((title, Vec::new()));
+            is_open = true;
+        } else if line == "::endgroup::" {
+            assert!(is_open, "{}", run.stderr);
+            is_open = false;
+        } else if line.trim_start().starts_with("::") {
+            let ours = ["::warning title=tfoci::", "::error title=tfoci"];
+            assert!(ours.iter().any(|own| line.starts_with(own)), "{line:?}");
+            assert!(!is_open, "{}", run.stderr);
+        } else if is_open {
+            groups.last_mut().unwrap().1.push(line);
+        }
+    }
+    assert!(!is_open, "{}", run.stderr);
+    for command in ["##[", "##vso["] {
+        assert!(!run.stderr.contains(command), "{}", run.stderr);
+    }
+    groups
+}
+
+#[test]
+fn a_version_is_a_group_and_a_row() {
+    let author = author();
+    let run = author.push(&[]).succeeds();
+    assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+    run.says(
+        "
+::group::Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned)
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+::endgroup::
+    Pushed 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+    let copy = [
+        "copy",
+        "--from",
+        "oci-layout:store",
+        "--to",
+        "oci-layout:other",
+    ];
+    author.tfoci(&copy).succeeds();
+    // The summary belongs to the whole job, which may run several commands.
+    assert_eq!(
+        summary(&author.scene),
+        "\
+### Pushed 1 version, 2 packages (813 B copied) in [TIME]
+
+| provider | version | packages | size | authentication | status |
+| --- | --- | ---: | ---: | --- | --- |
+| registry.opentofu.org/acme/demo | 1.0.0 | 2 | 813 B | signed [ACME ID] (pinned) | copied |
+
+### Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+
+| provider | version | packages | size | authentication | status |
+| --- | --- | ---: | ---: | --- | --- |
+| registry.opentofu.org/acme/demo | 1.0.0 | 2 | 813 B | signed [ACME ID] (embedded) | copied |
+
+"
+    );
+}
+
+#[test]
+fn failures_and_warnings_are_annotations() {
+    let author = author();
+    let run = author.push_unsigned(&["--key", "stranger.asc"]).exits(3);
+    assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
+    let last = run.stderr.lines().last().unwrap();
+    let begin = "::error title=tfoci%3A registry.opentofu.org/acme/demo 1.0.0::registry.opentofu.org/acme/demo 1.0.0 (dist): ";
+    assert!(last.starts_with(begin), "{last}");
+    assert!(last.contains("%0A  expected [STRANGER]"), "{last}");
+    assert!(last.contains("%0A%0Ahint: "), "{last}");
+    let rows = summary(&author.scene);
+    let row = "\n| registry.opentofu.org/acme/demo | 1.0.0 |  |  |  | failed (untrusted) |\n";
+    assert!(rows.contains(row), "{rows}");
+    // Without a version there is no row.
+    let run = author.tfoci(&["versions", "acme/demo", "--from", "oci-layout:none"]);
+    let last = run.stderr.lines().last().unwrap();
+    assert!(last.starts_with("::error title=tfoci::"), "{last}");
+    author.scene.write("empty.hcl", "");
+    let copy = ["copy", "--from-lock", "empty.hcl", "--from", "oci-layout:a"];
+    author
+        .tfoci(&[&copy[..], &["--to", "oci-layout:b"]].concat())
+        .says(
+            "
+::warning title=tfoci::empty.hcl locks no provider
+    Copied nothing in [TIME]
+",
+        );
+}
+
+#[test]
+fn nothing_of_it_is_printed_elsewhere_or_with_quiet() {
+    let author = author();
+    author.push(&["-q"]).succeeds().says("");
+    assert!(!author.scene.path(SUMMARY).exists());
+    let author = Author::within(Scene::new().env("GITHUB_STEP_SUMMARY", SUMMARY));
+    author.with_release_in_place();
+    let run = author.push(&[]).succeeds();
+    assert!(!run.stderr.contains("::"), "{}", run.stderr);
+    assert!(!author.scene.path(SUMMARY).exists());
+}
+
+#[test]
+fn a_summary_that_cannot_be_written_is_a_warning() {
+    let scene = Scene::new()
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", "none/summary.md");
+    let author = Author::within(scene);
+    author.with_release_in_place();
+    let run = author.push(&[]).succeeds();
+    let says = "\n::warning title=tfoci::cannot write the job summary to none/summary.md: No such file or directory (os error 2)\n";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
+}
+
+/// Versions are transferred at once, and the lines of each stay together.
+#[test]
+fn groups_do_not_mix() {
+    let scene = job();
+    let origin = Origin::of(Provider::many(4, 3, &["darwin_arm64", "linux_amd64"]));
+    origin.write_ca(&scene);
+    let tables = (0..4).map(|number| {
+        let address = origin.address(&format!("acme/p{number}"));
+        format!("[[provider]]\naddress = \"{address}\"\nconstraints = \">= 0\"\n")
+    });
+    scene.write("mirror.toml", tables.collect::<String>());
+    let stores = ["--to", "oci-layout:a", "--to", "oci-layout:b"];
+    for (stores, count) in [(&stores[..2], 12), (&stores[..], 24)] {
+        let _none = fs::remove_dir_all(scene.path("a"));
+        let mirror = ["mirror", "--ca-file", "ca.pem", "--file", "mirror.toml"];
+        let run = scene.tfoci([&mirror, stores].concat()).succeeds();
+        let groups = groups(&run);
+        let copied = groups
+            .iter()
+            .filter(|(title, _)| title.starts_with("Copied "));
+        assert!(copied.clone().count() >= 12, "{}", run.stderr);
+        assert!(groups.len() <= count, "{}", run.stderr);
+        for (title, lines) in groups {
+            let words: Vec<&str> = title.split(' ').skip(1).take(2).collect();
+            let version = words.join(" ");
+            assert!(
+                lines.iter().all(|line| line.contains(&version)),
+                "{title}: {lines:?}"
+            );
+        }
+    }
+}
+
+/// Only tfoci's own text becomes a command, and strangers put neither Markdown nor HTML into the summary.
+#[test]
+fn strangers_command_nothing() {
+    let mut texts = hostile().to_vec();
+    texts.push("x%0A::endgroup::%0A::error::forged".to_owned());
+    texts.push("::endgroup::".to_owned());
+    texts.push("| <img src=x> [forged](https://h.example) |\n# forged".to_owned());
+    for text in texts {
+        let scene = job();
+        let provider = Provider::demo(&["linux_amd64"]).warning(&text);
+        let origin = Origin::of([provider]);
+        origin.write_ca(&scene);
+        for address in [
+            origin.address("acme/demo"),
+            format!("{text}/acme/demo"),
+            text.clone(),
+        ] {
+            let mirror = ["mirror", &address, "--ca-file", "ca.pem"];
+            let to = ["--to", "oci-layout:store"];
+            let run = scene.tfoci([&mirror[..], &to].concat());
+            groups(&run);
+            if run.status == Some(0) {
+                assert!(
+                    run.stderr.contains("::warning title=tfoci::"),
+                    "{}",
+                    run.stderr
+                );
+            } else {
+                assert!(
+                    run.stderr.contains("\n::error title=tfoci"),
+                    "{}",
+                    run.stderr
+                );
+            }
+        }
+        let summary = summary(&scene);
+        for line in summary.lines() {
+            let is_own = [
+                "### Mirrored ",
+                "| provider |",
+                "| --- |",
+                "| 127.0.0.1",
+                "",
+            ];
+            assert!(is_own.iter().any(|own| line.starts_with(own)), "{line}");
+        }
+        assert!(
+            !summary.contains("forged") && !summary.contains('<'),
+            "{summary}"
+        );
+    }
+}
