@@ -118,6 +118,9 @@ mod references;
 /// From an address to a repository.
 mod resolve;
 
+/// Their order, and which of them `--changed` leaves out.
+mod results;
+
 /// Directories in which others can write.
 #[cfg(unix)]
 mod shared;

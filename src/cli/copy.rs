@@ -17,7 +17,7 @@ use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
-use super::report::COPY;
+use super::report::{COPY, Scope};
 use super::session::{Session, check, requested, trust_options};
 
 const EXAMPLES: &str = "\
@@ -82,6 +82,9 @@ pub(super) struct Arguments {
     /// Print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Leave out of the results what is already present
+    #[arg(long)]
+    changed: bool,
     #[command(flatten)]
     trust: ReadTrust,
 }
@@ -106,7 +109,12 @@ pub(super) async fn run(
     let target = to.write(registry);
     let target = target.map_err(Problem::from).map_err(Failure::from)?;
     let report = &session.report;
-    let reporter = report.publishing(COPY, providers.len(), options.dry_run, &http);
+    let scope = Scope {
+        providers: providers.len(),
+        dry_run: options.dry_run,
+        only_changed: arguments.changed,
+    };
+    let reporter = report.publishing(COPY, scope, &http);
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },
         None => CommandError::Journey(failure),

@@ -13,6 +13,7 @@ use tfoci::platform::Platform;
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
+use super::report::Scope;
 use super::session::{Session, Wanted, trust_options};
 
 const EXAMPLES: &str = "\
@@ -74,7 +75,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     session.warn_of_unmatched(&arguments.trust, &request.trust, providers);
     let report = &session.report;
-    let reporter = report.installing(arguments.into, wanted.len(), arguments.dry_run);
+    let scope = Scope {
+        providers: wanted.len(),
+        dry_run: arguments.dry_run,
+        only_changed: false,
+    };
+    let reporter = report.installing(arguments.into, scope);
     let mut tasks = Vec::new();
     for Wanted { selection, from } in wanted {
         match from {

@@ -19,7 +19,7 @@ use tfoci::trust::Rule;
 use super::Ending;
 use super::args::Trust;
 use super::error::CommandError;
-use super::report::PUSH;
+use super::report::{PUSH, Scope};
 use super::session::{Session, check, policy};
 
 const EXAMPLES: &str = "\
@@ -119,7 +119,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .map_err(|error| failed(error.into()))?;
     let to = RepoMut::new(store, name);
     let report = &session.report;
-    let reporter = report.publishing(PUSH, 1, arguments.dry_run, &http);
+    let scope = Scope {
+        providers: 1,
+        dry_run: arguments.dry_run,
+        only_changed: false,
+    };
+    let reporter = report.publishing(PUSH, scope, &http);
     // If this file cannot be written, nothing is pushed.
     let path = arguments.digest_file.filter(|_| !arguments.dry_run);
     let digest_file = path.as_deref().map(Staged::new).transpose();

@@ -24,7 +24,7 @@ use pins::Pins;
 use super::Ending;
 use super::args::Trust;
 use super::error::CommandError;
-use super::report::MIRROR;
+use super::report::{MIRROR, Scope};
 use super::session::{Session, requested};
 
 const EXAMPLES: &str = "\
@@ -84,6 +84,9 @@ pub(super) struct Arguments {
     /// Verify everything and print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Leave out of the results what is already present
+    #[arg(long)]
+    changed: bool,
     #[command(flatten)]
     trust: Trust,
     /// Write new keys into the trust file
@@ -126,7 +129,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
     let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
     let report = &session.report;
-    let reporter = report.publishing(MIRROR, tasks.len(), arguments.dry_run, &http);
+    let scope = Scope {
+        providers: tasks.len(),
+        dry_run: arguments.dry_run,
+        only_changed: arguments.changed,
+    };
+    let reporter = report.publishing(MIRROR, scope, &http);
     let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, &session.printer));
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },

@@ -5,6 +5,7 @@
 
 mod job_summary;
 mod outcome;
+mod scope;
 mod tally;
 mod verb;
 mod version_line;
@@ -16,7 +17,7 @@ use tfoci::error::{Category, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
 use tfoci::install::Installed;
-use tfoci::outcome::{Failure, Published};
+use tfoci::outcome::{Change, Failure, Published};
 
 use super::Ending;
 use super::args::Format;
@@ -26,6 +27,7 @@ use super::printer::{Printer, Tone};
 use super::progress::Progress;
 use super::render::FilesystemMirrorView;
 use outcome::Outcome;
+pub(super) use scope::Scope;
 use tally::Tally;
 pub(super) use verb::{COPY, MIRROR, PUSH};
 use verb::{INSTALL, Verb};
@@ -58,7 +60,10 @@ struct Run {
     progress: Arc<Progress>,
     destination: Destination,
     tally: Tally,
+    only_changed: bool,
     outcomes: Vec<Outcome>,
+    /// The number of outcomes that are left out.
+    left_out: usize,
     /// An error that is not about a version.
     error: Option<CommandError>,
 }
@@ -72,40 +77,25 @@ impl Report {
     }
 
     /// Starts the report of a run that publishes versions, and returns the reporter of its events.
-    pub(super) fn publishing(
-        &self,
-        verb: Verb,
-        providers: usize,
-        dry_run: bool,
-        http: &Http,
-    ) -> Arc<dyn Reporter> {
-        self.begin(verb, providers, dry_run, Destination::Store(http.clone()))
+    pub(super) fn publishing(&self, verb: Verb, scope: Scope, http: &Http) -> Arc<dyn Reporter> {
+        self.begin(verb, scope, Destination::Store(http.clone()))
     }
 
     /// Starts the report of a run that installs packages into a directory.
-    pub(super) fn installing(
-        &self,
-        into: PathBuf,
-        providers: usize,
-        dry_run: bool,
-    ) -> Arc<dyn Reporter> {
-        self.begin(INSTALL, providers, dry_run, Destination::Directory(into))
+    pub(super) fn installing(&self, into: PathBuf, scope: Scope) -> Arc<dyn Reporter> {
+        self.begin(INSTALL, scope, Destination::Directory(into))
     }
 
-    fn begin(
-        &self,
-        verb: Verb,
-        providers: usize,
-        dry_run: bool,
-        destination: Destination,
-    ) -> Arc<dyn Reporter> {
-        let progress = Progress::begin(&self.printer, providers);
+    fn begin(&self, verb: Verb, scope: Scope, destination: Destination) -> Arc<dyn Reporter> {
+        let progress = Progress::begin(&self.printer, scope.providers);
         *self.state() = State::Running(Box::new(Run {
             verb,
             progress: progress.clone(),
             destination,
-            tally: Tally::new(dry_run),
+            tally: Tally::new(scope.dry_run),
+            only_changed: scope.only_changed,
             outcomes: Vec::new(),
+            left_out: 0,
             error: None,
         }));
         progress
@@ -118,6 +108,13 @@ impl Report {
             let version = version_line::subject(&published);
             run.progress.complete(&version, published.packages.len());
             version_line::published(&self.printer, &published);
+            if run.only_changed && published.status == Change::Present {
+                run.left_out += 1;
+                return;
+            }
+            published
+                .packages
+                .sort_by(|a, b| a.platform.cmp(&b.platform));
             // Only documents list packages, and there may be many.
             if self.printer.format == Format::Text && self.printer.job_summary().is_none() {
                 published.packages = Vec::new();
@@ -274,7 +271,7 @@ impl Run {
         }
     }
 
-    /// Sorts by provider and version, failures to publish last.
+    /// Sorts by provider and version, failures to publish last. The order never depends on what ended first.
     fn sort(&mut self) {
         let is_last = matches!(self.destination, Destination::Store(_));
         self.outcomes.sort_by_cached_key(|outcome| match outcome {
@@ -286,9 +283,10 @@ impl Run {
                 let version = Some(one.version.clone());
                 (false, one.provider.clone(), version, String::new())
             }
-            Outcome::Failed(about, _) => {
+            Outcome::Failed(about, error) => {
                 let version = about.version.clone();
-                (is_last, about.provider.clone(), version, String::new())
+                let text = format!("{about} {error}");
+                (is_last, about.provider.clone(), version, text)
             }
         });
     }
@@ -311,7 +309,7 @@ impl Run {
     }
 
     fn summarize(&self, printer: &Printer, is_interrupted: bool) {
-        let all = self.outcomes.len();
+        let all = self.outcomes.len() + self.left_out;
         let failed = self.outcomes.iter().filter_map(|outcome| match outcome {
             Outcome::Failed(subject, _) => Some(subject),
             Outcome::Published(_) | Outcome::Installed(_) => None,

@@ -1,0 +1,187 @@
+//! The results on stdout: their order, and which of them `--changed` leaves out.
+
+use serde_json::Value;
+
+use crate::support::origin::{Fault, Origin, Provider, asks};
+use crate::support::scene::{Run, Scene};
+
+const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "linux_arm64"];
+const VERSIONS: [&str; 4] = ["1.2.0", "1.10.0", "2.0.0-rc.2", "2.0.0-rc.10"];
+
+/// An origin with `acme/a` and `acme/b` in these versions, and a mirror file with both.
+fn origin(scene: &Scene) -> Origin {
+    let provider = |address: &str| {
+        VERSIONS
+            .into_iter()
+            .fold(Provider::new(address), |provider, version| {
+                provider.version(version, &PLATFORMS)
+            })
+    };
+    let origin = Origin::of([provider("acme/b"), provider("acme/a")]);
+    origin.write_ca(scene);
+    let tables = ["acme/b", "acme/a"].map(|address| {
+        let address = origin.address(address);
+        format!(
+            "[[provider]]\naddress = \"{address}\"\nconstraints = \">= 1\"\nprereleases = true\n"
+        )
+    });
+    scene.write("mirror.toml", tables.concat());
+    origin
+}
+
+/// Mirrors with platforms in another order than theirs.
+fn mirror(scene: &Scene, more: &[&str]) -> Run {
+    let known = ["mirror", "--ca-file", "ca.pem", "--file", "mirror.toml"];
+    let platforms = ["--platform", "linux_arm64", "--platform", "darwin_arm64"];
+    scene.tfoci([&known[..], &platforms, &["--to", "oci-layout:store"], more].concat())
+}
+
+/// `NAME VERSION STATUS PLATFORM…` of each version in a document.
+fn versions(run: &Run) -> Vec<String> {
+    let document: Value = serde_json::from_str(&run.stdout).expect(&run.stderr);
+    let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+    let line = |one: &Value| {
+        let provider = text(&one["provider"]);
+        let (_, name) = provider.rsplit_once('/').unwrap();
+        let packages = one["packages"].as_array().unwrap().iter();
+        let platforms = packages.map(|package| text(&package["platform"]));
+        let words = [name.to_owned(), text(&one["version"]), text(&one["status"])];
+        let words: Vec<String> = words.into_iter().chain(platforms).collect();
+        words.join(" ")
+    };
+    document["providers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(line)
+        .collect()
+}
+
+/// `NAME:TAG` of each reference.
+fn references(run: &Run) -> Vec<String> {
+    let lines = run.stdout.lines();
+    let name = |line: &str| {
+        let (reference, _) = line.split_once('@').unwrap();
+        reference.rsplit_once('/').unwrap().1.to_owned()
+    };
+    lines.map(name).collect()
+}
+
+/// Versions are mirrored newest first, and several providers at once.
+#[test]
+fn results_are_sorted_whatever_ends_first() {
+    let scene = Scene::new();
+    let origin = origin(&scene);
+    let run = mirror(&scene, &["--dry-run", "--format", "json"]).succeeds();
+    let all = ["a", "b"].map(|name| {
+        VERSIONS.map(|version| format!("{name} {version} planned darwin_arm64 linux_arm64"))
+    });
+    assert_eq!(versions(&run), all.concat());
+    let all = ["a", "b"].map(|name| VERSIONS.map(|version| format!("{name}:{version}")));
+    assert_eq!(references(&mirror(&scene, &[]).succeeds()), all.concat());
+    let copy = [
+        "copy",
+        "--from",
+        "oci-layout:store",
+        "--to",
+        "oci-layout:other",
+    ];
+    assert_eq!(references(&scene.tfoci(copy).succeeds()), all.concat());
+    let [a, b] =
+        ["a", "b"].map(|name| format!("{}@1.10.0", origin.address(&format!("acme/{name}"))));
+    let install = [
+        "install",
+        &b,
+        &a,
+        "--from",
+        "oci-layout:store",
+        "--into",
+        "out",
+    ];
+    let platforms = ["--platform", "linux_arm64", "--platform", "darwin_arm64"];
+    let run = scene.tfoci([&install[..], &platforms].concat()).succeeds();
+    let names: Vec<&str> = run
+        .stdout
+        .lines()
+        .map(|path| path.rsplit_once('/').unwrap().1)
+        .collect();
+    let expected = ["a", "b"].map(|name| {
+        ["darwin_arm64", "linux_arm64"]
+            .map(|platform| format!("terraform-provider-{name}_1.10.0_{platform}.zip"))
+    });
+    assert_eq!(names, expected.concat());
+}
+
+#[test]
+fn only_what_changed_is_a_result() {
+    let scene = Scene::new();
+    let origin = origin(&scene);
+    let first = mirror(&scene, &["--newest", "2", "--changed"]).succeeds();
+    let newest = [
+        "a:2.0.0-rc.2",
+        "a:2.0.0-rc.10",
+        "b:2.0.0-rc.2",
+        "b:2.0.0-rc.10",
+    ];
+    assert_eq!(references(&first), newest);
+    let again = mirror(&scene, &["--newest", "2", "--changed"]).succeeds();
+    assert_eq!(again.stdout, "");
+    let says = "  Mirrored nothing: 8 packages already present, in ";
+    assert!(again.stderr.starts_with(says), "{}", again.stderr);
+    let json = mirror(&scene, &["--newest", "2", "--changed", "--format", "json"]);
+    assert_eq!(versions(&json.succeeds()), [""; 0]);
+    // Without it, they are results too.
+    assert_eq!(
+        references(&mirror(&scene, &["--newest", "2"]).succeeds()),
+        newest
+    );
+    // A version that fails is one, and the summary counts all.
+    origin.always(asks("package acme/a 1.10.0"), Fault::status(404));
+    let run = mirror(&scene, &["--changed", "--format", "json"]).exits(1);
+    let platforms = "darwin_arm64 linux_arm64";
+    assert_eq!(
+        versions(&run),
+        [
+            format!("a 1.2.0 copied {platforms}"),
+            format!("b 1.2.0 copied {platforms}"),
+            format!("b 1.10.0 copied {platforms}"),
+            "a 1.10.0 failed".to_owned(),
+        ]
+    );
+    assert!(
+        run.stderr.contains(" 8 already present) in "),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("    Failed 1 of 8: "), "{}", run.stderr);
+}
+
+#[test]
+fn a_copy_prints_only_what_changed_too() {
+    let scene = Scene::new();
+    let origin = origin(&scene);
+    mirror(&scene, &["-q"]).succeeds();
+    let copy = [
+        "copy",
+        "--from",
+        "oci-layout:store",
+        "--to",
+        "oci-layout:other",
+    ];
+    let copy = |more: &[&str]| scene.tfoci([&copy[..], more].concat()).succeeds();
+    let tables =
+        ["a", "b"].map(|name| format!("{}@2.0.0-rc.10", origin.address(&format!("acme/{name}"))));
+    copy(&[&tables[0], &tables[1]]);
+    assert_eq!(
+        references(&copy(&["--changed"])),
+        [
+            "a:1.2.0",
+            "a:1.10.0",
+            "a:2.0.0-rc.2",
+            "b:1.2.0",
+            "b:1.10.0",
+            "b:2.0.0-rc.2"
+        ]
+    );
+    assert_eq!(copy(&["--changed"]).stdout, "");
+}
