@@ -22,9 +22,11 @@ use super::session::{Session, check, requested, trust_options};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci copy acme/demo --from oci-layout:mirror --to oci-layout:disk
-  tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:other --dry-run
-  tfoci copy --file mirror.toml --from 'ghcr.io/acme/${namespace}/${type}' --to oci-layout:disk";
+  tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:disk
+  tfoci copy --file mirror.toml --to oci-layout:disk \\
+    --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
+  tfoci copy --from oci-layout:mirror --trust trust.toml --require-pinned \\
+    --to 'registry.internal/tofu/${hostname}/${namespace}/${type}' --ca-file ca.pem";
 
 /// Copy providers from one store into another, with their evidence
 ///
@@ -32,18 +34,20 @@ Examples:
 /// constraints, all versions that satisfy them. Without addresses, it copies every provider, if the store can list them. Content that the
 /// destination already has is not transferred again. Tags other than versions and their evidence are not changed.
 ///
-/// `--file` copies what `mirror` would select by this mirror file, from the versions in the source store. tfoci uses the trust file that it
-/// names, but not its `to`. Its `platforms` take effect with `--rebuild-index`. `--from-lock` copies the locked versions, and refuses packages
-/// that the lock file does not list.
+/// With `--file`, tfoci copies the versions that `mirror` would select by this mirror file, from those in the source store. It uses the
+/// trust file that the mirror file names, but not its `to`. Its `platforms` take effect with `--rebuild-index`. With `--from-lock`, tfoci
+/// copies the locked versions, and refuses packages that the lock file does not list.
 ///
-/// `ADDR@sha256:…` is the version whose index has this digest. A reference, as `push` prints it, names the store too. tfoci refuses a version
-/// whose tag refers to another index than the digest says.
+/// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
+/// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
 ///
 /// tfoci verifies the evidence of each version, and refuses the version if verification fails. It also refuses versions that do not satisfy
 /// `--trust`, `--key` and `--require-pinned`; without these options it copies unsigned versions too, and reports their status. Evidence at
 /// the destination must satisfy the same options. Weaker evidence replaces stronger evidence only with `--existing replace` and a trust
-/// file that has `unsigned = "allow"`. With `--require-pinned`, tfoci refuses a version whose index refers to anything besides packages and
-/// evidence, unless `--rebuild-index` leaves that out.
+/// file that has `unsigned = "allow"`.
+///
+/// Indexes that other tools wrote may refer to more than packages and evidence. tfoci copies that too. With `--require-pinned` it refuses
+/// such a version, unless `--rebuild-index` leaves the rest out.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -51,6 +55,8 @@ pub(super) struct Arguments {
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The source store: oci-layout:DIR, or a registry's repository template
+    ///
+    /// It is needed, unless every argument is a reference.
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
     /// Copy the providers in this mirror file (see `tfoci help mirror-file`)
@@ -64,7 +70,7 @@ pub(super) struct Arguments {
     /// The destination store, in the same form
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
-    /// If the destination has the version with other content
+    /// What to do if the destination has the version
     #[arg(
         long,
         value_enum,

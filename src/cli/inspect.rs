@@ -20,13 +20,14 @@ use super::session::{Session, Wanted, trust_options};
 const EXAMPLES: &str = "\
 Examples:
   tfoci inspect acme/demo --from oci-layout:mirror
-  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc --require-pinned
-  tfoci inspect acme/demo@1.0.0 --from 'ghcr.io/acme/${namespace}/${type}'";
+  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc
+  tfoci inspect acme/demo@1.0.0 --trust trust.toml --require-pinned \\
+    --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// Show a version in a store: platforms, sizes, digests, and how it is authenticated
 ///
-/// `ADDR@sha256:…` is the version whose index has this digest. A reference, as `push` prints it, names the store too. tfoci refuses a version
-/// whose tag refers to another index than the digest says.
+/// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
+/// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -34,6 +35,8 @@ pub(super) struct Arguments {
     #[arg(value_name = "ADDR[@VERSION]")]
     provider: String,
     /// The store: oci-layout:DIR, or a registry's repository template
+    ///
+    /// It is needed, unless the argument is a reference.
     #[arg(long, value_name = "STORE")]
     from: Option<String>,
     #[command(flatten)]

@@ -20,15 +20,17 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci install acme/demo --from oci-layout:mirror --into providers
   tfoci install 'acme/demo@~> 1.0' --from oci-layout:mirror --into dirs --unpacked
-  tfoci install acme/demo --from 'ghcr.io/acme/${namespace}/${type}' --into providers";
+  tfoci install acme/demo --into providers --trust trust.toml --require-pinned \\
+    --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// Install providers from a store into a filesystem mirror
 ///
-/// `tofu` and `terraform` install from the mirror without a network. Every package is verified while it is written. Existing packages are
-/// kept if they are the same, and never replaced. Without addresses, tfoci installs the newest version of every provider in the store.
+/// `tofu` and `terraform` install from the mirror without a network; tfoci prints the block for their CLI configuration. Every package is
+/// verified while it is written. tfoci never replaces a package that is already there, and reports an error if it is another one. Without
+/// addresses, tfoci installs the newest version of every provider in the store.
 ///
-/// `ADDR@sha256:…` is the version whose index has this digest. A reference, as `push` prints it, names the store too. tfoci refuses a version
-/// whose tag refers to another index than the digest says.
+/// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
+/// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -36,12 +38,16 @@ pub(super) struct Arguments {
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template
+    ///
+    /// It is needed, unless every argument is a reference.
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
     /// The directory of the filesystem mirror
     #[arg(long, value_name = "DIR", help_heading = "Destination")]
     into: PathBuf,
     /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
+    ///
+    /// `linux/amd64` means the same.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
     /// Install zips [default]

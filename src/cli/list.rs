@@ -12,13 +12,14 @@ use super::session::Session;
 const EXAMPLES: &str = "\
 Examples:
   tfoci list --from oci-layout:mirror
-  tfoci list --from 'ghcr.io/acme/${hostname}/${namespace}/${type}'";
+  tfoci list --from 'registry.internal/tofu/${hostname}/${namespace}/${type}' \\
+    --ca-file ca.pem";
 
 /// List the providers in a store
 ///
-/// Of a registry, tfoci reads the list of repositories (`/v2/_catalog`), and finds the provider of each by the template. This needs a
-/// template of text, `namespace`, `type` and possibly `hostname`, and a registry that lists its repositories for this user. Repositories
-/// that are not those of one provider are skipped, and their number is printed.
+/// tfoci reads the list of a registry's repositories (`/v2/_catalog`), and finds the provider of each by the template. Some registries do
+/// not list repositories, or not for every user. The template may consist of text, `hostname`, `namespace` and `type` only. tfoci skips
+/// repositories that do not belong to exactly one provider, and prints their number.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -23,14 +23,15 @@ const LONGEST: u64 = 64 << 10;
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci login registry.example.com --username me
-  tfoci login registry.example.com --username ci --password-stdin < token";
+  tfoci login ghcr.io --username acme-bot
+  tfoci login registry.internal --username robot --password-stdin \\
+    --ca-file ca.pem < token.txt";
 
 /// Store the username and password for a registry
 ///
-/// tfoci asks for them on the terminal, unless options give them. The registry is asked first; credentials that it refuses are not stored. The file is that of --authfile, REGISTRY_AUTH_FILE,
-/// DOCKER_CONFIG, or ~/.docker/config.json, which docker and podman use too. If it names a credential helper for the registry, the helper
-/// stores the password.
+/// tfoci asks for them on the terminal, unless options give them. It stores them only if the registry accepts them. The file is the first of
+/// `--authfile`, REGISTRY_AUTH_FILE, config.json in DOCKER_CONFIG, and ~/.docker/config.json, which docker and podman use too. If it names
+/// a credential helper for the registry, the helper stores the password.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -25,14 +25,15 @@ use super::session::{Session, check, policy};
 const EXAMPLES: &str = "\
 Examples:
   tfoci push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
-  tfoci push dist --provider acme/demo@1.0.0 --key acme.asc --to oci-layout:mirror --dry-run
-  tfoci push dist --provider acme/demo --key acme.asc --to 'ghcr.io/acme/${namespace}/${type}'";
+  tfoci login ghcr.io --username acme-bot
+  tfoci push dist --provider acme/demo --trust trust.toml \\
+    --to 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// Push a release folder into a store
 ///
 /// The folder contains terraform-provider-TYPE_VERSION_OS_ARCH.zip files, a SHA256SUMS file and its signature, as the release process of a
-/// provider creates them. tfoci verifies the signature before it writes anything, and each zip during its upload. The version becomes
-/// visible last, after everything is verified and uploaded.
+/// provider creates them. tfoci verifies the signature before it writes anything, and each zip during its upload. It writes the tag of the
+/// version last, so clients never see a part of a version. The reference of the version goes to stdout.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -46,9 +47,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
     /// Only this platform, such as linux_amd64; may be repeated
+    ///
+    /// `linux/amd64` means the same.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<Platform>,
-    /// What to do if the version exists
+    /// What to do if the store has the version
     #[arg(
         long,
         value_enum,
@@ -76,15 +79,15 @@ pub(super) struct Arguments {
     require_pinned: bool,
 }
 
-/// What to do if the version exists.
+/// What to do if the destination has the version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum How {
     /// Add missing platforms; refuse different zips
     #[default]
     Merge,
-    /// Refuse the push
+    /// Refuse the version, even if it is the same
     Fail,
-    /// Replace the version with this release
+    /// Replace the version, and remove its other platforms
     Replace,
 }
 

@@ -11,12 +11,14 @@ use super::session::{Session, check};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci resolve acme/demo --from 'registry.example.net/tofu/${hostname}/${namespace}/${type}'
-  tfoci resolve acme/demo --from registry.example.net/tofu/{hostname}/{namespace}/{type}";
+  tfoci resolve acme/demo \\
+    --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
+  tfoci resolve acme/demo \\
+    --from ghcr.io/acme/providers/{hostname}/{namespace}/{type}";
 
 /// Show the repository of a provider, and both spellings of the repository template
 ///
-/// `${...}` is the spelling of the CLI configuration, `{...}` which a shell leaves alone.
+/// CLI configurations have the spelling `${...}`. Shells do not change the spelling `{...}`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

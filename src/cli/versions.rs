@@ -19,12 +19,13 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci versions acme/demo --from oci-layout:mirror
   tfoci versions acme/demo --from oci-layout:mirror --all
-  tfoci versions acme/demo --from 'ghcr.io/acme/${namespace}/${type}'";
+  tfoci versions acme/demo \\
+    --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// List the versions of a provider in a store
 ///
-/// It lists the versions that clients see and can fetch, oldest first. With --trust, --key or --require-pinned it verifies each version,
-/// and leaves out those that fail.
+/// tfoci lists the versions that clients see and can install, oldest first. With `--trust`, `--key` or `--require-pinned` it verifies each
+/// version, and leaves out those that fail.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

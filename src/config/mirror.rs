@@ -1,7 +1,7 @@
 //! The mirror file: the providers to mirror, their versions and platforms, and the destination stores.
 //!
 //! ```toml
-//! to = ["ghcr.io/acme/{namespace}/{type}"]
+//! to = ["ghcr.io/acme/providers/${hostname}/${namespace}/${type}"]
 //! trust = "trust.toml"
 //! platforms = ["linux_amd64", "darwin_arm64"]
 //! newest = 3

@@ -30,8 +30,9 @@ use super::session::{Session, requested};
 const EXAMPLES: &str = "\
 Examples:
   tfoci mirror hashicorp/random --to oci-layout:mirror
-  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --to 'ghcr.io/acme/${namespace}/${type}'
-  tfoci mirror --file mirror.toml --pin-new
+  tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --trust trust.toml --pin-new \\
+    --to 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
+  tfoci mirror --file mirror.toml --require-pinned
   tfoci mirror --from-lock .terraform.lock.hcl --to oci-layout:mirror";
 
 /// Mirror providers from their origin registries into a store
@@ -62,6 +63,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", help_heading = "Source")]
     from_config: Vec<PathBuf>,
     /// Only this platform, such as linux_amd64; may be repeated
+    ///
+    /// `linux/amd64` means the same.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<Platform>,
     /// At most this many versions of each provider, newest first
@@ -70,7 +73,7 @@ pub(super) struct Arguments {
     /// Include pre-releases
     #[arg(long, help_heading = "Selection")]
     prereleases: bool,
-    /// Only the I-th of N parts, for jobs that run concurrently
+    /// Only part I of N of the providers, for jobs that run concurrently
     #[arg(long, value_name = "I/N", help_heading = "Selection")]
     shard: Option<Shard>,
     /// The store: oci-layout:DIR, or a registry's repository template
@@ -78,7 +81,7 @@ pub(super) struct Arguments {
     /// May be repeated.
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: Vec<String>,
-    /// Compare the content of the store, with its evidence, with the origin's current content
+    /// Compare what the store has, evidence too, with what the origin offers now
     #[arg(long, help_heading = "Destination")]
     recheck: bool,
     /// Verify everything and print the plan, but write nothing
@@ -89,7 +92,7 @@ pub(super) struct Arguments {
     changed: bool,
     #[command(flatten)]
     trust: Trust,
-    /// Write new keys into the trust file
+    /// Write the keys of providers without pinned keys into the trust file
     #[arg(long)]
     pin_new: bool,
     /// Accept releases without signature or key
@@ -97,7 +100,7 @@ pub(super) struct Arguments {
     /// Their status is `checksum`, or `unverified` if they come from a network or filesystem mirror. May be repeated.
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
-    /// Refuse providers without pinned keys, and versions that no lock file of `--from-lock` lists
+    /// Refuse providers without pinned keys, unless a lock file of `--from-lock` lists the version
     #[arg(long, conflicts_with = "pin_new")]
     require_pinned: bool,
 }
