@@ -7,6 +7,7 @@ use std::path::Path;
 use std::thread;
 
 use crate::support::scene::Scene;
+use crate::support::tls::Authority;
 
 const COMMANDS: [&str; 10] = [
     "push",
@@ -27,7 +28,8 @@ const ONLINE: [&str; 2] = ["login", "logout"];
 /// The command whose examples need the registries that publish providers.
 const MIRROR: &str = "mirror";
 
-/// A scene in which the examples of the help make sense: a release in `dist`, its author's key in `acme.asc`.
+/// A scene in which the examples of the help make sense: a release in `dist`, its author's key in `acme.asc`, a trust file that
+/// pins it, and the authority of a registry in `ca.pem`.
 fn scene() -> Scene {
     let scene = Scene::new();
     for entry in fs::read_dir("testdata/release").unwrap() {
@@ -40,7 +42,26 @@ fn scene() -> Scene {
         };
         scene.write(directory.join(name), fs::read(&path).unwrap());
     }
+    let trust = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n";
+    scene.write("trust.toml", trust);
+    Authority::shared().write(&scene, "ca.pem");
     scene
+}
+
+/// The command lines in the examples of a command, without `tfoci`. A line that ends in a backslash goes on in the next one.
+fn examples(scene: &Scene, command: &str) -> Vec<String> {
+    let help = scene.tfoci([command, "--help"]).succeeds().stdout;
+    let (_, examples) = help.split_once("Examples:\n").expect("examples");
+    let (examples, _) = examples.split_once("\n\n").unwrap();
+    // A terminal of this width does not break them.
+    for line in examples.lines() {
+        assert!(line.chars().count() <= 80, "{command}: {line}");
+    }
+    let examples = examples.replace(" \\\n   ", "");
+    let lines = examples.lines();
+    lines
+        .map(|line| line.strip_prefix("  tfoci ").expect(line).to_owned())
+        .collect()
 }
 
 /// The words of a command line as a shell splits them; single quotes are all that the examples use.
@@ -67,16 +88,12 @@ fn needs_registry(example: &str) -> bool {
 fn every_command_has_two_examples_that_work() {
     let scene = scene();
     for command in COMMANDS {
-        let help = scene.tfoci([command, "--help"]).succeeds().stdout;
-        let (_, examples) = help.split_once("Examples:\n").expect("examples");
-        let examples: Vec<_> = examples
-            .lines()
-            .filter_map(|line| line.strip_prefix("  tfoci "))
-            .collect();
+        let examples = examples(&scene, command);
         assert!((2..=3).contains(&examples.len()), "{command}");
-        for example in examples {
-            let (arguments, _) = example.split_once(" > ").unwrap_or((example, ""));
-            if !needs_registry(arguments) {
+        for example in &examples {
+            let (arguments, _) = example.split_once(" > ").unwrap_or((example.as_str(), ""));
+            // `login` asks for a password on the terminal.
+            if !needs_registry(arguments) && !arguments.starts_with("login ") {
                 scene.tfoci(words(arguments)).succeeds();
             }
         }
@@ -87,12 +104,10 @@ fn every_command_has_two_examples_that_work() {
 fn examples_that_need_a_registry_are_understood() {
     let scene = scene().env("REGISTRY_AUTH_FILE", "none.json");
     for command in ONLINE {
-        let help = scene.tfoci([command, "--help"]).succeeds().stdout;
-        let examples = help.split("\n  tfoci ").skip(1);
-        let examples: Vec<_> = examples.filter_map(|text| text.lines().next()).collect();
+        let examples = examples(&scene, command);
         assert_eq!(examples.len(), 2, "{command}");
-        for example in examples {
-            let (arguments, _) = example.split_once(" < ").unwrap_or((example, ""));
+        for example in &examples {
+            let (arguments, _) = example.split_once(" < ").unwrap_or((example.as_str(), ""));
             let run = scene.tfoci(words(arguments));
             // There is neither a terminal nor a password here.
             let asked = run.stderr.starts_with("error: there is no terminal")
@@ -122,26 +137,14 @@ fn examples_that_need_a_network_are_understood() {
     let scene = scene()
         .env("HTTPS_PROXY", &refusing_proxy())
         .env("TF_REGISTRY_DISCOVERY_RETRY", "0")
-        .env("REGISTRY_AUTH_FILE", "none.json")
-        .env("COLUMNS", "500");
-    scene.write(
-        "trust.toml",
-        "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n",
-    );
-    scene.write(
-        "ca.pem",
-        fs::read("testdata/tls/ca.pem").unwrap_or_default(),
-    );
+        .env("REGISTRY_AUTH_FILE", "none.json");
     scene.write("mirror.toml", "to = [\"oci-layout:mirror\"]\ntrust = \"trust.toml\"\n[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n");
     scene.write(".terraform.lock.hcl", "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n  hashes  = [\"zh:34e22e01f10d6481608e6e69526bbf1460b9f606d4d09290309fea1f681eec29\"]\n}\n");
     let store = "push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
     scene.tfoci(store.split(' ')).succeeds();
     let mut tried = 0;
     for command in COMMANDS.into_iter().chain([MIRROR]) {
-        let help = scene.tfoci([command, "--help"]).succeeds().stdout;
-        let examples = help.split("\n  tfoci ").skip(1);
-        let examples: Vec<_> = examples.filter_map(|text| text.lines().next()).collect();
-        for example in examples {
+        for example in &examples(&scene, command) {
             if command == MIRROR || needs_registry(example) {
                 let run = scene.tfoci(words(example)).exits(1);
                 assert!(run.stderr.contains("proxy"), "{example}: {}", run.stderr);

@@ -8,7 +8,9 @@ use tfoci::platform::Platform;
 
 use crate::support::origin::{Origin, Provider};
 use crate::support::programs::has;
+use crate::support::registry::{Personality, Setup};
 use crate::support::scene::Scene;
+use crate::support::tls::Authority;
 
 fn readme() -> String {
     fs::read_to_string("README.md").unwrap()
@@ -45,59 +47,118 @@ pub fn block(language: &str, words: &str) -> String {
     found.swap_remove(0)
 }
 
-/// A scene in which `registry.opentofu.org` is an origin of the provider of the quick start.
-fn with_origin() -> (Origin, Scene) {
+/// A scene in which this host is an origin of the provider of the quick start.
+fn with_origin(host: &str) -> (Origin, Scene) {
     let here = Platform::current().to_string();
-    let provider = Provider::new("hashicorp/random").version("3.7.2", &[&here, "linux_amd64"]);
+    let platforms = BTreeSet::from([here.as_str(), "linux_amd64", "darwin_arm64"]);
+    let platforms: Vec<&str> = platforms.into_iter().collect();
+    let provider = Provider::new("hashicorp/random").version("3.7.2", &platforms);
     let origin = Origin::of([provider]);
     let scene = Scene::new();
     let ca = origin.write_ca(&scene).display().to_string();
-    scene.write("origin.tfrc", origin.host_block("registry.opentofu.org"));
+    scene.write("origin.tfrc", origin.host_block(host));
     let scene = scene
         .env("TF_CLI_CONFIG_FILE", "origin.tfrc")
         .env("SSL_CERT_FILE", &ca);
     (origin, scene)
 }
 
+/// Runs a client by a command line, in a directory of the scene and without a network.
+#[track_caller]
+fn run_client(scene: &Scene, directory: &str, line: &str) {
+    let mut shell = scene.command("sh");
+    let output = shell
+        .args(["-euc", line])
+        .env("CHECKPOINT_DISABLE", "1")
+        .env("HTTPS_PROXY", "http://127.0.0.1:1")
+        .current_dir(scene.path(directory))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {said}");
+}
+
+/// The path of a scene, without a slash at its end.
+fn root(scene: &Scene) -> String {
+    let root = scene.path("").canonicalize().unwrap();
+    root.to_str().unwrap().trim_end_matches('/').to_owned()
+}
+
+/// A text with one blank in place of all white space.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn the_quick_start_mirrors_a_provider_and_real_clients_install_it() {
-    let here = Platform::current().to_string();
-    let (_origin, scene) = with_origin();
+    let (_origin, scene) = with_origin("registry.opentofu.org");
     let commands = block("sh", "tfoci mirror hashicorp/random");
     assert_eq!(commands.lines().count(), 3);
     let mut printed = String::new();
     for line in commands.lines() {
-        let line = line.replace("linux_amd64", &here);
         let arguments = line.strip_prefix("tfoci ").unwrap();
         printed = scene.tfoci(arguments.split(' ')).succeeds().stderr;
     }
-    let root = scene.path("").canonicalize().unwrap();
-    let root = root.to_str().unwrap().trim_end_matches('/');
     let configuration = block("hcl", "filesystem_mirror {");
-    assert!(printed.contains("filesystem_mirror {"), "{printed}");
-    scene.write("project/client.tfrc", configuration.replace("/work", root));
+    let shown = in_one_line(&configuration.replace("/work", "[TMP]"));
+    assert!(in_one_line(&printed).contains(&shown), "{printed}");
+    let configuration = configuration.replace("/work", &root(&scene));
+    scene.write("project/client.tfrc", configuration);
+    // For `terraform`, the name in the quick start is a provider of another host.
     let needs = "terraform {\n  required_providers {\n    random = {\n      source = \"registry.opentofu.org/hashicorp/random\"\n    }\n  }\n}\n";
-    scene.write("project/main.tf", needs);
-    let line = block("sh", "TF_CLI_CONFIG_FILE=client.tfrc");
-    assert_eq!(line, "TF_CLI_CONFIG_FILE=client.tfrc tofu init\n");
+    scene.write("project/needs.tf", needs);
+    let lines = block("sh", "TF_CLI_CONFIG_FILE=client.tfrc tofu init");
     for client in ["terraform", "tofu"] {
         if !has(client) {
             continue;
         }
         let _none = fs::remove_dir_all(scene.path("project/.terraform"));
         let _none = fs::remove_file(scene.path("project/.terraform.lock.hcl"));
-        let mut command = scene.command(client);
-        let output = command
-            .args(["init", "-input=false", "-no-color"])
-            .env("TF_CLI_CONFIG_FILE", "client.tfrc")
-            .env("CHECKPOINT_DISABLE", "1")
-            .env("HTTPS_PROXY", "http://127.0.0.1:1")
-            .current_dir(scene.path("project"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{client}: {said}");
+        let lines = lines.replace("tofu init", &format!("{client} init"));
+        run_client(&scene, "project", &lines);
     }
+}
+
+#[test]
+fn the_terraform_guide_mirrors_locks_and_installs() {
+    let (_origin, scene) = with_origin("registry.terraform.io");
+    let tls = Authority::shared().server().serve(None);
+    let registry = Setup::of(Personality::Quay).tls(tls).start();
+    scene.write("auth.json", registry.authfile());
+    let scene = scene.env("REGISTRY_AUTH_FILE", "auth.json");
+    let commands = block("sh", "terraform providers lock");
+    let commands = commands
+        .replace("ghcr.io", registry.host())
+        .replace(" \\\n ", "");
+    // `login` asks for a password on the terminal.
+    let lines = commands
+        .lines()
+        .filter(|line| !line.starts_with("tfoci login "));
+    let (ours, clients): (Vec<&str>, Vec<&str>) =
+        lines.partition(|line| line.starts_with("tfoci "));
+    assert_eq!((ours.len(), clients.len()), (2, 2), "{commands}");
+    let mut printed = String::new();
+    for line in ours {
+        let words = line.split(' ').skip(1);
+        let arguments = words.map(|word| word.trim_matches('\''));
+        printed = scene.tfoci(arguments).succeeds().stderr;
+    }
+    assert!(printed.contains("(pinned)"), "{printed}");
+    // The lock file has the hashes of the guide's platforms only.
+    if !has("terraform") || !commands.contains(&Platform::current().to_string()) {
+        return;
+    }
+    let (_, configuration) = printed.split_once("CLI configuration:\n").unwrap();
+    let configuration = configuration.replace("[TMP]", &root(&scene));
+    scene.write("client.tfrc", configuration);
+    let main = block("sh", "> main.tf");
+    run_client(&scene, "", main.lines().next().unwrap());
+    for line in clients {
+        run_client(&scene, "", line);
+    }
+    let locked = fs::read_to_string(scene.path(".terraform.lock.hcl")).unwrap();
+    let entry = "provider \"registry.terraform.io/hashicorp/random\"";
+    assert!(locked.contains(entry), "{locked}");
 }
 
 #[test]
@@ -210,14 +271,44 @@ fn it_is_short_enough_to_be_read() {
     }
 }
 
+/// The names of all pages of `tfoci help`.
+const PAGES: [&str; 21] = [
+    "push",
+    "mirror",
+    "copy",
+    "list",
+    "versions",
+    "inspect",
+    "resolve",
+    "install",
+    "login",
+    "logout",
+    "completions",
+    "man",
+    "schema",
+    "options",
+    "trust",
+    "mirror-file",
+    "templates",
+    "credentials",
+    "environment",
+    "json",
+    "exit-codes",
+];
+
 #[test]
-fn it_has_one_repository_template() {
-    let text = readme();
+fn it_and_the_help_have_one_repository_template() {
+    let scene = Scene::new();
+    let pages = PAGES.map(|page| scene.tfoci(["help", page]).succeeds().stdout);
+    let texts = readme() + &pages.concat();
     for template in ["ghcr.io/", "registry.internal/"] {
-        let uses = text.split(template).skip(1);
-        let paths = uses.filter_map(|rest| rest.split(['\'', '"', '`', ' ']).next());
-        let paths: BTreeSet<_> = paths.filter(|path| path.contains('{')).collect();
+        let uses = texts.split(template).skip(1);
+        let paths = uses.filter_map(|rest| rest.split(['\'', '"', '`', ' ', '\n']).next());
+        // A page lists the registries with `OWNER` for the name of an owner. Both spellings mean the same.
+        let paths = paths.filter(|path| path.contains('{') && !path.starts_with("OWNER/"));
+        let paths: BTreeSet<_> = paths.map(|path| path.replace("${", "{")).collect();
         assert_eq!(paths.len(), 1, "{paths:?}");
+        assert!(paths.iter().all(|path| path.contains("{hostname}")));
     }
 }
 
