@@ -19,7 +19,7 @@ pub(super) struct Globals {
     /// Print nothing but the result and errors
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
-    /// Print more: lines in place of bars, and decisions; twice: every request
+    /// Print lines in place of bars, and reasons of decisions; -vv prints every request too
     #[arg(short, long, action = clap::ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub(super) verbose: u8,
     /// When to use colour [NO_COLOR and CLICOLOR_FORCE are honoured]
@@ -34,7 +34,7 @@ pub(super) struct Globals {
     /// The host of addresses of the form NAMESPACE/TYPE
     #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", default_value = tfoci::address::DEFAULT_HOST, global = true)]
     pub(super) default_host: Hostname,
-    /// Use the store address as one repository for any provider
+    /// Use the store address as the name of one repository, whatever the provider is
     #[arg(long, global = true)]
     pub(super) exact_repository: bool,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(super) struct Network {
         global = true,
     )]
     pub(super) insecure_skip_tls_verify: Vec<String>,
-    /// Let servers refer to this host even at private addresses; may be repeated
+    /// Follow URLs of servers to this host even if its address is private; may be repeated
     #[arg(
         long,
         value_name = "HOST",

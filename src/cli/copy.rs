@@ -26,7 +26,7 @@ Examples:
   tfoci copy --file mirror.toml --to oci-layout:disk \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
   tfoci copy --from oci-layout:mirror --trust trust.toml --require-pinned \\
-    --to 'registry.internal/tofu/${hostname}/${namespace}/${type}' --ca-file ca.pem";
+    --to 'registry.internal/tofu/${hostname}/${namespace}/${type}'";
 
 /// Copy providers from one store into another, with their evidence
 ///

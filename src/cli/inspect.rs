@@ -26,6 +26,8 @@ Examples:
 
 /// Show a version in a store: platforms, sizes, digests, and how it is authenticated
 ///
+/// `tfoci help trust` explains the words of the line `authentication`.
+///
 /// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
 /// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
 #[derive(Args)]

@@ -19,7 +19,7 @@ use super::session::{Session, Wanted, trust_options};
 const EXAMPLES: &str = "\
 Examples:
   tfoci install acme/demo --from oci-layout:mirror --into providers
-  tfoci install 'acme/demo@~> 1.0' --from oci-layout:mirror --into dirs --unpacked
+  tfoci install acme/demo@1.0.0 --from oci-layout:mirror --into dirs --unpacked
   tfoci install acme/demo --into providers --trust trust.toml --require-pinned \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
@@ -28,6 +28,8 @@ Examples:
 /// `tofu` and `terraform` install from the mirror without a network; tfoci prints the block for their CLI configuration. Every package is
 /// verified while it is written. tfoci never replaces a package that is already there, and reports an error if it is another one. Without
 /// addresses, tfoci installs the newest version of every provider in the store.
+///
+/// To lock all platforms, install with `--platform all`, and run `tofu providers lock -fs-mirror=DIR` with a `-platform` for each.
 ///
 /// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
 /// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.

@@ -19,7 +19,7 @@ Examples:
 
 /// Remove the username and password that `tfoci login` stored for a registry
 ///
-/// Credentials in other places are not changed. tfoci reports it if some remain.
+/// tfoci does not change credentials in other places, and prints where some remain.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -64,7 +64,7 @@ Help topics, by `tfoci help TOPIC`:
   mirror-file  the file that names the providers of a team
   templates    store addresses, and which repository a provider has
   credentials  where passwords and tokens are looked for
-  environment  variables
+  environment  the environment variables that tfoci reads
   json         the documents of --format json
   exit-codes   what the exit codes mean";
 

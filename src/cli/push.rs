@@ -72,6 +72,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     trust: Trust,
     /// Accept an unsigned release (status `checksum`); may be repeated
+    ///
+    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
     /// Refuse a provider without pinned keys

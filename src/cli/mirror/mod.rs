@@ -92,12 +92,14 @@ pub(super) struct Arguments {
     changed: bool,
     #[command(flatten)]
     trust: Trust,
-    /// Write the keys of providers without pinned keys into the trust file
+    /// Pin the keys of new providers in the trust file
     #[arg(long)]
     pin_new: bool,
     /// Accept releases without signature or key
     ///
     /// Their status is `checksum`, or `unverified` if they come from a network or filesystem mirror. May be repeated.
+    ///
+    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
     /// Refuse providers without pinned keys, unless a lock file of `--from-lock` lists the version
