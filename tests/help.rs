@@ -286,6 +286,32 @@ fn exit_codes_and_variables_are_listed() {
 }
 
 #[test]
+fn exit_codes_of_files_and_folders_are_as_the_page_says() {
+    let scene = scene();
+    scene.write("broken", "x {");
+    for (arguments, code) in [
+        ("push dist --provider acme/other --key acme.asc", 2),
+        ("push dist --provider acme/demo@2.0.0 --key acme.asc", 1),
+        (
+            "push dist --provider acme/demo --platform plan9_mips --key acme.asc",
+            1,
+        ),
+        ("push dist --provider acme/demo --require-pinned", 2),
+        ("push dist --provider acme/demo --key broken", 1),
+        ("push dist --provider acme/demo --trust broken", 2),
+        ("push dist --provider acme/demo --trust none", 1),
+        ("mirror --file broken", 2),
+        ("mirror --file none", 1),
+        ("mirror --from-lock broken", 2),
+        ("mirror --from-lock none", 1),
+        ("mirror acme/demo --cli-config broken", 1),
+    ] {
+        let arguments = format!("{arguments} --to oci-layout:mirror");
+        scene.tfoci(arguments.split(' ')).exits(code);
+    }
+}
+
+#[test]
 fn the_version_names_the_commit_and_the_target() {
     let scene = scene();
     for run in [scene.tfoci(["--version"]), scene.oci_push(["--version"])] {
