@@ -361,6 +361,9 @@ fn oci_push_is_push_under_another_name() {
         help.contains("Usage: oci-push [OPTIONS] --provider"),
         "{help}"
     );
+    let help = scene.oci_push(["--help"]).succeeds().stdout;
+    let example = "oci-push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
+    assert!(help.contains(example), "{help}");
     let run = scene.oci_push([
         "dist",
         "--provider",

@@ -85,6 +85,12 @@ Exit codes:
   3    refused: something did not verify
   130  interrupted";
 
+const OCI_PUSH_EXAMPLES: &str = "\
+Examples:
+  oci-push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
+  oci-push dist --provider acme/demo --trust trust.toml \\
+    --to 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
+
 /// How long the program waits at its exit for work that cannot be cancelled, such as decompression. Users who pressed Ctrl-C expect an end
 /// within seconds.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -139,7 +145,7 @@ impl Command {
 
 /// `tfoci push` as a program of its own, for release automation.
 #[derive(Parser)]
-#[command(name = "oci-push", version = VERSION, after_help = EXIT_CODES, max_term_width = HELP_WIDTH)]
+#[command(name = "oci-push", version = VERSION, after_help = EXIT_CODES, after_long_help = format!("{OCI_PUSH_EXAMPLES}\n\n{EXIT_CODES}"), max_term_width = HELP_WIDTH)]
 struct OciPush {
     #[command(flatten)]
     arguments: push::Arguments,
