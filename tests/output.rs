@@ -5,6 +5,9 @@ use crate::support::scene::Run;
 
 /// What is typed by hand.
 mod arguments;
+/// Colours, and what they may mean.
+#[cfg(target_os = "linux")]
+mod colours;
 /// Documents of stores, and files of release folders.
 mod documents;
 /// Groups, annotations and the job summary of GitHub Actions.

@@ -205,10 +205,20 @@ impl Printer {
     }
 
     /// Prints what was done with a version: its long text if it fits, otherwise the short one.
-    pub(super) fn version(&self, subject: &Subject, verb: &str, long: &str, short: &str) {
+    pub(super) fn version(
+        &self,
+        subject: &Subject,
+        tone: Tone,
+        verb: &str,
+        long: &str,
+        short: &str,
+    ) {
         if self.motion == Motion::Bars {
-            let text = if self.fits(long) { long } else { short };
-            self.line(Tone::Done, verb, text);
+            let text = match self.columns() {
+                Some(columns) if !self.fits(long) => truncate_str(short, columns, "…"),
+                _ => long.into(),
+            };
+            self.line(tone, verb, &text);
         }
         self.group(subject, &format!("{verb} {long}"));
     }

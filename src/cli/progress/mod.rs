@@ -170,16 +170,11 @@ impl Progress {
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
         // An unsigned release is not verified: the policy only accepts it.
         // Anyone with write access can replace the package together with the key that is stored beside it.
-        let is_embedded = authentication.anchor == Some(Anchor::Embedded);
         let verb = match authentication.status {
-            Status::Signed if !is_embedded => "Verified",
+            Status::Signed if !is_embedded(authentication) => "Verified",
             _ => "Accepted",
         };
-        let more = match is_embedded {
-            true => " by the key beside it, not pinned",
-            false => "",
-        };
-        let text = format!("{subject}   {authentication}{more}");
+        let text = format!("{subject}   {}", explained(authentication));
         self.printer
             .package(subject, tone(authentication), verb, &text);
         if let Some(warning) = authentication.warning() {
@@ -188,8 +183,21 @@ impl Progress {
     }
 }
 
+fn is_embedded(authentication: &Authentication) -> bool {
+    authentication.anchor == Some(Anchor::Embedded)
+}
+
+/// The authentication, and in words if it proves less than `signed` seems to say.
+pub(super) fn explained(authentication: &Authentication) -> String {
+    let more = match is_embedded(authentication) {
+        true => " by the key beside it, not pinned",
+        false => "",
+    };
+    format!("{authentication}{more}")
+}
+
 /// The tone of a line with this authentication: only a signature by a key from elsewhere, or a lock file, has the colour of a proof.
-fn tone(authentication: &Authentication) -> Tone {
+pub(super) fn tone(authentication: &Authentication) -> Tone {
     match (authentication.status, authentication.anchor) {
         (_, Some(Anchor::Embedded)) => Tone::Plain,
         (Status::Signed, _) | (_, Some(Anchor::Lock)) => Tone::Done,

@@ -7,8 +7,8 @@ use tfoci::event::{Subject, Transfer};
 use tfoci::install::Installed;
 use tfoci::outcome::{Change, Published};
 
-use super::super::printer::Printer;
-use super::super::progress::verb;
+use super::super::printer::{Printer, Tone};
+use super::super::progress::{explained, tone, verb};
 use super::tally::counted;
 
 /// Prints the line of a published version.
@@ -70,9 +70,9 @@ fn print(
         text += &format!(", {}", HumanBytes(bytes));
     }
     let Some(authentication) = authentication else {
-        return printer.version(version, verb, &text, &text);
+        return printer.version(version, Tone::Done, verb, &text, &text);
     };
-    let long = format!("{text}   {authentication}");
+    let long = format!("{text}   {}", explained(authentication));
     let short = format!("{text}   {}", authentication.short());
-    printer.version(version, verb, &long, &short);
+    printer.version(version, tone(authentication), verb, &long, &short);
 }

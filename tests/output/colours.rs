@@ -1,0 +1,57 @@
+use std::process::Stdio;
+
+use crate::support::author::Author;
+
+const GREEN: &str = "\u{1b}[32m\u{1b}[1m";
+const CYAN: &str = "\u{1b}[36m\u{1b}[1m";
+
+/// What a terminal of 200 columns shows, which `script` provides.
+fn shown(author: &Author, arguments: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_tfoci");
+    let line = format!("stty cols 200 rows 50; '{program}' {arguments}");
+    let mut command = author.scene.command("script");
+    command
+        .args(["-qec", &line, "/dev/null"])
+        .env("SHELL", "/bin/sh")
+        .env("TERM", "xterm")
+        .stdin(Stdio::null());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A key that lies beside the package proves nothing about its author: no line has the colour or the verb of a proof.
+#[test]
+fn an_embedded_key_does_not_look_like_a_proof() {
+    let author = Author::new();
+    author.with_pushed();
+    let install = "install acme/demo --platform all --from oci-layout:store --into";
+    for (directory, more, colour, end) in [
+        (
+            "one",
+            "",
+            CYAN,
+            "(embedded) by the key beside it, not pinned",
+        ),
+        ("two", "--key acme.asc", GREEN, "(pinned)"),
+    ] {
+        let text = shown(&author, &format!("{install} {directory} {more}"));
+        let line = |line: &&str| line.contains("signed ");
+        let lines: Vec<&str> = text.lines().filter(line).collect();
+        assert_eq!(lines.len(), 1, "{text:?}");
+        assert!(
+            lines[0].contains(&format!("{colour}    Copied")),
+            "{text:?}"
+        );
+        assert!(lines[0].trim_end().ends_with(end), "{text:?}");
+        assert_eq!(text.contains("Verified"), false, "{text:?}");
+    }
+    // Without a terminal, there is a line for each package.
+    let run = author
+        .tfoci(&"install acme/demo --platform all --from oci-layout:store --into three --color always -v".split(' ').collect::<Vec<_>>())
+        .succeeds();
+    for line in run.stderr.lines().filter(|line| line.contains("signed ")) {
+        assert!(line.starts_with(CYAN), "{}", run.stderr);
+    }
+    assert!(!run.stderr.contains("Verified"), "{}", run.stderr);
+}
