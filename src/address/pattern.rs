@@ -83,6 +83,26 @@ impl ProviderPattern {
             }
         }
     }
+
+    /// Whether the pattern matches every provider that the other one matches.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (PatternScope::Everything, _) => true,
+            (
+                PatternScope::Host(host),
+                PatternScope::Host(other)
+                | PatternScope::Namespace(other, _)
+                | PatternScope::Provider(other, _, _),
+            ) => host == other,
+            (
+                PatternScope::Namespace(host, namespace),
+                PatternScope::Namespace(other_host, other)
+                | PatternScope::Provider(other_host, other, _),
+            ) => host == other_host && namespace == other,
+            (PatternScope::Provider(..), PatternScope::Provider(..)) => self == other,
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for ProviderPattern {
@@ -280,6 +300,28 @@ mod tests {
             "*/*".parse::<ProviderPattern>(),
             Err(Error::NoHost { .. })
         ));
+    }
+
+    #[test]
+    fn a_pattern_covers_narrower_ones_and_itself() {
+        let patterns = [
+            "*/*/*",
+            "a.example/*/*",
+            "a.example/acme/*",
+            "a.example/acme/demo",
+        ];
+        let patterns = patterns.map(|text| parse(text).unwrap());
+        for (wide, pattern) in patterns.iter().enumerate() {
+            for (narrow, other) in patterns.iter().enumerate() {
+                assert_eq!(pattern.covers(other), wide <= narrow, "{pattern} {other}");
+            }
+        }
+        for other in ["b.example/*/*", "a.example/other/*", "a.example/acme/other"] {
+            let other = parse(other).unwrap();
+            assert!(patterns[0].covers(&other));
+            assert!(!patterns[2..].iter().any(|pattern| other.covers(pattern)));
+            assert!(!patterns[3].covers(&other), "{other}");
+        }
     }
 
     proptest! {

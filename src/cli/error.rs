@@ -114,6 +114,15 @@ pub(super) enum CommandError {
         keys: Vec<String>,
         source: Box<CommandError>,
     },
+    /// A key file of a trust file that has no usable key.
+    #[error("{error}\n  named by {named_by}")]
+    KeyFile {
+        error: trust::Error,
+        named_by: String,
+    },
+    /// A fingerprint or key id where the file of a key is expected.
+    #[error("`--key` takes a file of public keys\n  received the fingerprint {}", printable(.text))]
+    KeyNotFile { text: String },
     /// The mirror file does not parse.
     #[error("{} is not a mirror file", printable_path(.path))]
     MirrorFile {
@@ -213,6 +222,12 @@ impl CommandError {
         }
     }
 
+    /// The keys of a file that a trust file names cannot be used.
+    pub(super) fn key_file(trust: &Path, key: &trust::KeyFile, error: trust::Error) -> Self {
+        let named_by = named_by(trust, key);
+        Self::KeyFile { error, named_by }
+    }
+
     /// The category, which decides the exit code. Errors about arguments are usage errors.
     pub(super) fn category(&self) -> Category {
         match self {
@@ -221,7 +236,7 @@ impl CommandError {
             }
             Self::File { failure, .. } => failure.category(),
             Self::NotPinned { source, .. } => source.category(),
-            Self::Trust(error) => error.category(),
+            Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
             Self::WrongPassword { .. } => Category::Unauthorized,
@@ -231,6 +246,11 @@ impl CommandError {
             _ => Category::Usage,
         }
     }
+}
+
+/// The line of a trust file that names a key file.
+pub(super) fn named_by(trust: &Path, key: &trust::KeyFile) -> String {
+    format!("`keys` in {}, line {}", printable_path(trust), key.line)
 }
 
 /// The causes of a failure, one per line.

@@ -323,6 +323,7 @@ impl<'a> Journey<'a> {
             digest,
             status: Change::Present,
             authentication: None,
+            signer: None,
             packages: PublishedPackage::of_index(&index, &[]),
             bytes: 0,
             beside: None,

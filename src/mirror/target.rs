@@ -191,6 +191,7 @@ impl<'a> MirrorTarget<'a> {
             digest,
             status: Change::Present,
             authentication: None,
+            signer: None,
             packages: PublishedPackage::of_index(&stored.artifact.index, read),
             bytes: 0,
             beside: None,

@@ -15,6 +15,7 @@ use crate::hash::PackageHash;
 use crate::oci::Index;
 use crate::platform::Platform;
 use crate::store::StoredPackage;
+use crate::trust::KeyDescription;
 use crate::version::Version;
 pub use failure::{At, Failure};
 pub use problem::{PackageError, Problem};
@@ -35,6 +36,9 @@ pub struct Published {
     /// How the release was authenticated; `None` if the version was present and not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<Authentication>,
+    /// The key of the signature, if there is one.
+    #[serde(skip)]
+    pub signer: Option<KeyDescription>,
     /// The packages, sorted by platform.
     pub packages: Vec<PublishedPackage>,
     /// Other blobs, which no signature covers.

@@ -293,6 +293,7 @@ fn report<B>(
         digest,
         status,
         authentication: Some(release.authentication().clone()),
+        signer: release.signer().cloned(),
         packages: packages.collect(),
         bytes,
         beside,

@@ -5,6 +5,7 @@ use crate::error::{Category, printable};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 
+use super::rule::FingerprintError;
 use super::signature_error::{SignatureError, listed};
 
 /// Errors of [`super::verify`] and of the documents that it reads.
@@ -103,6 +104,15 @@ pub enum Error {
     /// The trust file has an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),
+    /// A key id in place of a fingerprint. An attacker can make a key with the same id.
+    #[error("`{}` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits", printable(.text))]
+    KeyId { text: String },
+    /// An incomplete fingerprint, or one with too many digits.
+    #[error(transparent)]
+    Fingerprint(FingerprintError),
+    /// An error of an entry of the trust file.
+    #[error("line {line}: {error}")]
+    Entry { line: usize, error: Box<Error> },
 }
 
 /// A package that does not have the digest that the checksum document lists.
@@ -118,6 +128,14 @@ pub struct Mismatch {
 }
 
 impl Error {
+    /// The error, on this line of the trust file.
+    pub(super) fn in_line(self, line: usize) -> Self {
+        Self::Entry {
+            line,
+            error: Box::new(self),
+        }
+    }
+
     /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
@@ -142,9 +160,13 @@ impl Error {
             | Self::LongKeys { .. }
             | Self::ManyKeys { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
-            Self::TrustFile(_) | Self::Encoding | Self::UnsignedPin { .. } | Self::Pattern(_) => {
-                Category::Usage
-            }
+            Self::TrustFile(_)
+            | Self::Encoding
+            | Self::UnsignedPin { .. }
+            | Self::Pattern(_)
+            | Self::KeyId { .. }
+            | Self::Fingerprint(_)
+            | Self::Entry { .. } => Category::Usage,
         }
     }
 }

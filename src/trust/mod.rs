@@ -24,26 +24,31 @@ use crate::digest::Digest;
 use crate::error::printable;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
-use crate::release::{Document, Expected, Package, Release, canonical_file_name};
+use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
 
 mod budget;
 pub mod checksums;
 mod error;
 mod file_name;
+mod key_description;
 pub mod limits;
+mod lines;
 mod openpgp;
 pub mod pins;
 pub mod policy;
 pub mod rule;
 mod signature_error;
+mod trust_file;
 
 pub use budget::Budget;
 pub use checksums::Checksums;
 pub use error::{Error, Mismatch};
 pub use file_name::{PackageName, ReleaseId};
-pub use policy::{Policy, TrustFile};
+pub use key_description::KeyDescription;
+pub use policy::{Policy, PolicyEntry};
 pub use rule::{Fingerprint, Rule};
 pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
+pub use trust_file::{KeyFile, TrustEntry, TrustFile};
 
 /// A value that satisfies its [`Rule`]. Only [`verify`] and [`verify_within`] create one.
 #[derive(Clone, Debug)]
@@ -55,6 +60,7 @@ struct Proof {
     checksums: Option<Checksums>,
     signature: Option<Document>,
     certificate: Option<Vec<u8>>,
+    signer: Option<KeyDescription>,
 }
 
 /// Verifies a release against a rule. `now` is the time used to decide whether a key has expired.
@@ -114,6 +120,14 @@ pub fn verify_within<L>(
     }
     let proof = Proof::new(&release, good, checksums, notes);
     Ok(Verified(release, proof))
+}
+
+/// The keys of a key file, in the order of their fingerprints. `now` is the time used to decide what its owner says of a key.
+///
+/// # Errors
+/// The file has no key, is too long, has too many keys, or reading it costs too much work.
+pub fn describe(ring: KeyRing, now: SystemTime) -> Result<Vec<KeyDescription>, Error> {
+    openpgp::describe(ring, now, &Budget::default())
 }
 
 /// Checks that a lock file lists the zip of a package.
@@ -218,14 +232,15 @@ impl Proof {
             (None, Some(_)) => Status::Checksum,
             (None, None) => Status::Unverified,
         };
-        let (mut anchor, mut fingerprint, mut signature, mut certificate) =
-            (None, None, None, None);
+        let (mut anchor, mut fingerprint, mut signature) = (None, None, None);
+        let (mut certificate, mut signer) = (None, None);
         if let Some(good) = good {
             notes.extend(good.notes);
             anchor = Some(good.anchor);
-            fingerprint = Some(good.fingerprint.to_string());
+            fingerprint = Some(good.signer.fingerprint.to_string());
             signature = release.signatures.get(good.signature).cloned();
             certificate = good.certificate;
+            signer = Some(good.signer);
         }
         // A key from the origin is trusted only if the connection was verified. Other anchors do not depend on the connection.
         match anchor {
@@ -248,6 +263,7 @@ impl Proof {
             checksums,
             signature,
             certificate,
+            signer,
         }
     }
 }
@@ -279,6 +295,11 @@ impl<L> Verified<Release<L>> {
     /// The certificate of the good signature, alone and armoured. The same keys always give the same bytes.
     pub fn certificate(&self) -> Option<&[u8]> {
         self.1.certificate.as_deref()
+    }
+
+    /// The key of the good signature, as it describes itself.
+    pub fn signer(&self) -> Option<&KeyDescription> {
+        self.1.signer.as_ref()
     }
 
     /// Adds a note about something found after verification, such as an irregularity of a zip.

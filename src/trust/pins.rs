@@ -1,17 +1,15 @@
 //! Trust on first use: adds the keys of a new provider to a trust file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
 use crate::address::ProviderAddr;
+use crate::version::Version;
 
-use super::policy::Settings;
-use super::rule::Fingerprint;
-use super::{Error, TrustFile};
-
-/// The setting that a new table does not copy from the table that it precedes: a pinned provider must be signed.
-const UNSIGNED: &str = "unsigned";
+use super::rule::{Expired, Fingerprint, Weak};
+use super::{Error, KeyDescription, TrustEntry, TrustFile};
 
 /// The byte order mark that some editors write. It has to stay the first character.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -19,9 +17,29 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// The characters of a line end.
 const LINE_END: [char; 2] = ['\r', '\n'];
 
+/// The version with which a key was seen for the first time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstSeen {
+    /// The key.
+    pub key: KeyDescription,
+    /// The version that it signed.
+    pub version: Version,
+}
+
+/// The comment beside the key: `Acme Inc <x@y>, RSA 4096, first seen with 1.2.0`. It is one line, whatever the user id contains.
+impl fmt::Display for FirstSeen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, first seen with {}", self.key, self.version)
+    }
+}
+
+/// New keys of a provider.
+pub type NewKeys = BTreeMap<Fingerprint, FirstSeen>;
+
 /// Pins `keys` for a provider in the text of a trust file; `None` if the file already has other keys for it. `earlier` are the
 /// keys that an earlier call pinned and that are now among `keys`: their list is replaced. Otherwise a table is added before the first
-/// one that matches the provider. The rest of the text stays the same, byte for byte.
+/// one that matches the provider. Among tables for single providers, it is added in the order of their addresses. The rest of the text stays
+/// the same, byte for byte.
 ///
 /// # Errors
 /// The text is not a trust file, or [`Error::NoPlace`] if the rest of the text would change.
@@ -29,23 +47,43 @@ pub fn pin(
     text: &str,
     provider: &ProviderAddr,
     earlier: &BTreeSet<Fingerprint>,
-    keys: &BTreeSet<Fingerprint>,
+    keys: &NewKeys,
 ) -> Result<Option<String>, Error> {
-    let settings = TrustFile::parse(text)?.settings_for(provider);
-    let names_keys = |found: &Settings| found.has_files || !found.pins.is_empty();
-    match &settings {
-        Some(found) if names_keys(found) => {
-            if found.has_files || found.pins != *earlier {
+    let file = TrustFile::parse(text)?;
+    let found = file.entry_for(provider);
+    match found {
+        Some((place, entry)) if entry.has_keys() => {
+            let pins: BTreeSet<&Fingerprint> = entry.pins.iter().collect();
+            if !entry.files.is_empty() || !pins.into_iter().eq(earlier) {
                 return Ok(None);
             }
-            edit(text, |file| replace_keys(file, found.place, list(keys)))
+            edit(text, |file| replace_keys(file, place, list(keys)))
         }
-        found => edit(text, |file| {
-            let table = table(provider, keys, found.as_ref());
-            add(file, table, found.as_ref().map(|found| found.place))
-        }),
+        found => {
+            let place = place(&file, provider, found.map(|(place, _)| place));
+            let table = table(provider, keys, found.map(|(_, entry)| entry));
+            edit(text, |file| add(file, table, place))
+        }
     }
     .map(Some)
+}
+
+/// The index of the table before which a new table is added; `None` for the end. The tables for single providers that directly precede the
+/// table `before`, or the end, are in the order of their addresses if nothing else changed it.
+fn place(file: &TrustFile, provider: &ProviderAddr, before: Option<usize>) -> Option<usize> {
+    let (mut place, mut found) = (file.entries.len(), before);
+    let preceding = file.entries.iter().enumerate();
+    let preceding = preceding.take(before.unwrap_or(place)).rev();
+    for (index, entry) in preceding {
+        let Ok(address) = entry.pattern.to_string().parse::<ProviderAddr>() else {
+            break;
+        };
+        place = index;
+        if address > *provider {
+            found = Some(place);
+        }
+    }
+    found
 }
 
 /// Applies a change to the tables of a text. `toml_edit` keeps comments, order and formatting. It drops the byte order mark and
@@ -105,10 +143,31 @@ fn add(file: &mut DocumentMut, mut table: Table, place: Option<usize>) -> Option
     let before = before.unwrap_or_default().to_owned();
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let (comments, indent) = before.split_at_checked(line)?;
-    next.set_prefix(format!("\n{indent}"));
-    table.decor_mut().set_prefix(comments);
+    let (above, own) = comments.split_at_checked(own_comment(comments, place))?;
+    next.set_prefix(format!("\n{own}{indent}"));
+    // A comment about the next table stays apart from the new one.
+    let above = if above.is_empty() && !own.is_empty() {
+        "\n"
+    } else {
+        above
+    };
+    table.decor_mut().set_prefix(above);
     tables.insert(place, table);
     Some(())
+}
+
+/// Where the comment about the table at `place` begins in the text before its header: after the last blank line. At the beginning of the
+/// file, a comment without a blank line may be about the file.
+fn own_comment(comments: &str, place: usize) -> usize {
+    let mut begin = (place > 0).then_some(0);
+    let mut at = 0;
+    for line in comments.split_inclusive('\n') {
+        at += line.len();
+        if line.trim().is_empty() {
+            begin = Some(at);
+        }
+    }
+    begin.unwrap_or(at)
 }
 
 /// The `[[provider]]` tables; `None` if they are written as one list of inline tables.
@@ -118,23 +177,32 @@ fn tables(file: &mut DocumentMut) -> Option<&mut ArrayOfTables> {
         .as_array_of_tables_mut()
 }
 
-fn list(keys: &BTreeSet<Fingerprint>) -> Array {
-    keys.iter().map(Fingerprint::to_string).collect()
+/// The keys, each on a line of its own with a comment.
+fn list(keys: &NewKeys) -> Array {
+    let mut list = Array::new();
+    let mut comment = String::new();
+    for (key, seen) in keys {
+        let key = Value::from(key.to_string());
+        list.push_formatted(key.decorated(format!("{comment}\n  "), ""));
+        comment = format!(" # {seen}");
+    }
+    list.set_trailing_comma(true);
+    list.set_trailing(comment + "\n");
+    list
 }
 
-/// A table that pins keys. It takes precedence over the table that matched before, so it copies that table's other settings.
-fn table(
-    provider: &ProviderAddr,
-    keys: &BTreeSet<Fingerprint>,
-    inherited: Option<&Settings>,
-) -> Table {
+/// A table that pins keys. It takes precedence over the table that matched before, so it copies that table's other settings, except
+/// `unsigned`: a pinned provider must be signed.
+fn table(provider: &ProviderAddr, keys: &NewKeys, inherited: Option<&TrustEntry>) -> Table {
     let mut table = Table::new();
     table.insert("match", value(provider.to_string()));
     table.insert("keys", value(list(keys)));
-    table.insert(UNSIGNED, value("refuse"));
-    let inherited = inherited.into_iter().flat_map(|settings| &settings.said);
-    for (name, word) in inherited.filter(|(name, _)| *name != UNSIGNED) {
-        table.insert(name, value(*word));
+    table.insert("unsigned", value("refuse"));
+    if inherited.is_some_and(|entry| entry.expired == Expired::Refuse) {
+        table.insert("expired", value(Expired::Refuse.as_str()));
+    }
+    if inherited.is_some_and(|entry| entry.weak == Weak::Warn) {
+        table.insert("weak", value(Weak::Warn.as_str()));
     }
     table
 }
@@ -150,15 +218,40 @@ mod tests {
         "registry.opentofu.org/acme/demo".parse().unwrap()
     }
 
-    fn keys<const N: usize>(keys: [&str; N]) -> BTreeSet<Fingerprint> {
+    fn pins<const N: usize>(keys: [&str; N]) -> BTreeSet<Fingerprint> {
         keys.map(|key| key.parse().unwrap()).into()
     }
 
+    fn seen(key: &str, user_id: &str) -> (Fingerprint, FirstSeen) {
+        let fingerprint: Fingerprint = key.parse().unwrap();
+        let key = KeyDescription {
+            fingerprint: fingerprint.clone(),
+            user_id: Some(user_id.to_owned()),
+            algorithm: "Ed25519".to_owned(),
+            expires: None,
+            is_revoked: false,
+            can_sign: true,
+        };
+        let version = "1.2.0".parse().unwrap();
+        (fingerprint, FirstSeen { key, version })
+    }
+
+    fn keys<const N: usize>(keys: [&str; N]) -> NewKeys {
+        keys.map(|key| seen(key, "Acme <a@acme.example>")).into()
+    }
+
+    /// The list as it is written.
+    fn listed<const N: usize>(keys: [&str; N]) -> String {
+        let comment = "# Acme <a@acme.example>, Ed25519, first seen with 1.2.0";
+        let lines = keys.map(|key| format!("  \"{key}\", {comment}\n"));
+        format!("[\n{}]", lines.concat())
+    }
+
     fn pinned(text: &str) -> Option<String> {
-        let pinned = pin(text, &provider(), &keys([]), &keys([KEY])).unwrap();
+        let pinned = pin(text, &provider(), &pins([]), &keys([KEY])).unwrap();
         if let Some(text) = &pinned {
             // The pinned keys stay: there is nothing to do the second time.
-            let again = pin(text, &provider(), &keys([]), &keys([OTHER]));
+            let again = pin(text, &provider(), &pins([]), &keys([OTHER]));
             assert_eq!(again.unwrap(), None);
         }
         pinned
@@ -166,7 +259,8 @@ mod tests {
 
     fn own(settings: &str) -> String {
         format!(
-            "[[provider]]\nmatch = \"registry.opentofu.org/acme/demo\"\nkeys = [\"{KEY}\"]\nunsigned = \"refuse\"\n{settings}"
+            "[[provider]]\nmatch = \"registry.opentofu.org/acme/demo\"\nkeys = {}\nunsigned = \"refuse\"\n{settings}",
+            listed([KEY])
         )
     }
 
@@ -220,20 +314,16 @@ mod tests {
     fn a_key_joins_those_that_were_pinned_before() {
         let text = format!("# ours\n{}\n# more\n", own("weak = \"warn\"\n"));
         let both = keys([KEY, OTHER]);
-        let joined = pin(&text, &provider(), &keys([KEY]), &both).unwrap();
-        let list = format!("[\"{KEY}\", \"{OTHER}\"]");
-        let expected = text.replace(&format!("[\"{KEY}\"]"), &list);
-        assert_eq!(joined, Some(expected));
+        let joined = pin(&text, &provider(), &pins([KEY]), &both).unwrap();
+        let list = listed([KEY, OTHER]);
+        assert_eq!(joined, Some(text.replace(&listed([KEY]), &list)));
         // Keys that the user wrote stay.
         let named = text.replace(KEY, OTHER);
-        let stays = pin(&named, &provider(), &keys([KEY]), &both).unwrap();
+        let stays = pin(&named, &provider(), &pins([KEY]), &both).unwrap();
         assert_eq!(stays, None);
         // The user removed the keys.
-        let gone = pin("", &provider(), &keys([KEY]), &both).unwrap();
-        assert_eq!(
-            gone.unwrap(),
-            own("").replace(&format!("[\"{KEY}\"]"), &list)
-        );
+        let gone = pin("", &provider(), &pins([KEY]), &both).unwrap();
+        assert_eq!(gone.unwrap(), own("").replace(&listed([KEY]), &list));
     }
 
     /// Comments, order, spacing, quotes, line ends and the end of the file.
@@ -262,10 +352,9 @@ mod tests {
             let windows = |text: &str| text.replace('\n', "\r\n");
             assert_eq!(pinned(&windows(&text)), Some(windows(&after)));
 
-            let grown = pin(&after, &provider(), &keys([KEY]), &keys([KEY, OTHER]));
-            let listed = format!("keys = [\"{KEY}\"");
-            let joined = format!("{listed}, \"{OTHER}\"");
-            assert_eq!(grown.unwrap(), Some(after.replace(&listed, &joined)));
+            let grown = pin(&after, &provider(), &pins([KEY]), &keys([KEY, OTHER]));
+            let grown_by_hand = after.replace(&listed([KEY]), &listed([KEY, OTHER]));
+            assert_eq!(grown.unwrap(), Some(grown_by_hand));
         }
     }
 
@@ -276,7 +365,7 @@ mod tests {
             format!("{table}{}", table.replace('\n', "\r\n")),
             format!("{table}{}", table.replace("provider", " provider ")),
         ] {
-            let refused = pin(&text, &provider(), &keys([]), &keys([KEY]));
+            let refused = pin(&text, &provider(), &pins([]), &keys([KEY]));
             assert!(matches!(refused, Err(Error::NoPlace)), "{text}");
         }
     }
@@ -289,7 +378,7 @@ mod tests {
             "provider = [{ match = \"registry.opentofu.org/*/*\" }]\n",
             "provider = [\n  { match = \"a.example/*/*\" },\n  { match = \"registry.opentofu.org/*/*\" },\n]\n",
         ] {
-            let refused = pin(text, &provider(), &keys([]), &keys([KEY]));
+            let refused = pin(text, &provider(), &pins([]), &keys([KEY]));
             assert!(matches!(refused, Err(Error::NoPlace)), "{text}");
         }
     }

@@ -52,6 +52,16 @@ pub enum Unsigned {
     Allow,
 }
 
+impl Unsigned {
+    /// The word for it in a trust file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Allow => "allow",
+        }
+    }
+}
+
 /// What to do with a signature that was made after its key had expired. Clients accept it with a warning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -61,6 +71,16 @@ pub enum Expired {
     Warn,
     /// It is an error.
     Refuse,
+}
+
+impl Expired {
+    /// The word for it in a trust file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Refuse => "refuse",
+        }
+    }
 }
 
 /// What to do with SHA-1 over the checksum document. An attacker who can make two documents with the same SHA-1 can have one signed and
@@ -73,6 +93,16 @@ pub enum Weak {
     Refuse,
     /// It is accepted with a note.
     Warn,
+}
+
+impl Weak {
+    /// The word for it in a trust file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Warn => "warn",
+        }
+    }
 }
 
 /// The fingerprint of a certificate's primary key: 20 bytes (version 4) or 32 (version 6).
@@ -89,16 +119,41 @@ impl fmt::Display for Fingerprint {
 impl FromStr for Fingerprint {
     type Err = FingerprintError;
 
+    /// Blanks between the digits are ignored, because `gpg --fingerprint` prints some, and so is `0x` before them.
     fn from_str(text: &str) -> Result<Self, FingerprintError> {
-        let sound = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let digits = digits(text);
+        let sound = matches!(digits.len(), 40 | 64) && is_hex(&digits);
         if sound {
-            Ok(Self(text.to_ascii_uppercase()))
+            Ok(Self(digits.to_ascii_uppercase()))
         } else {
             Err(FingerprintError {
                 text: text.to_owned(),
             })
         }
     }
+}
+
+/// The number of digits, if a text is hex digits that are too few or too many for a fingerprint: mostly a key id, of which anyone can make
+/// another key, or an incomplete fingerprint.
+pub fn key_id_digits(text: &str) -> Option<usize> {
+    // The shortest key id, and lengths that a file name may have too.
+    const SHORT: [usize; 2] = [8, 16];
+    let digits = digits(text);
+    let is_like_one = SHORT.contains(&digits.len()) || digits.len() > 16;
+    (is_like_one && is_hex(&digits)).then_some(digits.len())
+}
+
+/// The digits without the blanks between them and without `0x`.
+fn digits(text: &str) -> String {
+    let mut digits: String = text.split_whitespace().collect();
+    if digits.starts_with("0x") {
+        digits.drain(..2);
+    }
+    digits
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Text that is not a fingerprint.
@@ -153,6 +208,31 @@ mod tests {
             &"g".repeat(40),
         ] {
             assert!(text.parse::<Fingerprint>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn blanks_of_gpg_are_ignored() {
+        let text = "86B3 5B54 AFA9 C2E9 F7BC  38E8 B607 35FF C389 3BFB";
+        let fingerprint = text.parse::<Fingerprint>().expect("a fingerprint");
+        assert_eq!(fingerprint.to_string(), text.replace(' ', ""));
+    }
+
+    #[test]
+    fn key_ids_and_incomplete_fingerprints_are_told_from_files() {
+        for (text, digits) in [
+            ("9472D746", Some(8)),
+            ("34365D9472D7468F", Some(16)),
+            ("0x34365d9472d7468f", Some(16)),
+            ("3436 5D94 72D7 468F", Some(16)),
+            (&"A".repeat(39), Some(39)),
+            (&"A".repeat(41), Some(41)),
+            ("", None),
+            ("cafe", None),
+            ("acme.asc", None),
+            ("./9472D746", None),
+        ] {
+            assert_eq!(key_id_digits(text), digits, "{text}");
         }
     }
 

@@ -271,7 +271,7 @@ hint: nothing of this version was written. A fingerprint alone checks nothing: n
             exit: 2,
             says: r#"
 error: trust.toml is not a trust file
-  the trust file's entry for `registry.opentofu.org/acme/*` has `keys` and `unsigned = "allow"`
+  line 2: the trust file's entry for `registry.opentofu.org/acme/*` has `keys` and `unsigned = "allow"`
 
 hint: pinned means signed: leave out one of them, or write two entries, of which the first that matches decides
 "#,

@@ -62,7 +62,7 @@ hint: `tfoci help trust` shows a trust file
             exit: 2,
             says: r"
 error: trust.toml is not a trust file
-  the pattern `acme/*` names no host
+  line 2: the pattern `acme/*` names no host
     expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
 
 hint: `tfoci help trust` shows a trust file
@@ -92,7 +92,72 @@ error: cannot read trust.toml
             says: r"
 error: cannot read keys/acme.asc
   No such file or directory (os error 2)
-  named by `keys` in trust.toml
+  named by `keys` in trust.toml, line 3
+",
+        },
+        Case {
+            label: "a key id in a trust file",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\n  \"acme.asc\",\n  \"B607 35FF C389 3BFB\",\n]\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  line 5: `B607 35FF C389 3BFB` is a short key id, which more than one key can have
+    expected a fingerprint of 40 or 64 digits
+
+hint: `gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key
+",
+        },
+        Case {
+            label: "a short key id of 8 digits",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"0xC3893BFB\"]\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  line 3: `0xC3893BFB` is a short key id, which more than one key can have
+    expected a fingerprint of 40 or 64 digits
+
+hint: `gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key
+",
+        },
+        Case {
+            label: "a fingerprint without its last digit",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"86B3 5B54 AFA9 C2E9 F7BC  38E8 B607 35FF C389 3BF\"]\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  line 3: `86B3 5B54 AFA9 C2E9 F7BC  38E8 B607 35FF C389 3BF` is not a fingerprint: expected 40 or 64 hex digits
+
+hint: `gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key
+",
+        },
+        Case {
+            label: "a fingerprint in place of a key file",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --key 86B35B54AFA9C2E9F7BC38E8B60735FFC3893BFB --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `--key` takes a file of public keys
+  received the fingerprint 86B35B54AFA9C2E9F7BC38E8B60735FFC3893BFB
+
+hint: a fingerprint goes into `keys` of a trust file (`tfoci help trust`); `gpg --export --armor FINGERPRINT` writes the key itself
 ",
         },
         Case {

@@ -40,6 +40,16 @@ impl OriginScene {
     }
 }
 
+/// A table that `--pin-new` writes for an author's key.
+fn pinned(name: &str, author: &str) -> String {
+    let user_id = match author {
+        "ACME" => "Acme Provider Signing (test key) <security@acme.example>",
+        _ => "Another Author (test key) <else@stranger.example>",
+    };
+    let comment = format!("# {user_id}, Ed25519, first seen with 1.0.0");
+    table(name, &format!("\n  \"[{author}]\", {comment}\n"))
+}
+
 fn table(name: &str, keys: &str) -> String {
     format!(
         "[[provider]]\nmatch = \"[ORIGIN]/acme/{name}\"\nkeys = [{keys}]\nunsigned = \"refuse\"\n"
@@ -88,7 +98,7 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
     for signal in ["INT", "KILL"] {
         let stage = stopped_by(signal);
         assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
-        assert_eq!(stage.trust(), table("demo", "\"[ACME]\""));
+        assert_eq!(stage.trust(), pinned("demo", "ACME"));
         stage.both(PINNING).says(
             0,
             "
@@ -98,10 +108,7 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
   Mirrored 1 version, 1 package (409 B copied, 1 already present) in [TIME]
 ",
         );
-        let [first, second] = [
-            table("demo", "\"[ACME]\""),
-            table("other", "\"[STRANGER]\""),
-        ];
+        let [first, second] = [pinned("demo", "ACME"), pinned("other", "STRANGER")];
         assert_eq!(stage.trust(), format!("{first}\n{second}"));
     }
 }
@@ -124,7 +131,7 @@ fn packages_of_a_lock_file_have_a_key_too() {
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.trust(), table("demo", "\"[ACME]\""));
+    assert_eq!(stage.trust(), pinned("demo", "ACME"));
 }
 
 #[test]
@@ -165,10 +172,7 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
   Mirrored nothing: 2 packages already present, in [TIME]
 ",
     );
-    let [first, second] = [
-        table("demo", "\"trust.asc\""),
-        table("other", "\"[STRANGER]\""),
-    ];
+    let [first, second] = [table("demo", "\"trust.asc\""), pinned("other", "STRANGER")];
     assert_eq!(stage.trust(), format!("{first}\n{second}"));
     stage.both(PINNING).says(
         0,
@@ -218,7 +222,7 @@ fn a_table_that_would_match_first_is_preceded_however_it_is_written() {
     stage.trusts(general);
     stage.demo(&format!("{PINNING} -q")).says(0, "");
     // The new header is spelled as the one that is there.
-    let own = table("demo", "\"[ACME]\"").replace("[[provider]]", "[[ provider ]]");
+    let own = pinned("demo", "ACME").replace("[[provider]]", "[[ provider ]]");
     let expected = format!("{own}expired = \"refuse\"\n\n{general}");
     assert_eq!(stage.trust(), expected);
     stage.demo(&format!("{PINNING} --recheck")).says(
@@ -334,10 +338,7 @@ fn two_runs_at_once_lose_no_pin() {
     stderr.read_to_string(&mut rest).unwrap();
     assert!(run.wait().unwrap().success(), "{rest}");
     assert!(rest.contains("Pinned "), "{rest}");
-    let both = [
-        table("other", "\"[STRANGER]\""),
-        table("demo", "\"[ACME]\""),
-    ];
+    let both = [pinned("demo", "ACME"), table("other", "\"[STRANGER]\"")];
     assert_eq!(stage.trust(), both.join("\n"));
 }
 
@@ -349,7 +350,7 @@ fn a_pinned_provider_must_be_signed_from_then_on() {
     stage.demo(&format!("{PINNING} -q")).says(0, "");
     assert_eq!(
         stage.trust(),
-        format!("{}\n{general}", table("demo", "\"[ACME]\""))
+        format!("{}\n{general}", pinned("demo", "ACME"))
     );
     let unsigned = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
     let unsigned = Release::from(unsigned.signed_by(Signer::stranger())).keys(&[]);
@@ -365,4 +366,100 @@ hint: nothing of this version was written. The origin does not serve the key tha
         let more = format!("--trust trust.toml {more}");
         stage.demo(&stage.named(&more)).says(3, said);
     }
+}
+
+#[test]
+fn tables_are_in_the_order_of_addresses_and_the_users_own_stay() {
+    let names = ["a", "b", "c"];
+    let provider = |name: &&str| {
+        let folder = ReleaseFolder::new(name, "1.0.0").platform(LINUX);
+        Provider::new(&format!("acme/{name}")).release(folder)
+    };
+    let stage = OriginScene::of(names.iter().map(provider));
+    let theirs = "# ours\n\n# about b2\n[[provider]]\nmatch = \"[ORIGIN]/acme/b2\" # new\nkeys = ['x.asc', # x\n]\n\n# the rest\n[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = 'refuse'\n";
+    let key = Signer::acme().public_armored();
+    stage.scene.write("x.asc", key);
+    let own = |name| pinned(name, "ACME") + "expired = \"refuse\"\n";
+    let (head, rest) = theirs.split_once("# about b2").unwrap();
+    let (second, rest) = rest.split_once("# the rest").unwrap();
+    let expected = format!(
+        "{head}{}\n{}\n# about b2{second}{}\n# the rest{rest}",
+        own("a"),
+        own("b"),
+        own("c")
+    );
+    for order in ["a b c", "c b a", "b c a"] {
+        stage.trusts(theirs);
+        for name in order.split(' ') {
+            let all = format!("[ORIGIN]/acme/{name} {PINNING} --recheck -q");
+            stage.mirror(&all).says(0, "");
+        }
+        assert_eq!(stage.trust(), expected, "{order}");
+    }
+    let _gone = fs::remove_file(stage.scene.path("trust.toml"));
+    let all = format!("[ORIGIN]/acme/c [ORIGIN]/acme/a [ORIGIN]/acme/b {PINNING} --recheck -q");
+    stage.mirror(&all).says(0, "");
+    let expected = names.map(|name| pinned(name, "ACME"));
+    assert_eq!(stage.trust(), expected.join("\n"));
+}
+
+#[test]
+fn a_dry_run_prints_the_keys_and_writes_nothing() {
+    let stage = OriginScene::of([demo(), other()]);
+    let user_ids = [
+        "Acme Provider Signing (test key) <security@acme.example>",
+        "Another Author (test key) <else@stranger.example>",
+    ];
+    let [acme, stranger] =
+        user_ids.map(|user_id| format!("{user_id}, Ed25519, first seen with 1.0.0"));
+    stage.both(&format!("{PINNING} --dry-run")).says(
+        0,
+        &format!(
+            "
+  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
+  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+ Would pin [ORIGIN]/acme/demo   [ACME] in trust.toml   {acme}
+ Would pin [ORIGIN]/acme/other   [STRANGER] in trust.toml   {stranger}
+Would mirror 2 versions, 2 packages (815 B to copy) in [TIME]
+"
+        ),
+    );
+    assert!(!stage.scene.path("trust.toml").exists());
+    // A file to which the run could add no table.
+    stage.trusts("provider = []\n");
+    stage.both(&format!("{PINNING} --dry-run -q")).says(
+        1,
+        &format!(
+            "
+error: new keys are not pinned in trust.toml
+  [ORIGIN]/acme/demo [ACME]
+  [ORIGIN]/acme/other [STRANGER]
+  no table can be added to the trust file as it is written
+
+hint: {HINT}
+"
+        ),
+    );
+    assert_eq!(stage.trust(), "provider = []\n");
+}
+
+/// A user id with line ends and terminal escapes stays within its comment.
+#[test]
+fn no_user_id_leaves_its_comment() {
+    let folder = ReleaseFolder::new("demo", "1.0.0").platform(LINUX);
+    let provider = Provider::new("acme/demo").release(folder.signed_by(Signer::hostile()));
+    let stage = OriginScene::of([provider]);
+    let run = stage.demo(&format!("{PINNING} --dry-run")).ends(0);
+    let lines: Vec<&str> = run.lines().filter(|line| line.contains("Evil")).collect();
+    assert_eq!(lines.len(), 1, "{run}");
+    assert!(lines[0].starts_with(" Would pin "), "{run}");
+    assert!(!run.contains(['\u{1b}', '\r', '\u{202e}']), "{run:?}");
+    stage.demo(&format!("{PINNING} -q")).says(0, "");
+    let fingerprint = Signer::hostile().fingerprint();
+    let comment = "# Evil\u{fffd}[[provider]]\u{fffd}match = \"*/*/*\"\u{fffd}\u{fffd}[2K\u{fffd}\u{fffd}\u{fffd}unsigned = \"allow\" <x@evil.example>, Ed25519, first seen with 1.0.0";
+    let expected = table("demo", &format!("\n  \"{fingerprint}\", {comment}\n"));
+    assert_eq!(stage.trust(), expected);
+    stage.demo(&format!("{PINNING} --recheck -q")).says(0, "");
 }

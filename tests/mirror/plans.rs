@@ -37,7 +37,10 @@ constraints = "1.0.0"
 platforms = ["darwin_arm64"]
 "#;
     stage.scene.write("plans/mirror.toml", stage.named(text));
+    // As `gpg --fingerprint` prints it, with blanks.
     let fingerprint = Signer::acme().fingerprint();
+    let digits: Vec<&str> = (0..10).map(|at| &fingerprint[4 * at..][..4]).collect();
+    let fingerprint = [digits[..5].join(" "), digits[5..].join(" ")].join("  ");
     stage.scene.write(
         "trust.toml",
         stage.named(&format!(

@@ -253,6 +253,7 @@ fn keys_that_are_new_are_pinned_and_others_refused() {
         "
   Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+ Would pin [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
 Would mirror 1 version, 1 package (406 B to copy) in [TIME]
 ",
     );

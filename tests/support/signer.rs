@@ -34,6 +34,16 @@ impl Signer {
         KEY.get_or_init(|| Self::new("Another Author (test key) <else@stranger.example>"))
     }
 
+    /// Whose user id would add a table to a trust file, and do something to a terminal.
+    pub fn hostile() -> &'static Self {
+        static KEY: OnceLock<Signer> = OnceLock::new();
+        KEY.get_or_init(|| {
+            Self::new(
+                "Evil\n[[provider]]\nmatch = \"*/*/*\"\n\u{1b}[2K\r\u{202e}\u{85}unsigned = \"allow\" <x@evil.example>",
+            )
+        })
+    }
+
     /// Whose key expired after it signed.
     pub fn expired_since() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();

@@ -16,7 +16,6 @@ use tfoci::error::{printable, printable_path};
 use tfoci::oci;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::store;
-use tfoci::trust;
 
 use super::error::CommandError;
 
@@ -30,10 +29,11 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoTerminal => {
             Some("`--username NAME --password-stdin` reads the password from standard input".to_owned())
         }
-        CommandError::TrustFile { source, .. } if matches!(**source, trust::Error::UnsignedPin { .. }) => {
-            Some("pinned means signed: leave out one of them, or write two entries, of which the first that matches decides".to_owned())
+        CommandError::TrustFile { source, .. } => Some(proof::trust_file(source).to_owned()),
+        CommandError::KeyFile { error, .. } | CommandError::Trust(error) => proof::key_file(error),
+        CommandError::KeyNotFile { .. } => {
+            Some("a fingerprint goes into `keys` of a trust file (`tfoci help trust`); `gpg --export --armor FINGERPRINT` writes the key itself".to_owned())
         }
-        CommandError::TrustFile { .. } => Some("`tfoci help trust` shows a trust file".to_owned()),
         CommandError::NoSuchTrustFile { .. } => Some("`tfoci mirror --pin-new` creates it, with the keys that it sees".to_owned()),
         CommandError::NotPinned { .. } => {
             Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())

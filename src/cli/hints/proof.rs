@@ -11,6 +11,26 @@ pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A
 pub(super) const COSTLY: &str =
     "Its keys or signatures were made to keep readers busy, or are damaged: ask its author";
 
+/// A trust file that cannot be used.
+pub(super) fn trust_file(error: &trust::Error) -> &'static str {
+    match error {
+        trust::Error::Entry { error, .. } => trust_file(error),
+        trust::Error::UnsignedPin { .. } => {
+            "pinned means signed: leave out one of them, or write two entries, of which the first that matches decides"
+        }
+        trust::Error::KeyId { .. } | trust::Error::Fingerprint(_) => {
+            "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
+        }
+        _ => "`tfoci help trust` shows a trust file",
+    }
+}
+
+/// A key file that cannot be used.
+pub(super) fn key_file(error: &trust::Error) -> Option<String> {
+    let is_none = matches!(error, trust::Error::NotAKey { .. });
+    is_none.then(|| "`gpg --export --armor FINGERPRINT` writes one".to_owned())
+}
+
 pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     let text = match error {
         trust::Error::NoKey => {
@@ -24,7 +44,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         }
         trust::Error::NoPinnedKey { .. } => NAME_PINNED_KEY.to_owned(),
         trust::Error::Costly => format!("nothing of this version was written. {COSTLY}"),
-        trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one".to_owned(),
+        trust::Error::NotAKey { .. } => return key_file(error),
         trust::Error::Refused(refusal) => format!("nothing of this version was written. {}", refused(&refusal.reason)?),
         trust::Error::Mismatch { .. } => "nothing of this version was tagged. Build the release again, and sign after the last change".to_owned(),
         trust::Error::NotLocked { .. } => {

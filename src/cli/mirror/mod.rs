@@ -92,7 +92,7 @@ pub(super) struct Arguments {
     changed: bool,
     #[command(flatten)]
     trust: Trust,
-    /// Pin the keys of new providers in the trust file
+    /// Pin the keys of new providers in the trust file; with --dry-run, only print them
     #[arg(long)]
     pin_new: bool,
     /// Accept releases without signature or key
@@ -140,7 +140,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         only_changed: arguments.changed,
     };
     let reporter = report.publishing(MIRROR, scope, &http);
-    let pins = pins::trust_file(&arguments)?.map(|path| Pins::new(path, &tasks, &session.printer));
+    let pins = pins::trust_file(&arguments)?;
+    let pins = pins.map(|path| Pins::new(path, &tasks, &session.printer, arguments.dry_run));
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },
         None => CommandError::Mirroring(failure),

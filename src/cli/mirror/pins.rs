@@ -1,4 +1,4 @@
-//! `--pin-new`: writes the keys of new providers into the trust file. Later runs accept only these keys.
+//! `--pin-new`: writes the keys of new providers into the trust file. Later runs accept only these keys. A dry run only prints them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Problem, Published};
-use tfoci::trust::pins::pin;
+use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::{Fingerprint, Unsigned};
 
 use super::{Arguments, plan};
@@ -20,7 +20,7 @@ use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 use crate::cli::session::trust_text;
 
-/// The trust file that receives new keys; it need not exist yet. `None` in a dry run.
+/// The trust file that receives new keys; it need not exist yet.
 pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, CommandError> {
     if !arguments.pin_new {
         return Ok(None);
@@ -29,14 +29,14 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Comma
         Some(path) => Some(path.to_owned()),
         None => plan::file(arguments)?.and_then(|file| file.trust),
     };
-    path.ok_or(CommandError::NoTrustFile)
-        .map(|path| Some(path).filter(|_| !arguments.dry_run))
+    path.ok_or(CommandError::NoTrustFile).map(Some)
 }
 
 /// The keys of mirrored releases, and the trust file that receives them.
 pub(super) struct Pins<'a> {
     path: PathBuf,
     printer: &'a Printer,
+    dry_run: bool,
     /// Providers that require a signature and have no pinned key.
     keyless: BTreeSet<ProviderAddr>,
     keys: Mutex<BTreeMap<ProviderAddr, Keys>>,
@@ -47,13 +47,20 @@ pub(super) struct Pins<'a> {
 struct Keys {
     /// Whether a release of this provider was verified in this run.
     is_examined: bool,
-    seen: BTreeSet<Fingerprint>,
+    seen: NewKeys,
     /// Those of `seen` that are in the trust file.
     saved: BTreeSet<Fingerprint>,
 }
 
+impl Keys {
+    /// Whether all of them are in the trust file.
+    fn are_saved(&self) -> bool {
+        self.seen.keys().eq(&self.saved)
+    }
+}
+
 impl<'a> Pins<'a> {
-    pub(super) fn new(path: PathBuf, tasks: &[Task], printer: &'a Printer) -> Self {
+    pub(super) fn new(path: PathBuf, tasks: &[Task], printer: &'a Printer, dry_run: bool) -> Self {
         // A provider that may be unsigned need not have keys.
         let is_keyless =
             |task: &&Task| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
@@ -61,6 +68,7 @@ impl<'a> Pins<'a> {
         Self {
             path,
             printer,
+            dry_run,
             keyless: keyless.map(|task| task.provider.clone()).collect(),
             keys: Mutex::default(),
         }
@@ -76,22 +84,30 @@ impl<'a> Pins<'a> {
             return;
         };
         keys.is_examined = true;
-        let key = authentication.fingerprint.as_deref().map(str::parse);
-        if let (Some(Anchor::Origin | Anchor::Lock), Some(Ok(key))) = (authentication.anchor, key) {
-            keys.seen.insert(key);
+        if let (Some(Anchor::Origin | Anchor::Lock), Some(key)) =
+            (authentication.anchor, &published.signer)
+        {
+            let seen = keys.seen.entry(key.fingerprint.clone());
+            seen.or_insert_with(|| FirstSeen {
+                key: key.clone(),
+                version: published.version.clone(),
+            });
+            if self.dry_run {
+                return;
+            }
             // If this fails, or another process holds the lock, `finish` tries again and reports the error.
             if let Ok(Some(_lock)) = Lock::of_directory_now(directory_of(&self.path)) {
-                let _later = self.write(provider, keys);
+                let _later = self.write(provider, keys, &mut None);
             }
         }
     }
 
-    /// Writes the remaining keys. Warns about providers without a key, and fails if a key could not be written.
+    /// Writes the remaining keys, or prints all of them in a dry run. Warns about providers without a key, and fails if a key could not be written.
     pub(super) async fn finish(self, reporter: &dyn Reporter) -> Result<(), CommandError> {
         let mut all =
             std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
-        let is_unsaved = all.values().any(|keys| keys.seen != keys.saved);
+        let is_unsaved = !self.dry_run && !all.values().all(Keys::are_saved);
         let directory = directory_of(&self.path);
         // If the directory does not exist, the error of writing the file explains more than the error of locking.
         let lock = match is_unsaved && directory.exists() {
@@ -103,16 +119,17 @@ impl<'a> Pins<'a> {
             Err(error) => (None, Some(Failure::from(Problem::from(error)).into())),
         };
         let is_locked = why.is_none();
+        let mut draft = None;
         for (provider, keys) in &mut all {
             let written = match is_locked {
                 true => self
-                    .write(provider, keys)
+                    .write(provider, keys, &mut draft)
                     .map_err(|error| why = Some(error)),
-                false if keys.seen == keys.saved => Ok(()),
+                false if keys.are_saved() => Ok(()),
                 false => Err(()),
             };
             if written.is_err() {
-                let keys: Vec<String> = keys.seen.iter().map(Fingerprint::to_string).collect();
+                let keys: Vec<String> = keys.seen.keys().map(Fingerprint::to_string).collect();
                 unwritten.push(format!("{provider} {}", keys.join(", ")));
             }
         }
@@ -139,17 +156,33 @@ impl<'a> Pins<'a> {
     }
 
     /// Adds the keys of a provider to the trust file. Reads the file again under the lock, so that concurrent runs do not overwrite
-    /// each other's keys.
-    fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), CommandError> {
-        if keys.seen == keys.saved {
+    /// each other's keys. In a dry run, `draft` receives the text instead of the file.
+    fn write(
+        &self,
+        provider: &ProviderAddr,
+        keys: &mut Keys,
+        draft: &mut Option<String>,
+    ) -> Result<(), CommandError> {
+        if keys.are_saved() {
             return Ok(());
         }
         let path = &self.path;
-        let text = current(path)?;
-        if let Some(text) = pin(&text, provider, &keys.saved, &keys.seen)? {
+        let text = match draft {
+            Some(text) => text.clone(),
+            None => current(path)?,
+        };
+        let pinned = pin(&text, provider, &keys.saved, &keys.seen)?;
+        if self.dry_run {
+            let Some(text) = pinned else { return Ok(()) };
+            *draft = Some(text);
+            for (key, seen) in &keys.seen {
+                let line = format!("{provider}   {key} in {}   {seen}", printable_path(path));
+                self.printer.line(Tone::Plain, "Would pin", &line);
+            }
+        } else if let Some(text) = pinned {
             let written = disk::staged::replace(path, text.as_bytes());
             written.map_err(Problem::from).map_err(Failure::from)?;
-            let new = keys.seen.difference(&keys.saved);
+            let new = keys.seen.keys().filter(|key| !keys.saved.contains(key));
             let new: Vec<String> = new.map(Fingerprint::to_string).collect();
             let line = format!(
                 "{provider}   {} in {}",
@@ -158,14 +191,14 @@ impl<'a> Pins<'a> {
             );
             self.printer.line(Tone::Done, "Pinned", &line);
         }
-        keys.saved.clone_from(&keys.seen);
+        keys.saved = keys.seen.keys().cloned().collect();
         Ok(())
     }
 }
 
 fn current(path: &Path) -> Result<String, CommandError> {
     if path.exists() {
-        trust_text(path)
+        trust_text(path, "--trust")
     } else {
         Ok(String::new())
     }

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
 use tfoci::release::Document;
-use tfoci::trust::{self, Policy, TrustFile};
+use tfoci::trust::rule::key_id_digits;
+use tfoci::trust::{self, Fingerprint, KeyFile, Policy, TrustFile};
 
 use super::read;
 use crate::cli::args::{ReadTrust, Trust};
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, named_by};
 
 /// The trust options of commands that read from a store.
 pub(in crate::cli) fn trust_options(arguments: &ReadTrust) -> Result<TrustOptions, CommandError> {
@@ -28,15 +28,17 @@ pub(in crate::cli) fn policy(
 ) -> Result<Policy, CommandError> {
     let mut policy = Policy::default();
     if let Some(path) = file {
-        let file = TrustFile::parse(&trust_text(path)?);
+        let file = TrustFile::parse(&trust_text(path, "--trust")?);
         let file = file.map_err(|source| CommandError::trust_file(path, source))?;
-        let beside = path.parent().unwrap_or(Path::new(""));
-        policy = file.resolve(|key| {
-            let named_by = format!("`keys` in {}", printable_path(path));
-            read(&beside.join(key), &named_by)
-        })?;
+        policy = file.resolve(|key| read_key(path, key))?;
     }
     let document = |path: &PathBuf| {
+        if let Some(text) = path.to_str().filter(|_| !path.exists())
+            && (text.parse::<Fingerprint>().is_ok() || key_id_digits(text).is_some())
+        {
+            let text = text.to_owned();
+            return Err(CommandError::KeyNotFile { text });
+        }
         Ok(Document {
             name: path.display().to_string(),
             bytes: read(path, "--key")?,
@@ -46,8 +48,14 @@ pub(in crate::cli) fn policy(
     Ok(policy.with_keys(keys.collect::<Result<_, CommandError>>()?))
 }
 
-/// Reads the text of a trust file.
-pub(in crate::cli) fn trust_text(path: &Path) -> Result<String, CommandError> {
-    let text = String::from_utf8(read(path, "--trust")?);
+/// Reads a key file that a trust file names.
+pub(in crate::cli) fn read_key(trust: &Path, key: &KeyFile) -> Result<Vec<u8>, CommandError> {
+    let beside = trust.parent().unwrap_or(Path::new(""));
+    read(&beside.join(&key.path), &named_by(trust, key))
+}
+
+/// Reads the text of a trust file. `named_by` says what names it.
+pub(in crate::cli) fn trust_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
+    let text = String::from_utf8(read(path, named_by)?);
     text.map_err(|_| CommandError::trust_file(path, trust::Error::Encoding))
 }

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use sequoia_openpgp as openpgp;
 
+use openpgp::Cert;
 use openpgp::cert::amalgamation::ValidAmalgamation as _;
 use openpgp::cert::amalgamation::ValidateAmalgamation as _;
 use openpgp::cert::amalgamation::key::{ErasedKeyAmalgamation, ValidErasedKeyAmalgamation};
@@ -108,6 +109,16 @@ fn expiry(key: &ValidErasedKeyAmalgamation<'_, PublicParts>) -> Option<SystemTim
         .into_iter()
         .flatten()
         .min()
+}
+
+/// The user id that the owner of a certificate made the primary one.
+pub(super) fn user_id(cert: &Cert, now: SystemTime) -> Option<String> {
+    TOLERANCES.into_iter().find_map(|notes| {
+        let policy = policy(now, notes);
+        let valid = cert.with_policy(&policy, now).ok()?;
+        let user_id = valid.primary_userid().ok()?;
+        Some(String::from_utf8_lossy(user_id.userid().value()).into_owned())
+    })
 }
 
 /// Whether the owner ever revoked the certificate or this key, for any reason and with any hash algorithm. The signature's own time is

@@ -10,7 +10,8 @@ use crate::release::{Document, KeyRing};
 
 #[cfg(not(feature = "openpgp"))]
 use super::budget::Budget;
-use super::rule::{Fingerprint, Rule};
+use super::key_description::KeyDescription;
+use super::rule::Rule;
 
 #[cfg(feature = "openpgp")]
 mod certificate;
@@ -18,6 +19,8 @@ mod certificate;
 mod certificates;
 #[cfg(feature = "openpgp")]
 mod component;
+#[cfg(feature = "openpgp")]
+mod description;
 #[cfg(feature = "openpgp")]
 mod key;
 #[cfg(feature = "openpgp")]
@@ -31,6 +34,8 @@ mod signature;
 #[cfg(feature = "openpgp")]
 mod verification;
 
+#[cfg(feature = "openpgp")]
+pub(super) use description::describe;
 #[cfg(feature = "openpgp")]
 pub(super) use signature::check;
 
@@ -54,7 +59,7 @@ pub(super) struct ValidSignature {
     /// Its index among the signatures.
     pub signature: usize,
     /// The certificate's primary key.
-    pub fingerprint: Fingerprint,
+    pub signer: KeyDescription,
     /// The trust anchor of the certificate.
     pub anchor: Anchor,
     /// The certificate, armoured.
@@ -70,6 +75,16 @@ pub(super) fn check(
     _: &mut Vec<Note>,
     _: &Budget,
 ) -> Result<Option<ValidSignature>, super::Error> {
+    Err(super::Error::Unsupported)
+}
+
+/// Without OpenPGP, no key can be read.
+#[cfg(not(feature = "openpgp"))]
+pub(super) fn describe(
+    _: KeyRing,
+    _: SystemTime,
+    _: &Budget,
+) -> Result<Vec<KeyDescription>, super::Error> {
     Err(super::Error::Unsupported)
 }
 

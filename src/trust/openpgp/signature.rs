@@ -16,6 +16,7 @@ use crate::trust::{Error, SignatureError, SignatureErrorKind, limits};
 
 use super::certificate::{Certificate, Offered};
 use super::certificates::{Certificates, MOST_NAMES};
+use super::description;
 use super::key::Candidate;
 use super::measure;
 use super::packets::{self, SignaturePacket};
@@ -216,7 +217,7 @@ impl Verification<'_> {
                 Ok(notes) => {
                     return Ok(Ok(ValidSignature {
                         signature: 0,
-                        fingerprint: certificate.fingerprint.clone(),
+                        signer: description::of(certificate, self.question.now),
                         anchor: certificate.anchor,
                         certificate: certificate.armoured(),
                         notes,

@@ -60,7 +60,7 @@ fn allowing() -> Rule {
     Rule::reading()
 }
 
-fn fingerprint(key: &str) -> Fingerprint {
+fn fingerprint(key: &str) -> crate::trust::Fingerprint {
     let verified = verify(case(key), &Rule::default(), now()).unwrap_or_else(|e| panic!("{e}"));
     let text = verified.authentication().fingerprint.clone();
     text.expect("a fingerprint").parse().expect("a fingerprint")

@@ -1,0 +1,40 @@
+//! The lines of a trust file on which its entries and keys are.
+
+use toml_edit::{Document, Item, TableLike, Value};
+
+/// The lines of an entry, from 1.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EntryLines {
+    /// The line of its `match`.
+    pub entry: usize,
+    /// The lines of its `keys`.
+    pub keys: Vec<usize>,
+}
+
+/// The lines of every entry, in order; none if the text is not TOML.
+pub(super) fn lines(text: &str) -> Vec<EntryLines> {
+    let Ok(file) = Document::parse(text) else {
+        return Vec::new();
+    };
+    let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
+    let line = |at: usize| 1 + ends.partition_point(|end| *end < at);
+    let lines = |table: &dyn TableLike| {
+        let start = |item: &Item| item.span().map(|span| span.start);
+        let entry = table.get("match").and_then(start);
+        let keys = table.get("keys").and_then(Item::as_array).into_iter();
+        let keys = keys.flatten().filter_map(Value::span);
+        EntryLines {
+            entry: entry.map(line).unwrap_or_default(),
+            keys: keys.map(|span| line(span.start)).collect(),
+        }
+    };
+    let tables = file.get("provider");
+    match tables.and_then(Item::as_array_of_tables) {
+        Some(tables) => tables.iter().map(|table| lines(table)).collect(),
+        None => {
+            let tables = tables.and_then(Item::as_array).into_iter().flatten();
+            let tables = tables.filter_map(Value::as_inline_table);
+            tables.map(|table| lines(table)).collect()
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Describes the certificates of a key file.
+
+use std::time::SystemTime;
+
+use sequoia_openpgp as openpgp;
+
+use openpgp::Cert;
+use openpgp::crypto::mpi::PublicKey;
+use openpgp::types::Curve;
+
+use crate::release::KeyRing;
+use crate::trust::Error;
+use crate::trust::budget::{Budget, OverBudget};
+use crate::trust::key_description::KeyDescription;
+use crate::trust::rule::Rule;
+
+use super::certificate::Certificate;
+use super::certificates::Certificates;
+use super::key;
+
+/// The keys of a ring, in the order of their fingerprints.
+pub(in crate::trust) fn describe(
+    ring: KeyRing,
+    now: SystemTime,
+    budget: &Budget,
+) -> Result<Vec<KeyDescription>, Error> {
+    let rule = Rule {
+        keys: vec![ring],
+        ..Rule::default()
+    };
+    let mut keys = Vec::new();
+    for offered in Certificates::read(&rule, &[])?.iter() {
+        let opened = offered.open(budget).map_err(|OverBudget| Error::Costly)?;
+        keys.extend(opened.map(|certificate| of(&certificate, now)));
+    }
+    Ok(keys)
+}
+
+/// The description of a certificate.
+pub(super) fn of(certificate: &Certificate, now: SystemTime) -> KeyDescription {
+    let cert = &certificate.cert;
+    let signing = cert.keys().filter_map(|key| {
+        let is_usable = key::unsupported(&key).is_none() && !key::revoked(&key);
+        key::key_status(&key, now, now).filter(|_| is_usable)
+    });
+    let expiries: Vec<Option<SystemTime>> = signing.map(|status| status.expires).collect();
+    let lasts = expiries.contains(&None);
+    KeyDescription {
+        fingerprint: certificate.fingerprint.clone(),
+        user_id: key::user_id(cert, now),
+        algorithm: algorithm(cert),
+        expires: expiries.iter().flatten().max().filter(|_| !lasts).copied(),
+        is_revoked: cert.primary_key().self_revocations().next().is_some(),
+        can_sign: !expiries.is_empty(),
+    }
+}
+
+/// The algorithm of the primary key, with its size or curve.
+fn algorithm(cert: &Cert) -> String {
+    let key = cert.primary_key().key();
+    match key.mpis() {
+        PublicKey::RSA { n, .. } => format!("RSA {}", n.bits()),
+        PublicKey::DSA { p, .. } => format!("DSA {}", p.bits()),
+        PublicKey::EdDSA {
+            curve: Curve::Ed25519,
+            ..
+        } => "Ed25519".to_owned(),
+        PublicKey::EdDSA { curve, .. } => format!("EdDSA {curve}"),
+        PublicKey::ECDSA { curve, .. } => format!("ECDSA {curve}"),
+        _ => key.pk_algo().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authentication::Anchor;
+    use crate::trust::tests::{data, now};
+
+    fn described(name: &str) -> KeyDescription {
+        let ring = KeyRing {
+            name: name.to_owned(),
+            bytes: data(&format!("keys/{name}.asc")),
+            anchor: Anchor::Pinned,
+        };
+        let keys = describe(ring, now(), &Budget::default()).expect("a key");
+        keys.into_iter().next().expect("a key")
+    }
+
+    #[test]
+    fn algorithms_are_named_with_their_sizes() {
+        for (name, algorithm) in [
+            ("rsa1024", "RSA 1024"),
+            ("rsa4096", "RSA 4096"),
+            ("dsa2048", "DSA 2048"),
+            ("ed25519", "Ed25519"),
+            ("nistp256", "ECDSA NIST P-256"),
+        ] {
+            let key = described(name);
+            assert_eq!(key.algorithm, algorithm);
+            assert!(key.user_id.is_some_and(|user_id| user_id.contains('@')));
+            assert!(key.can_sign && !key.is_revoked, "{name}");
+        }
+    }
+
+    #[test]
+    fn keys_that_do_not_count_are_described_as_such() {
+        for name in ["expired-since", "expired-before"] {
+            let key = described(name);
+            assert!(key.can_sign && !key.is_revoked, "{name}");
+            assert!(key.expires.is_some_and(|end| end < now()), "{name}");
+        }
+        assert!(described("revoked").is_revoked);
+        for name in ["certify-only", "brainpoolP256r1"] {
+            assert!(!described(name).can_sign, "{name}");
+        }
+        assert_eq!(
+            described("renewed").expires.filter(|end| *end < now()),
+            None
+        );
+    }
+
+    #[test]
+    fn a_file_without_a_key_is_an_error() {
+        let ring = KeyRing {
+            name: "k".to_owned(),
+            bytes: b"hello".to_vec(),
+            anchor: Anchor::Pinned,
+        };
+        let error = describe(ring, now(), &Budget::default());
+        assert!(matches!(error, Err(Error::NotAKey { .. })));
+    }
+}

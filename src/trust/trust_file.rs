@@ -1,0 +1,284 @@
+//! The trust file: which keys may sign for which providers.
+//!
+//! ```toml
+//! [[provider]]
+//! match = "registry.opentofu.org/hashicorp/*"
+//! keys = ["C874011F0AB405110D02105534365D9472D7468F", "keys/acme.asc"]
+//! unsigned = "refuse"
+//! expired = "warn"
+//! weak = "refuse"
+//! ```
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::address::{ProviderAddr, ProviderPattern};
+use crate::authentication::Anchor;
+use crate::release::KeyRing;
+
+use super::Error;
+use super::lines::{EntryLines, lines};
+use super::policy::{Policy, PolicyEntry};
+use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak, key_id_digits};
+
+/// A parsed trust file, whose key files have not been read yet.
+#[derive(Clone, Debug, Default)]
+pub struct TrustFile {
+    /// The entries, of which the first that matches a provider applies.
+    pub entries: Vec<TrustEntry>,
+}
+
+/// An entry of a trust file.
+#[derive(Clone, Debug)]
+pub struct TrustEntry {
+    /// The line of its `match`, from 1.
+    pub line: usize,
+    /// The providers that it is for.
+    pub pattern: ProviderPattern,
+    /// The fingerprints in its `keys`.
+    pub pins: Vec<Fingerprint>,
+    /// The key files in its `keys`.
+    pub files: Vec<KeyFile>,
+    /// Whether it has any other field than `match` and `keys`.
+    pub has_rules: bool,
+    /// Its field `unsigned`.
+    pub unsigned: Unsigned,
+    /// Its field `expired`.
+    pub expired: Expired,
+    /// Its field `weak`.
+    pub weak: Weak,
+}
+
+/// A key file that a trust file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyFile {
+    /// The path as it is written. A relative path is relative to the trust file.
+    pub path: PathBuf,
+    /// The line that names it, from 1.
+    pub line: usize,
+}
+
+/// The tables of the file. Unknown fields are errors, so that a misspelt `unsigned` does not silently leave the default.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tables {
+    #[serde(default)]
+    provider: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    r#match: String,
+    #[serde(default)]
+    keys: Vec<String>,
+    unsigned: Option<Unsigned>,
+    expired: Option<Expired>,
+    weak: Option<Weak>,
+}
+
+impl TrustFile {
+    /// Parses a trust file.
+    ///
+    /// # Errors
+    /// The text is not TOML, has an unknown field or value, a `match` is not a pattern, or a key can be neither a fingerprint nor a file.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let entries = Self::entries(text)?.into_iter();
+        Ok(Self {
+            entries: entries.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Parses a trust file, and returns the entries that can be used with the errors of all others.
+    ///
+    /// # Errors
+    /// The text is not TOML, or has an unknown field or value.
+    pub fn check(text: &str) -> Result<(Self, Vec<Error>), Error> {
+        let (mut file, mut errors) = (Self::default(), Vec::new());
+        for entry in Self::entries(text)? {
+            match entry {
+                Ok(entry) => file.entries.push(entry),
+                Err(error) => errors.push(error),
+            }
+        }
+        Ok((file, errors))
+    }
+
+    fn entries(text: &str) -> Result<Vec<Result<TrustEntry, Error>>, Error> {
+        let tables: Tables =
+            toml_edit::de::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
+        let mut lines = lines(text).into_iter();
+        let entries = tables.provider.into_iter().map(|table| {
+            let lines = lines.next().unwrap_or_default();
+            TrustEntry::new(table, &lines)
+        });
+        Ok(entries.collect())
+    }
+
+    /// Reads the key files with `read`.
+    ///
+    /// # Errors
+    /// The first error of `read`.
+    pub fn resolve<E>(
+        self,
+        mut read: impl FnMut(&KeyFile) -> Result<Vec<u8>, E>,
+    ) -> Result<Policy, E> {
+        let mut entries = Vec::new();
+        for entry in self.entries {
+            let mut rule = entry.rule_without_files();
+            for file in &entry.files {
+                rule.keys.push(file.ring(read(file)?));
+            }
+            entries.push(PolicyEntry {
+                line: entry.line,
+                pattern: entry.pattern,
+                rule,
+            });
+        }
+        Ok(Policy::of(entries))
+    }
+
+    /// The first entry that matches a provider, with its index from 0.
+    pub(super) fn entry_for(&self, provider: &ProviderAddr) -> Option<(usize, &TrustEntry)> {
+        let mut entries = self.entries.iter().enumerate();
+        entries.find(|(_, entry)| entry.pattern.matches(provider))
+    }
+}
+
+impl TrustEntry {
+    fn new(table: Table, lines: &EntryLines) -> Result<Self, Error> {
+        let pattern = table.r#match.parse();
+        let pattern = pattern.map_err(|error| Error::from(error).in_line(lines.entry))?;
+        let unsigned = table.unsigned.unwrap_or_default();
+        if !table.keys.is_empty() && unsigned == Unsigned::Allow {
+            let pattern = table.r#match;
+            return Err(Error::UnsignedPin { pattern }.in_line(lines.entry));
+        }
+        let mut entry = Self {
+            line: lines.entry,
+            pattern,
+            pins: Vec::new(),
+            files: Vec::new(),
+            has_rules: table.unsigned.is_some() || table.expired.is_some() || table.weak.is_some(),
+            unsigned,
+            expired: table.expired.unwrap_or_default(),
+            weak: table.weak.unwrap_or_default(),
+        };
+        for (place, key) in table.keys.into_iter().enumerate() {
+            let line = lines.keys.get(place).copied().unwrap_or(lines.entry);
+            entry.add(key, line)?;
+        }
+        Ok(entry)
+    }
+
+    /// Adds a text of `keys`.
+    fn add(&mut self, key: String, line: usize) -> Result<(), Error> {
+        match (key.parse(), key_id_digits(&key)) {
+            (Ok(fingerprint), _) => self.pins.push(fingerprint),
+            (Err(_), None) => self.files.push(KeyFile {
+                path: PathBuf::from(key),
+                line,
+            }),
+            (Err(_), Some(..=16)) => return Err(Error::KeyId { text: key }.in_line(line)),
+            (Err(error), Some(_)) => return Err(Error::Fingerprint(error).in_line(line)),
+        }
+        Ok(())
+    }
+
+    /// Whether it names any key.
+    pub fn has_keys(&self) -> bool {
+        !self.pins.is_empty() || !self.files.is_empty()
+    }
+
+    /// The rule without the keys in the key files.
+    fn rule_without_files(&self) -> Rule {
+        Rule {
+            pins: self.pins.clone(),
+            keys: Vec::new(),
+            unsigned: self.unsigned,
+            expired: self.expired,
+            weak: self.weak,
+        }
+    }
+}
+
+impl KeyFile {
+    /// The keys of the file.
+    pub fn ring(&self, bytes: Vec<u8>) -> KeyRing {
+        KeyRing {
+            name: self.path.display().to_string(),
+            bytes,
+            anchor: Anchor::Pinned,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Category;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_cannot_be_meant_is_a_usage_error() {
+        for text in [
+            "provider",
+            "[[providers]]\nmatch = 'a/b/c'",
+            "[[provider]]\nkeys = []",
+            "[[provider]]\nmatch = 'a/b/c'\nunsignd = 'allow'",
+            "[[provider]]\nmatch = 'a/b/c'\nunsigned = 'maybe'",
+            "[[provider]]\nmatch = 'a/b/c'\nunsigned = true",
+            "[[provider]]\nmatch = 'b/c'",
+            "[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc']\nunsigned = 'allow'",
+            "[[provider]]\nmatch = 'a/b/c'\nkeys = ['34365D9472D7468F']",
+            "[[provider]]\nmatch = 'a/b/c'\nkeys = ['C874 011F 0AB4 0511 0D02  1055 3436 5D94 72D7 468']",
+        ] {
+            let error = TrustFile::parse(text).expect_err(text);
+            assert_eq!(error.category(), Category::Usage, "{text}");
+        }
+        assert!(TrustFile::parse("").is_ok());
+    }
+
+    #[test]
+    fn every_wrong_entry_is_found_with_its_line() {
+        let text = "[[provider]]\nmatch = 'b/c'\n\n[[provider]]\nmatch = 'a/b/c'\nkeys = [\n  'x.asc',\n  '34365D9472D7468F',\n]\n[[provider]]\nmatch = 'a/b/*'\n";
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+            let (file, errors) = TrustFile::check(&text).expect("TOML");
+            let lines: Vec<usize> = file.entries.iter().map(|entry| entry.line).collect();
+            assert_eq!(lines, [11]);
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            assert_eq!(
+                errors,
+                [
+                    "line 2: the pattern `b/c` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones",
+                    "line 8: `34365D9472D7468F` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits",
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn a_list_of_inline_tables_has_lines_too() {
+        let text = "provider = [\n  { match = 'a/b/*' },\n  { match = 'a/*/*',\n    keys = ['x.asc'] },\n]\n";
+        let file = TrustFile::parse(text).expect("a trust file");
+        let lines: Vec<usize> = file.entries.iter().map(|entry| entry.line).collect();
+        assert_eq!(lines, [2, 3]);
+        let lines = file.entries.iter().flat_map(|entry| &entry.files);
+        assert_eq!(lines.map(|file| file.line).collect::<Vec<_>>(), [4]);
+    }
+
+    #[test]
+    fn a_key_file_that_cannot_be_read_stops_it() {
+        let file =
+            TrustFile::parse("[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc']").expect("a file");
+        assert_eq!(file.resolve(|_| Err("gone")).err(), Some("gone"));
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in "(\\[\\[provider\\]\\]\n|match = |keys = \\[|'[a-z*/]{0,9}'|\\]|\n|[ -~]){0,20}") {
+            let _ = TrustFile::parse(&text);
+        }
+    }
+}
