@@ -25,6 +25,9 @@ const COMMANDS: [&str; 10] = [
 /// Commands that need a registry, or a terminal, to do what their examples say.
 const ONLINE: [&str; 2] = ["login", "logout"];
 
+/// Commands of two words, whose own help lists the second ones.
+const NESTED: [[&str; 2]; 2] = [["trust", "check"], ["trust", "show"]];
+
 /// The command whose examples need the registries that publish providers.
 const MIRROR: &str = "mirror";
 
@@ -49,13 +52,14 @@ fn scene() -> Scene {
 }
 
 /// The command lines in the examples of a command, without `tfoci`. A line that ends in a backslash goes on in the next one.
-fn examples(scene: &Scene, command: &str) -> Vec<String> {
-    let help = scene.tfoci([command, "--help"]).succeeds().stdout;
+fn examples(scene: &Scene, command: &[&str]) -> Vec<String> {
+    let help = [command, &["--help"]].concat();
+    let help = scene.tfoci(help).succeeds().stdout;
     let (_, examples) = help.split_once("Examples:\n").expect("examples");
     let (examples, _) = examples.split_once("\n\n").unwrap();
     // A terminal of this width does not break them.
     for line in examples.lines() {
-        assert!(line.chars().count() <= 80, "{command}: {line}");
+        assert!(line.chars().count() <= 80, "{command:?}: {line}");
     }
     let examples = examples.replace(" \\\n   ", "");
     let lines = examples.lines();
@@ -87,9 +91,10 @@ fn needs_registry(example: &str) -> bool {
 #[test]
 fn every_command_has_two_examples_that_work() {
     let scene = scene();
-    for command in COMMANDS {
-        let examples = examples(&scene, command);
-        assert!((2..=3).contains(&examples.len()), "{command}");
+    let commands = COMMANDS.map(|command| vec![command]).into_iter();
+    for command in commands.chain(NESTED.map(Vec::from)) {
+        let examples = examples(&scene, &command);
+        assert!((2..=3).contains(&examples.len()), "{command:?}");
         for example in &examples {
             let (arguments, _) = example.split_once(" > ").unwrap_or((example.as_str(), ""));
             // `login` asks for a password on the terminal.
@@ -104,7 +109,7 @@ fn every_command_has_two_examples_that_work() {
 fn examples_that_need_a_registry_are_understood() {
     let scene = scene().env("REGISTRY_AUTH_FILE", "none.json");
     for command in ONLINE {
-        let examples = examples(&scene, command);
+        let examples = examples(&scene, &[command]);
         assert_eq!(examples.len(), 2, "{command}");
         for example in &examples {
             let (arguments, _) = example.split_once(" < ").unwrap_or((example.as_str(), ""));
@@ -144,7 +149,7 @@ fn examples_that_need_a_network_are_understood() {
     scene.tfoci(store.split(' ')).succeeds();
     let mut tried = 0;
     for command in COMMANDS.into_iter().chain([MIRROR]) {
-        for example in &examples(&scene, command) {
+        for example in &examples(&scene, &[command]) {
             if command == MIRROR || needs_registry(example) {
                 let run = scene.tfoci(words(example)).exits(1);
                 assert!(run.stderr.contains("proxy"), "{example}: {}", run.stderr);
@@ -158,7 +163,8 @@ fn examples_that_need_a_network_are_understood() {
 #[test]
 fn the_short_help_says_what_a_command_does_first_and_fits_a_screen() {
     let scene = scene();
-    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
+    let commands = COMMANDS.into_iter().chain(ONLINE);
+    for command in commands.chain([MIRROR, "trust"]) {
         let help = scene.tfoci([command, "-h"]).succeeds().stdout;
         let first = help.lines().next().unwrap();
         assert!(first.len() > 20 && !first.ends_with('.'), "{first}");
@@ -378,4 +384,22 @@ fn oci_push_is_push_under_another_name() {
             .stdout
             .starts_with("oci-layout:mirror/registry.opentofu.org/acme/demo:1.0.0@sha256:")
     );
+}
+
+#[test]
+fn help_of_trust_is_a_topic_and_that_of_its_commands_are_pages() {
+    let scene = scene();
+    let topic = scene.tfoci(["help", "trust"]).succeeds().stdout;
+    for words in NESTED {
+        let [first, second] = words;
+        let help = scene.tfoci([first, second, "-h"]).succeeds().stdout;
+        assert!(help.lines().count() <= 40, "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 100));
+        assert!(help.ends_with("tfoci help options\n"), "{help}");
+        assert!(!help.contains("--ca-file"), "{help}");
+        assert!(
+            topic.contains(&format!("tfoci {first} {second}")),
+            "{topic}"
+        );
+    }
 }

@@ -132,6 +132,9 @@ mod strangers;
 /// The independent reader itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
 
+/// What a trust file says.
+mod trust;
+
 /// The versions of a provider in a store.
 mod versions;
 

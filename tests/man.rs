@@ -20,7 +20,12 @@ fn manual_pages_are_written_for_every_command() {
         let page = fs::read_to_string(scene.path(format!("share/man1/tfoci-{command}.1")));
         assert!(page.unwrap().contains(".SH SYNOPSIS"), "{command}");
     }
-    assert!(scene.path("share/man1/tfoci.1").exists());
+    for page in ["tfoci", "tfoci-trust-check", "tfoci-trust-show"] {
+        assert!(
+            scene.path(format!("share/man1/{page}.1")).exists(),
+            "{page}"
+        );
+    }
     scene.write("file", "");
     let run = scene.tfoci(["man", "file"]).exits(1);
     assert!(

@@ -142,6 +142,13 @@ fn results_follow_the_schema_of_their_command() {
     let author = Author::with_release();
     result("push", &author.push(&JSON).succeeds());
     let scene = &author.scene;
+    let keys = format!("[\"acme.asc\", \"{}\"]", "A".repeat(40));
+    scene.write(
+        "trust.toml",
+        format!(
+            "[[provider]]\nmatch = \"*/*/*\"\nkeys = {keys}\n[[provider]]\nmatch = \"*/*/*\"\n"
+        ),
+    );
     for (name, arguments) in [
         ("list", "list --from oci-layout:store"),
         (
@@ -161,6 +168,9 @@ fn results_follow_the_schema_of_their_command() {
             "resolve acme/demo --from registry.example.com/{namespace}/{type}",
         ),
         ("logout", "logout registry.example.com"),
+        ("trust-check", "trust check trust.toml"),
+        ("trust-show", "trust show acme/demo --trust trust.toml"),
+        ("trust-show", "trust show a.example/acme/demo"),
     ] {
         let run = scene.tfoci(arguments.split(' ').chain(JSON)).succeeds();
         result(name, &run);
@@ -187,11 +197,26 @@ fn failures_follow_the_schema_of_their_command() {
             "install acme/demo --from oci-layout:none --into mirror",
         ),
         ("login", "login registry.example.com --username me"),
+        ("trust-check", "trust check none.toml"),
+        ("trust-show", "trust show acme/demo --trust none.toml"),
     ] {
         let run = scene.tfoci(arguments.split(' ').chain(JSON));
         let document = result(name, &run);
         assert!(document["error"].is_object(), "{arguments}");
     }
+}
+
+#[test]
+fn problems_of_a_trust_file_follow_the_schema() {
+    let scene = Scene::new();
+    scene.write(
+        "trust.toml",
+        "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"none.asc\"]\n",
+    );
+    let arguments = ["trust", "check", "trust.toml"];
+    let run = scene.tfoci(arguments.iter().chain(&JSON)).exits(2);
+    let document = result("trust-check", &run);
+    assert_eq!(document["errors"][0]["category"], "not_found");
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod resolve;
 mod schema;
 mod session;
 mod trace;
+mod trust;
 mod versions;
 
 use std::ffi::OsString;
@@ -121,6 +122,7 @@ enum Command {
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
     Resolve(resolve::Arguments),
+    Trust(trust::Arguments),
     Install(install::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
@@ -250,13 +252,17 @@ fn tfoci() -> clap::Command {
         true => argument.hide(true),
         false => argument,
     });
-    hidden.mut_subcommands(|command| {
-        // The short help has to fit a screen, so only the long one has examples.
-        let examples = command.get_after_help().map(ToString::to_string);
-        let lines = examples.into_iter().chain([GLOBALS.to_owned()]);
-        let long = lines.collect::<Vec<_>>().join("\n\n");
-        command.after_help(GLOBALS).after_long_help(long)
-    })
+    hidden.mut_subcommands(with_ends)
+}
+
+/// A command whose help ends with its examples and a reference to the other options.
+fn with_ends(command: clap::Command) -> clap::Command {
+    // The short help has to fit a screen, so only the long one has examples.
+    let examples = command.get_after_help().map(ToString::to_string);
+    let lines = examples.into_iter().chain([GLOBALS.to_owned()]);
+    let long = lines.collect::<Vec<_>>().join("\n\n");
+    let command = command.after_help(GLOBALS).after_long_help(long);
+    command.mut_subcommands(with_ends)
 }
 
 fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
@@ -300,6 +306,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Versions(arguments) => versions::run(arguments, session).await,
         Command::Inspect(arguments) => inspect::run(arguments, session).await,
         Command::Resolve(arguments) => resolve::run(&arguments, session),
+        Command::Trust(arguments) => trust::run(&arguments, session),
         Command::Install(arguments) => install::run(arguments, session).await,
         Command::Login(arguments) => login::run(arguments, session).await,
         Command::Logout(arguments) => logout::run(arguments, session).await,

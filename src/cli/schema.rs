@@ -36,6 +36,8 @@ enum Name {
     Versions,
     Inspect,
     Resolve,
+    TrustCheck,
+    TrustShow,
     Login,
     Logout,
 }
@@ -53,6 +55,8 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Ending {
         Name::Versions => include_str!("../../templates/schemas/versions.json"),
         Name::Inspect => include_str!("../../templates/schemas/inspect.json"),
         Name::Resolve => include_str!("../../templates/schemas/resolve.json"),
+        Name::TrustCheck => include_str!("../../templates/schemas/trust-check.json"),
+        Name::TrustShow => include_str!("../../templates/schemas/trust-show.json"),
         Name::Login | Name::Logout => include_str!("../../templates/schemas/login.json"),
     };
     session.printer.own_text(schema.trim_end());

@@ -44,7 +44,7 @@ fn an_embedded_key_does_not_look_like_a_proof() {
             "{text:?}"
         );
         assert!(lines[0].trim_end().ends_with(end), "{text:?}");
-        assert_eq!(text.contains("Verified"), false, "{text:?}");
+        assert!(!text.contains("Verified"), "{text:?}");
     }
     // Without a terminal, there is a line for each package.
     let run = author

@@ -1,0 +1,158 @@
+//! `tfoci trust check`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::Args;
+
+use tfoci::error::{Category, printable_path};
+use tfoci::trust::{self, KeyDescription, KeyFile, TrustEntry, TrustFile};
+
+use super::document::{Check, Entry, Rules};
+use super::keys::{self, DescribedFile};
+use super::warnings;
+use crate::cli::Ending;
+use crate::cli::error::CommandError;
+use crate::cli::json;
+use crate::cli::printer::Printer;
+use crate::cli::session::{Session, read_key, trust_text};
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci trust check trust.toml
+  tfoci trust check trust.toml --format json";
+
+/// Check a trust file and the key files that it names
+///
+/// It prints every entry with its keys and rules, and warns of entries that are never used or have no effect, and of keys that have
+/// expired or are revoked. The exit code is 2 if other commands would refuse the file.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The trust file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let path = &arguments.file;
+    let (file, errors) = TrustFile::check(&trust_text(path, "the argument FILE")?)
+        .map_err(|error| CommandError::trust_file(path, error))?;
+    let errors = errors.into_iter();
+    let mut checked = Checked {
+        path,
+        now: SystemTime::now(),
+        described: BTreeMap::new(),
+        warnings: Vec::new(),
+        errors: errors
+            .map(|error| CommandError::trust_file(path, error))
+            .collect(),
+    };
+    let places = 0..file.entries.len();
+    let entries = places.filter_map(|place| checked.entry(&file.entries, place));
+    let entries: Vec<Entry> = entries.collect();
+    let Checked {
+        warnings, errors, ..
+    } = checked;
+    let document = Check {
+        schema: json::SCHEMA,
+        file: printable_path(path),
+        entries,
+        warnings,
+        errors: errors.iter().map(json::Error::from).collect(),
+    };
+    print(&document, &session.printer);
+    for error in &errors {
+        session.printer.failure(error);
+    }
+    session.printer.document(&document);
+    Ok(match errors.is_empty() {
+        true => Ending::Done,
+        // Whatever the reason, the file cannot be used as it is.
+        false => Ending::Failed(Category::Usage),
+    })
+}
+
+/// A trust file, and what was found out about it so far.
+struct Checked<'a> {
+    path: &'a Path,
+    now: SystemTime,
+    /// The keys of the files that were read; `None` for those that cannot be used.
+    described: BTreeMap<PathBuf, Option<Vec<KeyDescription>>>,
+    warnings: Vec<super::document::Warning>,
+    errors: Vec<CommandError>,
+}
+
+impl Checked<'_> {
+    fn entry(&mut self, entries: &[TrustEntry], place: usize) -> Option<Entry> {
+        let (earlier, rest) = entries.split_at_checked(place)?;
+        let entry = rest.first()?;
+        let mut files = Vec::new();
+        for file in &entry.files {
+            files.extend(self.described(file).map(|keys| DescribedFile {
+                name: printable_path(&file.path),
+                keys,
+            }));
+        }
+        let warnings = warnings::of_entry(entry, earlier, &files, self.now);
+        self.warnings.extend(warnings);
+        Some(Entry {
+            line: entry.line,
+            pattern: entry.pattern.to_string(),
+            keys: keys::pinned(&entry.pins, &files, true, self.now),
+            rules: Rules::of(entry.unsigned, entry.expired, entry.weak),
+        })
+    }
+
+    /// The keys of a file. Each file is read once.
+    fn described(&mut self, file: &KeyFile) -> Option<Vec<KeyDescription>> {
+        if let Some(known) = self.described.get(&file.path) {
+            return known.clone();
+        }
+        let described = read_key(self.path, file).and_then(|bytes| {
+            let keys = trust::describe(file.ring(bytes), self.now);
+            keys.map_err(|error| CommandError::key_file(self.path, file, error))
+        });
+        let keys = match described {
+            Ok(keys) => Some(keys),
+            Err(error) => {
+                self.errors.push(error);
+                None
+            }
+        };
+        self.described.insert(file.path.clone(), keys.clone());
+        keys
+    }
+}
+
+fn print(document: &Check, printer: &Printer) {
+    for (place, entry) in document.entries.iter().enumerate() {
+        if place > 0 {
+            printer.result("");
+        }
+        let (pattern, line) = (&entry.pattern, entry.line);
+        printer.result(&format!("match     {pattern}   line {line}"));
+        for key in &entry.keys {
+            key.print(printer);
+        }
+        let Rules {
+            unsigned,
+            expired,
+            weak,
+        } = entry.rules;
+        printer.result(&format!("unsigned  {unsigned}"));
+        printer.result(&format!("expired   {expired}"));
+        printer.result(&format!("weak      {weak}"));
+    }
+    for warning in &document.warnings {
+        let (line, message) = (warning.line, &warning.message);
+        let text = format!("{}, line {line}: {message}", document.file);
+        printer.warning(&text);
+    }
+    if document.entries.is_empty() && document.errors.is_empty() {
+        let text = format!("{} has no entries", document.file);
+        printer.warning(&text);
+    }
+}

@@ -1,0 +1,134 @@
+//! Pinned keys, as people and programs read them.
+
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use tfoci::trust::{Fingerprint, KeyDescription};
+
+use super::date::date;
+use crate::cli::printer::Printer;
+
+/// A pinned key.
+#[derive(Clone, Serialize)]
+pub(super) struct Key {
+    fingerprint: String,
+    /// Where the key itself is; `None` if only its fingerprint is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    algorithm: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Status>,
+    /// As people read it.
+    #[serde(skip)]
+    text: String,
+}
+
+/// Whether signatures by a key count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    Usable,
+    Expired,
+    Revoked,
+    CannotSign,
+}
+
+/// The keys of one file, or of one option.
+pub(super) struct DescribedFile {
+    pub(super) name: String,
+    pub(super) keys: Vec<KeyDescription>,
+}
+
+/// The keys that fingerprints and files pin: the fingerprints first, with what the files say of them.
+pub(super) fn pinned(
+    pins: &[Fingerprint],
+    files: &[DescribedFile],
+    are_files_pinned: bool,
+    now: SystemTime,
+) -> Vec<Key> {
+    let of_files = files.iter().flat_map(|file| {
+        let keys = file.keys.iter();
+        keys.map(|key| (file.name.as_str(), key))
+    });
+    let mut found: Vec<Key> = Vec::new();
+    for pin in pins {
+        let mut known = of_files.clone();
+        let known = known.find(|(_, key)| key.fingerprint == *pin);
+        found.push(match known {
+            Some((name, key)) => Key::described(name, key, now),
+            None => Key::named(pin),
+        });
+    }
+    for (name, key) in of_files.filter(|_| are_files_pinned) {
+        if !pins.contains(&key.fingerprint) {
+            found.push(Key::described(name, key, now));
+        }
+    }
+    let mut seen = Vec::new();
+    found.retain(|key| {
+        let is_new = !seen.contains(&key.fingerprint);
+        seen.push(key.fingerprint.clone());
+        is_new
+    });
+    found
+}
+
+impl Key {
+    /// A key of which only the fingerprint is known.
+    fn named(fingerprint: &Fingerprint) -> Self {
+        Self {
+            fingerprint: fingerprint.to_string(),
+            file: None,
+            user_id: None,
+            algorithm: None,
+            expires: None,
+            status: None,
+            text: "only the fingerprint; the key comes with the release".to_owned(),
+        }
+    }
+
+    fn described(file: &str, key: &KeyDescription, now: SystemTime) -> Self {
+        let status = status(key, now);
+        let end = key.expires.map(date);
+        let expiry = match (status, &end) {
+            (Status::Revoked, _) => ", revoked".to_owned(),
+            (Status::CannotSign, _) => ", may not sign".to_owned(),
+            (Status::Expired, Some(end)) => format!(", expired {end}"),
+            (_, Some(end)) => format!(", expires {end}"),
+            (_, None) => ", does not expire".to_owned(),
+        };
+        Self {
+            fingerprint: key.fingerprint.to_string(),
+            file: Some(file.to_owned()),
+            user_id: key.user_id.clone(),
+            algorithm: Some(key.algorithm.clone()),
+            expires: end,
+            status: Some(status),
+            text: format!("{key}{expiry}   {file}"),
+        }
+    }
+
+    /// Prints a line of the result.
+    pub(super) fn print(&self, printer: &Printer) {
+        printer.result(&format!("key       {}   {}", self.fingerprint, self.text));
+    }
+}
+
+/// Whether signatures by this key count.
+pub(super) fn status(key: &KeyDescription, now: SystemTime) -> Status {
+    if key.is_revoked {
+        Status::Revoked
+    } else if !key.can_sign {
+        Status::CannotSign
+    } else if key.expires.is_some_and(|end| end <= now) {
+        Status::Expired
+    } else {
+        Status::Usable
+    }
+}

@@ -1,0 +1,157 @@
+//! `tfoci trust show`.
+
+use std::time::SystemTime;
+
+use clap::Args;
+
+use tfoci::address::ProviderAddr;
+use tfoci::authentication::Anchor;
+use tfoci::error::printable_path;
+use tfoci::release::KeyRing;
+use tfoci::trust::rule::{Expired, Unsigned, Weak};
+use tfoci::trust::{self, PolicyEntry, Rule};
+
+use super::document::{Applied, Rules, Show};
+use super::keys::{self, DescribedFile};
+use super::warnings;
+use crate::cli::Ending;
+use crate::cli::args::Trust;
+use crate::cli::error::CommandError;
+use crate::cli::json;
+use crate::cli::printer::Printer;
+use crate::cli::session::{Session, policy};
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci trust show acme/demo --trust trust.toml
+  tfoci trust show acme/demo --key acme.asc";
+
+/// Show which keys and rules apply to a provider
+///
+/// It prints the entry of the trust file that applies, the keys that are pinned, and which releases the commands refuse.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The provider
+    #[arg(value_name = "ADDR")]
+    provider: String,
+    #[command(flatten)]
+    trust: Trust,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let provider = session.provider(&arguments.provider)?;
+    let now = SystemTime::now();
+    let file = arguments.trust.trust.as_deref();
+    let policy = policy(&arguments.trust, file)?;
+    let entry = policy.entry_for(&provider);
+    let given = policy.rule_for(&provider);
+    let writing = given.clone().unwrap_or_default();
+    let reading = given.unwrap_or_else(Rule::reading);
+    let files = described(&writing.keys, now)?;
+    let are_files_pinned = writing
+        .keys
+        .iter()
+        .any(|ring| ring.anchor == Anchor::Pinned);
+    let warnings = files.iter().flat_map(|file| {
+        let keys = file.keys.iter();
+        keys.filter_map(|key| warnings::of_key(key, &file.name, writing.expired, now))
+    });
+    let document = Show {
+        schema: json::SCHEMA,
+        provider: &provider,
+        entry: entry.zip(file).map(|(entry, file)| Applied {
+            file: printable_path(file),
+            line: entry.line,
+            pattern: &entry.pattern,
+        }),
+        pinned: writing.pinned(),
+        keys: keys::pinned(&writing.pins, &files, are_files_pinned, now),
+        writing: rules(&writing),
+        reading: rules(&reading),
+        warnings: warnings.collect(),
+    };
+    let printer = &session.printer;
+    print(&document, arguments, entry, printer);
+    print_rules(&provider, &writing, &reading, printer);
+    for warning in &document.warnings {
+        printer.warning(warning);
+    }
+    printer.document(&document);
+    Ok(Ending::Done)
+}
+
+fn described(rings: &[KeyRing], now: SystemTime) -> Result<Vec<DescribedFile>, CommandError> {
+    let described = |ring: &KeyRing| {
+        Ok(DescribedFile {
+            name: ring.name.clone(),
+            keys: trust::describe(ring.clone(), now)?,
+        })
+    };
+    rings.iter().map(described).collect()
+}
+
+fn rules(rule: &Rule) -> Rules {
+    // Where keys are pinned, nothing else is accepted.
+    let unsigned = match rule.pinned() {
+        true => Unsigned::Refuse,
+        false => rule.unsigned,
+    };
+    Rules::of(unsigned, rule.expired, rule.weak)
+}
+
+fn print(
+    document: &Show<'_>,
+    arguments: &Arguments,
+    entry: Option<&PolicyEntry>,
+    printer: &Printer,
+) {
+    printer.result(&format!("provider  {}", document.provider));
+    let applied = match (&arguments.trust.trust, entry) {
+        (None, _) => "none: `--trust` names no file".to_owned(),
+        (Some(file), None) => format!("none: nothing in {} matches", printable_path(file)),
+        (Some(file), Some(entry)) => format!(
+            "{}, line {}: {}",
+            printable_path(file),
+            entry.line,
+            entry.pattern
+        ),
+    };
+    printer.result(&format!("entry     {applied}"));
+    for key in &document.keys {
+        key.print(printer);
+    }
+}
+
+/// Prints what the rules mean for releases.
+fn print_rules(provider: &ProviderAddr, writing: &Rule, reading: &Rule, printer: &Printer) {
+    if writing.pinned() {
+        printer.result("unsigned  refuse: a release needs a signature by one of these keys");
+    } else {
+        for (commands, rule) in [("push, mirror", writing), ("other commands", reading)] {
+            let text = match rule.unsigned {
+                Unsigned::Refuse => {
+                    "refuse a release without a signature, and accept one by any key"
+                }
+                Unsigned::Allow => {
+                    "accept a release without a signature, and show it as `checksum` or `unverified`"
+                }
+            };
+            printer.result(&format!("unsigned  {commands}: {text}"));
+        }
+        printer.result(&format!(
+            "pinned    no: --require-pinned refuses {provider}, unless a lock file lists its packages"
+        ));
+    }
+    let expired = match writing.expired {
+        Expired::Warn => "warn: a signature by an expired key is accepted with a note",
+        Expired::Refuse => "refuse: a signature by an expired key is refused",
+    };
+    printer.result(&format!("expired   {expired}"));
+    let weak = match writing.weak {
+        Weak::Warn => "warn: SHA-1 over the checksum document is accepted with a note",
+        Weak::Refuse => "refuse: SHA-1 over the checksum document is refused",
+    };
+    printer.result(&format!("weak      {weak}"));
+}

@@ -1,0 +1,82 @@
+//! What a trust file allows and its author hardly meant.
+
+use std::time::SystemTime;
+
+use tfoci::trust::rule::Expired;
+use tfoci::trust::{KeyDescription, TrustEntry};
+
+use super::date::date;
+use super::document::Warning;
+use super::keys::{DescribedFile, Status, status};
+
+/// The warnings about an entry. `earlier` are the entries before it, `files` its key files with their keys.
+pub(super) fn of_entry(
+    entry: &TrustEntry,
+    earlier: &[TrustEntry],
+    files: &[DescribedFile],
+    now: SystemTime,
+) -> Vec<Warning> {
+    let mut found = Vec::new();
+    if let Some(first) = earlier
+        .iter()
+        .find(|one| one.pattern.covers(&entry.pattern))
+    {
+        found.push(format!(
+            "the entry for {} is never used, because the entry for {} in line {} matches first",
+            entry.pattern, first.pattern, first.line
+        ));
+    }
+    if !entry.has_keys() && !entry.has_rules {
+        found.push(format!(
+            "the entry for {} has neither keys nor rules: a signature by any key satisfies it",
+            entry.pattern
+        ));
+    }
+    for (place, pin) in entry.pins.iter().enumerate() {
+        if entry.pins.iter().take(place).any(|earlier| earlier == pin) {
+            found.push(format!("the fingerprint {pin} is there twice"));
+        }
+    }
+    for (place, file) in files.iter().enumerate() {
+        for key in &file.keys {
+            let mut earlier = files.iter().take(place);
+            if let Some(first) = earlier.find(|first| has(first, key)) {
+                let key = &key.fingerprint;
+                let (first, second) = (&first.name, &file.name);
+                found.push(format!("the key {key} is in both {first} and {second}"));
+            }
+            found.extend(of_key(key, &file.name, entry.expired, now));
+        }
+    }
+    let line = entry.line;
+    let warning = |message| Warning { line, message };
+    found.into_iter().map(warning).collect()
+}
+
+fn has(file: &DescribedFile, key: &KeyDescription) -> bool {
+    let mut keys = file.keys.iter();
+    keys.any(|one| one.fingerprint == key.fingerprint)
+}
+
+/// The warning about a key whose signatures are refused, or accepted only with a note.
+pub(super) fn of_key(
+    key: &KeyDescription,
+    file: &str,
+    expired: Expired,
+    now: SystemTime,
+) -> Option<String> {
+    let what = match status(key, now) {
+        Status::Usable => return None,
+        Status::Revoked => "is revoked: signatures by it are refused".to_owned(),
+        Status::CannotSign => "may not sign: signatures by it are refused".to_owned(),
+        Status::Expired => {
+            let end = key.expires.map(date).unwrap_or_default();
+            let then = match expired {
+                Expired::Warn => "accepted with a note",
+                Expired::Refuse => "refused",
+            };
+            format!("expired on {end}: signatures by it are {then}")
+        }
+    };
+    Some(format!("the key {} in {file} {what}", key.fingerprint))
+}

@@ -1,0 +1,271 @@
+//! `tfoci trust`: what a trust file says, and which entry applies to a provider.
+
+use serde_json::Value;
+
+use crate::support::author::Author;
+use crate::support::scene::Run;
+use crate::support::signer::Signer;
+
+const ACME: &str = "[ACME]   Acme Provider Signing (test key) <security@acme.example>, Ed25519, does not expire   acme.asc";
+
+/// Everything that can be right, and everything that is warned of.
+const FILE: &str = r#"# ours
+[[provider]]
+match = "a.example/acme/demo"
+keys = ["acme.asc", "[STRANGER]"]
+
+[[provider]]
+match = "a.example/acme/*"
+unsigned = "allow"
+weak = "warn"
+
+[[provider]]
+match = "a.example/acme/late"
+keys = ["stranger.asc"]
+
+[[provider]]
+match = "b.example/*/*"
+
+[[provider]]
+match = "c.example/*/*"
+keys = ["expired.asc", "revoked.asc", "[ACME BLANKS]", "[ACME]"]
+expired = "refuse"
+"#;
+
+impl Author {
+    fn with_trust(text: &str) -> Self {
+        let author = Self::new();
+        let acme = Signer::acme().fingerprint();
+        let digits: Vec<&str> = (0..10).map(|at| &acme[4 * at..][..4]).collect();
+        let blanks = [digits[..5].join(" "), digits[5..].join(" ")].join("  ");
+        let text = text
+            .replace("[ACME BLANKS]", &blanks)
+            .replace("[ACME]", &acme)
+            .replace("[STRANGER]", &Signer::stranger().fingerprint());
+        author.scene.write("trust.toml", text);
+        for (name, signer) in [
+            ("expired.asc", Signer::expired_since()),
+            ("revoked.asc", Signer::revoked()),
+        ] {
+            author.scene.write(name, signer.public_armored());
+        }
+        author
+    }
+
+    /// Runs `tfoci trust …`, and names the keys.
+    fn trust(&self, arguments: &str) -> Run {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let mut run = self.tfoci(&[&["trust"][..], &arguments].concat());
+        for text in [&mut run.stdout, &mut run.stderr] {
+            *text = text
+                .replace(&Signer::expired_since().fingerprint(), "[EXPIRED]")
+                .replace(&Signer::revoked().fingerprint(), "[REVOKED]");
+        }
+        run
+    }
+}
+
+#[test]
+fn a_file_is_printed_with_its_keys_and_warnings() {
+    let author = Author::with_trust(FILE);
+    let run = author.trust("check trust.toml").succeeds();
+    let expected = format!(
+        "match     a.example/acme/demo   line 3
+key       [STRANGER]   only the fingerprint; the key comes with the release
+key       {ACME}
+unsigned  refuse
+expired   warn
+weak      refuse
+
+match     a.example/acme/*   line 7
+unsigned  allow
+expired   warn
+weak      warn
+
+match     a.example/acme/late   line 12
+key       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc
+unsigned  refuse
+expired   warn
+weak      refuse
+
+match     b.example/*/*   line 16
+unsigned  refuse
+expired   warn
+weak      refuse
+
+match     c.example/*/*   line 19
+key       [ACME]   only the fingerprint; the key comes with the release
+key       [EXPIRED]   Expired Since (test key) <since@acme.example>, Ed25519, expired 2020-04-10   expired.asc
+key       [REVOKED]   Revoked (test key) <revoked@acme.example>, Ed25519, revoked   revoked.asc
+unsigned  refuse
+expired   refuse
+weak      refuse
+"
+    );
+    assert_eq!(run.stdout, expected);
+    run.says(
+        "   Warning trust.toml, line 12: the entry for a.example/acme/late is never used, because the entry for a.example/acme/* in line 7 matches first
+   Warning trust.toml, line 16: the entry for b.example/*/* has neither keys nor rules: a signature by any key satisfies it
+   Warning trust.toml, line 19: the fingerprint [ACME] is there twice
+   Warning trust.toml, line 19: the key [EXPIRED] in expired.asc expired on 2020-04-10: signatures by it are refused
+   Warning trust.toml, line 19: the key [REVOKED] in revoked.asc is revoked: signatures by it are refused
+",
+    );
+}
+
+#[test]
+fn every_problem_is_told_with_its_line() {
+    let author = Author::with_trust(
+        "[[provider]]\nmatch = \"acme/*\"\n[[provider]]\nmatch = \"a.example/*/*\"\nkeys = [\n  \"acme.asc\",\n  \"none.asc\",\n  \"empty.asc\",\n]\n[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"34365D9472D7468F\"]\n",
+    );
+    author.scene.write("empty.asc", "none");
+    let run = author.trust("check trust.toml").exits(2);
+    assert_eq!(
+        run.stdout,
+        format!(
+            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refuse\nexpired   warn\nweak      refuse\n"
+        )
+    );
+    run.says(
+        "error: trust.toml is not a trust file
+  line 2: the pattern `acme/*` names no host
+    expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+
+hint: `tfoci help trust` shows a trust file
+error: trust.toml is not a trust file
+  line 12: `34365D9472D7468F` is a short key id, which more than one key can have
+    expected a fingerprint of 40 or 64 digits
+
+hint: `gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key
+error: cannot read none.asc
+  No such file or directory (os error 2)
+  named by `keys` in trust.toml, line 7
+error: there is no OpenPGP key in `empty.asc`
+  named by `keys` in trust.toml, line 8
+
+hint: `gpg --export --armor FINGERPRINT` writes one
+",
+    );
+    author.scene.write("trust.toml", "[[provider]\n");
+    author
+        .trust("check trust.toml")
+        .exits(2)
+        .says(
+            "error: trust.toml is not a trust file
+  the trust file is malformed
+  TOML parse error at line 1, column 12
+    |
+  1 | [[provider]
+    |            ^
+  unclosed array table, expected `]`
+
+hint: `tfoci help trust` shows a trust file
+",
+        )
+        .without_result();
+    author.trust("check none.toml").exits(1).says(
+        "error: cannot read none.toml\n  No such file or directory (os error 2)\n  named by the argument FILE\n",
+    );
+    author.scene.write("trust.toml", "");
+    let run = author.trust("check trust.toml").succeeds();
+    run.says("   Warning trust.toml has no entries\n");
+}
+
+#[test]
+fn keys_that_were_made_to_keep_readers_busy_end_the_check() {
+    use crate::support::keygrammar as grammar;
+    let author = Author::with_trust("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"busy.asc\"]\n");
+    let bytes = grammar::certificate(&grammar::dsa(4095, 512), &[511, 511], 500);
+    author.scene.write("busy.asc", grammar::armoured(&bytes));
+    author.trust("check trust.toml").exits(2).says(
+        "error: the signature and its keys cost more work to check than any honest ones\n  named by `keys` in trust.toml, line 3\n",
+    );
+}
+
+#[test]
+fn the_entry_that_applies_is_shown() {
+    let author = Author::with_trust(FILE);
+    let weak = "weak      refuse: SHA-1 over the checksum document is refused\n";
+    let expired = "expired   warn: a signature by an expired key is accepted with a note\n";
+    let pinned = "unsigned  refuse: a release needs a signature by one of these keys\n";
+    let show = |arguments: &str| author.trust(&format!("show {arguments}")).succeeds();
+    let run = show("a.example/acme/demo --trust trust.toml").says("");
+    assert_eq!(
+        run.stdout,
+        format!(
+            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   only the fingerprint; the key comes with the release\nkey       {ACME}\n{pinned}{expired}{weak}"
+        )
+    );
+    // A key of the command line provides the certificate of a fingerprint, and replaces key files.
+    let run = show("a.example/acme/demo --trust trust.toml --key stranger.asc").says("");
+    assert_eq!(
+        run.stdout,
+        format!(
+            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc\n{pinned}{expired}{weak}"
+        )
+    );
+    let run = show("a.example/acme/late --trust trust.toml").says("");
+    assert_eq!(
+        run.stdout,
+        format!(
+            "provider  a.example/acme/late
+entry     trust.toml, line 7: a.example/acme/*
+unsigned  push, mirror: accept a release without a signature, and show it as `checksum` or `unverified`
+unsigned  other commands: accept a release without a signature, and show it as `checksum` or `unverified`
+pinned    no: --require-pinned refuses a.example/acme/late, unless a lock file lists its packages
+{expired}weak      warn: SHA-1 over the checksum document is accepted with a note
+"
+        )
+    );
+    let run = show("acme/demo --trust trust.toml").says("");
+    let unpinned = format!(
+        "unsigned  push, mirror: refuse a release without a signature, and accept one by any key
+unsigned  other commands: accept a release without a signature, and show it as `checksum` or `unverified`
+pinned    no: --require-pinned refuses registry.opentofu.org/acme/demo, unless a lock file lists its packages
+{expired}{weak}"
+    );
+    assert_eq!(
+        run.stdout,
+        format!(
+            "provider  registry.opentofu.org/acme/demo\nentry     none: nothing in trust.toml matches\n{unpinned}"
+        )
+    );
+    let run = show("acme/demo").says("");
+    assert_eq!(
+        run.stdout,
+        format!(
+            "provider  registry.opentofu.org/acme/demo\nentry     none: `--trust` names no file\n{unpinned}"
+        )
+    );
+    let run = show("c.example/acme/demo --trust trust.toml --format json");
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["entry"]["line"], 19);
+    assert_eq!(document["pinned"], true);
+    assert_eq!(document["writing"]["expired"], "refuse");
+    assert_eq!(document["keys"][1]["status"], "expired");
+    assert_eq!(document["warnings"].as_array().unwrap().len(), 2);
+    author.trust("show acme").exits(2);
+}
+
+#[test]
+fn a_hostile_user_id_does_nothing_to_a_terminal() {
+    let author = Author::with_trust("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"evil.asc\"]\n");
+    author
+        .scene
+        .write("evil.asc", Signer::hostile().public_armored());
+    for arguments in [
+        "check trust.toml",
+        "show acme/demo --trust trust.toml",
+        "check trust.toml --format json",
+    ] {
+        let run = author.trust(arguments).succeeds();
+        assert!(run.stdout.contains("Evil"), "{}", run.stdout);
+        assert!(
+            !run.stdout.contains(['\u{1b}', '\r', '\u{202e}', '\u{85}']),
+            "{:?}",
+            run.stdout
+        );
+        let is_forged = |line: &str| line.trim_start().starts_with("[[provider]]");
+        assert!(!run.stdout.lines().any(is_forged), "{}", run.stdout);
+    }
+}
