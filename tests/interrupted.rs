@@ -155,7 +155,7 @@ fn push_has_finished_nothing() {
         let fixture = Fixture::new();
         let run = fixture.interrupt(signal, is_write, PUSH);
         assert_eq!(run.stdout, "");
-        assert!(run.stderr.ends_with("\nerror: interrupted\n"));
+        assert!(run.stderr.ends_with("error: interrupted\n"));
         assert!(!run.stderr.contains("Pushed"), "{}", run.stderr);
 
         let fixture = Fixture::new();

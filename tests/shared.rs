@@ -181,7 +181,7 @@ fn a_dry_run_compares_before_it_says_present() {
     };
     let told = run(&author).succeeds().stderr;
     assert!(
-        told.contains("   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64"),
+        told.contains("   Present registry.opentofu.org/acme/demo 1.0.0   1 package"),
         "{told}"
     );
     fs::write(author.scene.path(UNPACKED).join("LICENSE"), "another").unwrap();

@@ -19,7 +19,7 @@ pub(super) struct Globals {
     /// Print nothing but the result and errors
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
-    /// Print lines in place of bars, and reasons of decisions; -vv prints every request too
+    /// Print each package in place of bars, and reasons of decisions; -vv prints every request too
     #[arg(short, long, action = clap::ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub(super) verbose: u8,
     /// When to use colour [NO_COLOR and CLICOLOR_FORCE are honoured]

@@ -39,7 +39,7 @@ pub(super) enum Verbosity {
     Quiet,
     /// Also what happens, with progress bars on a terminal.
     Normal,
-    /// Also decisions. Lines replace the progress bars.
+    /// Also packages and decisions. Lines replace the progress bars.
     Verbose,
     /// Also every HTTP request.
     Everything,
@@ -197,14 +197,14 @@ impl Printer {
         Some(usize::from(columns).saturating_sub(GUTTER + 2))
     }
 
-    /// Prints what was done with a package. Above bars, one line per version replaces the lines of its packages.
+    /// Prints what was done with a package: with `-v`, or in the group of its version. Otherwise its version has one line.
     pub(super) fn package(&self, subject: &Subject, tone: Tone, verb: &str, text: &str) {
-        if self.motion != Motion::Bars {
+        if self.github.is_some() || self.verbosity >= Verbosity::Verbose {
             self.line_of(subject, tone, verb, text);
         }
     }
 
-    /// Prints what was done with a version: its long text if it fits, otherwise the short one.
+    /// Prints what was done with a version: on a terminal its long text if it fits, otherwise the short one.
     pub(super) fn version(
         &self,
         subject: &Subject,
@@ -219,8 +219,17 @@ impl Printer {
                 _ => long.into(),
             };
             self.line(tone, verb, &text);
+        } else if self.github.is_none() && self.verbosity < Verbosity::Verbose {
+            self.line(tone, verb, long);
         }
         self.group(subject, &format!("{verb} {long}"));
+    }
+
+    /// Prints that a version is present, which was not read. Only a terminal shows it.
+    pub(super) fn unread_version(&self, verb: &str, text: &str) {
+        if self.motion == Motion::Bars {
+            self.line(Tone::Done, verb, text);
+        }
     }
 
     /// Prints a warning, unless this run has printed it already.

@@ -17,8 +17,13 @@ impl MirrorTarget<'_> {
         if !self.options.publish.dry_run {
             return;
         }
+        let version = Subject::version(&published.provider, &published.version);
+        if published.authentication.is_none() {
+            return self
+                .reporter
+                .report(Event::VersionPresent { subject: version });
+        }
         for package in &published.packages {
-            let version = Subject::version(&published.provider, &published.version);
             let subject = version.platform(&package.platform);
             self.reporter
                 .report(match (package.size, &published.authentication) {

@@ -81,7 +81,6 @@ fn under_require_pinned_it_is_refused_or_left_out() {
     let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
     run.says(&format!(
         "
-  Verified {PROVIDER} 1.0.0   signed [ACME ID] (pinned)
 error: {PROVIDER} 1.0.0 ({FROM}/{PROVIDER}, on the way to {TO}/{PROVIDER}): the version leads to more than its packages and their evidence, and no key vouches for it
   received 1 manifest, 1 blob of 20 bytes, such as {}
 

@@ -54,9 +54,7 @@ fn missing_platforms_are_added() {
     let author = with_one_there();
     copy(&author, FROM, TO, &[]).succeeds().says(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
-   Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
-   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+   Updated registry.opentofu.org/acme/demo 1.0.0   2 packages   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 1 package (0 B copied, 1 mounted, 1 already present) in [TIME]
 ",
     );

@@ -18,9 +18,7 @@ fn every_byte_arrives_and_a_second_run_needs_nothing() {
     assert_eq!(run.stdout, reference);
     run.says(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
-   Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
-   Mounted registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
 ",
     );
@@ -81,9 +79,7 @@ fn a_dry_run_says_what_would_happen_and_leaves_nothing() {
     assert_eq!(author.tree(), before);
     run.says(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
-Would copy registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
-Would copy registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+Would copy registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (embedded) by the key beside it, not pinned
 Would copy 1 version, 2 packages (813 B to copy) in [TIME]
 ",
     );
@@ -188,8 +184,6 @@ fn a_missing_package_is_told_with_both_places() {
     );
     run.without_result().says(&format!(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
-   Mounted registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
 error: {PROVIDER} 1.0.0 linux_amd64 (oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}): the package sha256:{hex} is missing
 
 hint: this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it

@@ -93,8 +93,7 @@ fn a_dry_run_writes_nothing() {
     let more = ["--rebuild-index", "--platform", "linux_amd64", "--dry-run"];
     copy(&author, FROM, TO, &more).succeeds().says(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
-Would copy registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+Would copy registry.opentofu.org/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (embedded) by the key beside it, not pinned
 Would copy 1 version, 1 package (406 B to copy) in [TIME]
 ",
     );

@@ -26,9 +26,7 @@ fn from_a_layout_into_a_registry() {
     );
     run.says(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
-    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 2 packages (813 B copied) in [TIME]
 ",
     );
@@ -54,9 +52,7 @@ fn from_one_registry_into_another() {
     let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
     between(run, from.host(), to.host()).says(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (embedded)
-    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (embedded)
+    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 2 packages (813 B copied) in [TIME]
 ",
     );

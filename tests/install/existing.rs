@@ -33,7 +33,7 @@ fn a_second_run_has_nothing_to_do() {
         let scene = with_demo();
         let first = install(&scene, &["--platform", "all", form]).succeeds();
         let before = identities(scene.path("mirror"));
-        let second = install(&scene, &["--platform", "all", form]).succeeds();
+        let second = install(&scene, &["--platform", "all", form, "-v"]).succeeds();
         assert_eq!(second.stdout, first.stdout);
         let stderr = steady(&second.stderr);
         assert!(
@@ -230,7 +230,7 @@ fn runs_at_the_same_time_wait_for_each_other() {
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     for form in ["--packed", "--unpacked"] {
         let scene = with_demo();
-        let dry = ["--platform", "all", "--dry-run", form];
+        let dry = ["--platform", "all", "--dry-run", "-v", form];
         let planned = install(&scene, &dry).succeeds();
         assert!(!scene.path("mirror").exists());
         let stderr = steady(&planned.stderr);

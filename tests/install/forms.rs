@@ -29,8 +29,7 @@ fn packed_is_the_zip_under_the_name_that_clients_look_for() {
         steady(&run.stderr),
         format!(
             r#"  Selected example.com/acme/demo 1.0.0 (the only match)
-  Accepted example.com/acme/demo 1.0.0   signed [KEY] (embedded) by the key beside it, not pinned
-    Copied example.com/acme/demo 1.0.0 linux_amd64   {size} B   signed [KEY] (embedded)
+    Copied example.com/acme/demo 1.0.0   1 package, {size} B   signed [KEY] (embedded) by the key beside it, not pinned
     Hashes example.com/acme/demo 1.0.0
            {h1}
            {zh}

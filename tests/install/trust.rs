@@ -196,7 +196,7 @@ fn without_evidence_a_package_is_unverified_and_a_named_key_refuses_it() {
     let run = install_linux(&scene, &[]).succeeds();
     assert!(
         run.stderr
-            .contains("  Accepted example.com/acme/demo 1.0.0   unverified no-evidence\n   Warning example.com/acme/demo 1.0.0: no evidence is stored for this version: it was published without any, or the evidence was removed\n"),
+            .contains("   Warning example.com/acme/demo 1.0.0: no evidence is stored for this version: it was published without any, or the evidence was removed\n    Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified no-evidence\n"),
         "{}",
         run.stderr
     );
@@ -224,7 +224,7 @@ fn a_release_without_signature_is_shown_as_what_it_is() {
     let run = install_linux(&scene, &[]).succeeds();
     assert!(
         run.stderr
-            .contains("  Accepted example.com/acme/demo 1.0.0   checksum\n"),
+            .contains("    Copied example.com/acme/demo 1.0.0   1 package, 406 B   checksum\n"),
         "{}",
         run.stderr
     );

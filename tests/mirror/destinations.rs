@@ -43,9 +43,8 @@ fn a_package_is_read_once_for_two_destinations() {
     stage
         .run(BOTH)
         .says(0, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/a/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/b/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/b/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
 ")
         .gives(&[
@@ -98,8 +97,7 @@ fn a_destination_that_has_everything_reads_nothing() {
         .says(0, "");
     stage.origin.forget();
     stage.run(BOTH).says(0, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/a/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied, 1 already present) in [TIME]
 ");
     assert_eq!(stage.origin.count(asks("package")), 1);
@@ -120,7 +118,7 @@ fn a_destination_that_refuses_stops_no_other() {
         .gives(&["oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0"])
         .ends(3);
     let lines = [
-        "    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/a/[ORIGIN]/acme/demo   406 B   signed [ACME ID] (origin)\n",
+        "    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)\n",
         "\nerror: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/b/[ORIGIN]/acme/demo): another zip is there\n",
         "\n    Failed 1 of 2: [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/b/[ORIGIN]/acme/demo\n",
     ];

@@ -14,8 +14,7 @@ fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
         .says(
             0,
             "
-  Verified [ORIGIN]/acme/demo 0.50.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 0.50.0 linux_amd64   403 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 0.50.0   1 package, 403 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (403 B copied) in [TIME]
 ",
         )
@@ -43,8 +42,7 @@ fn build_metadata_is_kept() {
         .says(
             0,
             "
-  Verified [ORIGIN]/acme/demo 1.0.0+ent   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0+ent linux_amd64   418 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0+ent   1 package, 418 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (418 B copied) in [TIME]
 ",
         )
@@ -96,9 +94,7 @@ fn two_platforms_may_have_one_zip() {
     stage.demo("--jobs 1").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-   Present [ORIGIN]/acme/demo 1.0.0 linux_arm64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied, 1 already present) in [TIME]
 ",
     );
@@ -274,7 +270,6 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has
         lie::says("download_url", "http://127.0.0.1:1/x.zip"),
         1,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   refusing to use http
     received http://127.0.0.1:1/x.zip
@@ -292,7 +287,6 @@ fn secrets_in_urls_are_sent_and_never_shown() {
     let stage = OriginScene::new(Setup::new([demo()]).signed_urls().start());
     stage.origin.always(asks("package"), Fault::status(404));
     stage.demo("").says(1, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   the request for the package failed
     from https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip?…

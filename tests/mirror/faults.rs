@@ -9,8 +9,7 @@ const ONE_BIT_WRONG: &str =
 
 /// What is said where the package arrives.
 const COPIED: &str = "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ";
 
@@ -26,8 +25,7 @@ fn survives(fault: Fault, packages: usize) -> OriginScene {
 }
 
 /// What lies below says how, in the words of the system.
-const UNREACHABLE: &str = "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
+const UNREACHABLE: &str = "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
   …";
 
@@ -136,7 +134,6 @@ fn right_bytes_that_come_in_other_ways_arrive() {
     survives(Fault::chunked(), 1);
     survives(Fault::RedirectElsewhere, 2);
     refused("package", Fault::RedirectLoop, 1, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   there are more than 10 redirects
     last https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
@@ -169,7 +166,6 @@ fn a_package_that_fails_leaves_the_version_as_it_was() {
     let before = stage.installs();
     stage.origin.always(asks("package"), Fault::wrong_bytes());
     stage.demo("").says(3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 darwin_arm64 ([ORIGIN]): cannot download the package
   the bytes do not match their digest
     expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a

@@ -40,9 +40,7 @@ hint: nothing of this version was written. Mirrors prove nothing: `--from-lock F
     stage.mirror(&format!("{from} {ALLOW}")).says(
         0,
         "
-  Accepted example.com/acme/demo 1.0.0   unverified
-    Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+    Copied example.com/acme/demo 1.0.0   2 packages, 813 B   unverified
   Mirrored 1 version, 2 packages (813 B copied) in [TIME]
 ",
     );
@@ -78,9 +76,7 @@ fn what_is_unpacked_counts_only_where_it_is_packed_too() {
     stage.mirror(&format!("{ADDRESS} {from}")).says(
         0,
         "
-  Accepted example.com/acme/demo 1.0.0   unverified
-    Copied example.com/acme/demo 1.0.0 darwin_arm64   407 B   unverified
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+    Copied example.com/acme/demo 1.0.0   2 packages, 813 B   unverified
   Mirrored 1 version, 2 packages (813 B copied) in [TIME]
 ",
     );

@@ -25,8 +25,7 @@ fn a_provider_arrives_and_is_there() {
         .says(
             0,
             "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         )
@@ -58,8 +57,7 @@ fn a_platform_that_is_new_costs_one_package() {
     stage.demo("--platform linux_amd64").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -67,8 +65,7 @@ fn a_platform_that_is_new_costs_one_package() {
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
+   Updated [ORIGIN]/acme/demo 1.0.0   2 packages, 407 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
 ",
     );
@@ -92,8 +89,7 @@ fn stored_packages_are_compared_on_demand() {
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -102,8 +98,7 @@ fn stored_packages_are_compared_on_demand() {
     stage.demo("--recheck").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+   Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (origin)
   Mirrored nothing: 1 package already present, in [TIME]
 ",
     );
@@ -124,11 +119,8 @@ fn a_dry_run_tells_the_plan_and_writes_nothing() {
     stage.mirror(&format!("{all} --dry-run")).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/other 2.0.0   signed [ACME ID] (origin)
-Would copy [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
-Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-Would copy [ORIGIN]/acme/other 2.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/other 2.0.0   1 package, 409 B   signed [ACME ID] (origin)
 Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
 ",
     );
@@ -140,8 +132,7 @@ Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
         .says(
             0,
             "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
@@ -149,11 +140,8 @@ Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
     stage.mirror(&format!("{all} --dry-run")).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/other 2.0.0   signed [ACME ID] (origin)
-   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64
-Would copy [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
-Would copy [ORIGIN]/acme/other 2.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0   2 packages, 407 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/other 2.0.0   1 package, 409 B   signed [ACME ID] (origin)
 Would mirror 2 versions, 2 packages (816 B to copy, 1 already present) in [TIME]
 ",
     );
@@ -169,10 +157,8 @@ fn one_that_fails_does_not_stop_the_others() {
     stage
         .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
         .says(1, "
-  Verified [ORIGIN]/acme/p0 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/p2 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/p0 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/p2 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/p0 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/p1 ([ORIGIN]): nothing is published
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
@@ -197,8 +183,7 @@ fn untrusted_outranks_absent() {
     stage
         .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
         .says(3, "
-  Verified [ORIGIN]/acme/p2 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/p2 1.0.0 linux_amd64   400 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/p0 ([ORIGIN]): nothing is published
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
@@ -264,8 +249,7 @@ fn platforms_that_are_not_there_are_told() {
         .says(
             0,
             "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
    Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -290,8 +274,7 @@ fn what_an_origin_wants_to_be_read_is_shown() {
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
    Warning [ORIGIN]/acme/demo: Use �[31macme/newer�from now on.
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -324,8 +307,7 @@ fn a_registry_takes_it_and_is_asked_little_again() {
     stage.run(&to).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -357,8 +339,7 @@ fn a_release_that_was_made_again_is_refused() {
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -376,7 +357,6 @@ fn a_release_that_was_made_again_is_refused() {
 ",
     );
     stage.demo("--recheck").says(3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/[ORIGIN]/acme/demo): another zip is there
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
@@ -388,9 +368,7 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   167 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 574 B   signed [ACME ID] (origin)
   Mirrored 1 version, 2 packages (574 B copied) in [TIME]
 ",
     );

@@ -52,12 +52,8 @@ fn exactly_what_is_locked_arrives() {
         .says(
             0,
             "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock)
-  Verified [ORIGIN]/acme/demo 1.1.0   signed [ACME ID] (lock)
-    Copied [ORIGIN]/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (lock)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock)
-    Copied [ORIGIN]/acme/demo 1.1.0 darwin_arm64   407 B   signed [ACME ID] (lock)
-    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.1.0   2 packages, 813 B   signed [ACME ID] (lock)
   Mirrored 2 versions, 4 packages (1.59 KiB copied) in [TIME]
 ",
         );
@@ -98,8 +94,7 @@ hint: nothing of this version was written. If the lock file was made for other p
     stage.mirror("--from-lock . --platform linux_amd64").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -292,8 +287,7 @@ fn a_lock_vouches_for_a_mirror() {
         .says(
             0,
             "
-  Accepted example.com/acme/demo 1.0.0   unverified (lock)
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified (lock)
+    Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified (lock)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
@@ -345,8 +339,7 @@ fn a_configuration_says_what_is_required_of_all_its_modules() {
         .says(
             0,
             "
-  Verified [ORIGIN]/acme/demo 1.1.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
@@ -385,8 +378,7 @@ error: the module in root/part cannot be read
     stage.mirror("--from-config root --jobs 1").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.1.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.1.0 darwin_arm64   407 B   signed [ACME ID] (origin)
+   Updated [ORIGIN]/acme/demo 1.1.0   2 packages, 407 B   signed [ACME ID] (origin)
    Warning root: the module git::https://example.com/x is not on this disk
   Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
 ",

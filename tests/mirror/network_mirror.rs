@@ -43,8 +43,7 @@ hint: nothing of this version was written. Mirrors prove nothing: `--from-lock F
     from(&stage, ALLOW).says(
         0,
         "
-  Accepted example.com/acme/demo 1.0.0   unverified
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+    Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -67,7 +66,6 @@ fn packages_are_held_to_the_hashes_that_are_listed() {
         ));
     }
     for (schemes, code, says) in [(&["zh:"][..], 3, "
-  Accepted example.com/acme/demo 1.0.0   unverified
 error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): cannot download the package
   the bytes do not match their digest
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
@@ -116,7 +114,6 @@ fn one_hash_that_is_right_is_enough() {
     // A zip that its author did not make, although its content is the same.
     for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
         refused("mirror-version", self::hashes(hashes), 3, "
-  Accepted example.com/acme/demo 1.0.0   unverified
 error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): cannot download the package
   the bytes do not match their digest
     expected sha256:0000000000000000000000000000000000000000000000000000000000000000
@@ -206,7 +203,6 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
 ");
     refused("package", Fault::status(404), 1, "
-  Accepted example.com/acme/demo 1.0.0   unverified
 error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): the request for the package failed
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   answered 404: it went wrong
@@ -264,8 +260,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no
         .says(
             0,
             "
-  Accepted example.com/acme/demo 1.0.0   unverified
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+    Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified
    Warning example.com/acme/demo 1.0.0: there is no package for darwin_arm64
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",

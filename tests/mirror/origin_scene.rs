@@ -153,6 +153,7 @@ fn in_order(text: &str) -> String {
         "Accepted ",
         "Copied ",
         "Present ",
+        "Updated ",
         "Would copy ",
         "Pinned ",
     ];
@@ -203,8 +204,7 @@ pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
 /// What is said where the bytes of the package are not those that were promised.
 pub fn spoiled(how: &str, expected: &str, received: &str) -> String {
     format!(
-        "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
+        "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   {how}
     expected {expected}
     received {received}

@@ -102,8 +102,7 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
         stage.both(PINNING).says(
             0,
             "
-  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
-    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [STRANGER ID] (origin)
     Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml
   Mirrored 1 version, 1 package (409 B copied, 1 already present) in [TIME]
 ",
@@ -125,8 +124,7 @@ fn packages_of_a_lock_file_have_a_key_too() {
     stage.mirror(&format!("--from-lock . {PINNING}")).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock)
     Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -164,10 +162,8 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
     stage.both(&format!("{PINNING} --recheck")).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (pinned)
-  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
-   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
-   Present [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+   Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (pinned)
+   Present [ORIGIN]/acme/other 1.0.0   1 package   signed [STRANGER ID] (origin)
     Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml
   Mirrored nothing: 2 packages already present, in [TIME]
 ",
@@ -203,10 +199,8 @@ fn the_keys_of_all_versions_are_pinned() {
     stage.mirror(&format!("{all} --jobs 1")).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/demo 1.1.0   signed [STRANGER ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [STRANGER ID] (origin)
     Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
     Pinned [ORIGIN]/acme/demo   [STRANGER] in trust.toml
   Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
@@ -228,8 +222,7 @@ fn a_table_that_would_match_first_is_preceded_however_it_is_written() {
     stage.demo(&format!("{PINNING} --recheck")).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (pinned)
-   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+   Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (pinned)
   Mirrored nothing: 1 package already present, in [TIME]
 ",
     );
@@ -282,10 +275,8 @@ fn a_trust_file_that_cannot_be_written_stops_nothing() {
         1,
         &format!(
             "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [STRANGER ID] (origin)
   Mirrored 2 versions, 2 packages (815 B copied) in [TIME]
 error: new keys are not pinned in none/trust.toml
   [ORIGIN]/acme/demo [ACME]
@@ -416,10 +407,8 @@ fn a_dry_run_prints_the_keys_and_writes_nothing() {
         0,
         &format!(
             "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/other 1.0.0   signed [STRANGER ID] (origin)
-Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
-Would copy [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [STRANGER ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [STRANGER ID] (origin)
  Would pin [ORIGIN]/acme/demo   [ACME] in trust.toml   {acme}
  Would pin [ORIGIN]/acme/other   [STRANGER] in trust.toml   {stranger}
 Would mirror 2 versions, 2 packages (815 B to copy) in [TIME]

@@ -254,11 +254,11 @@ fn shards_share_all_of_it() {
     stage.mirror(&format!("{all} --dry-run")).says(
         0,
         "
-   Present [ORIGIN]/acme/p0 1.0.0 linux_amd64
-   Present [ORIGIN]/acme/p1 1.0.0 linux_amd64
-   Present [ORIGIN]/acme/p2 1.0.0 linux_amd64
-   Present [ORIGIN]/acme/p3 1.0.0 linux_amd64
-   Present [ORIGIN]/acme/p4 1.0.0 linux_amd64
+   Present [ORIGIN]/acme/p0 1.0.0
+   Present [ORIGIN]/acme/p1 1.0.0
+   Present [ORIGIN]/acme/p2 1.0.0
+   Present [ORIGIN]/acme/p3 1.0.0
+   Present [ORIGIN]/acme/p4 1.0.0
 Would mirror nothing: 5 packages already present, in [TIME]
 ",
     );

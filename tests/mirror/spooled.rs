@@ -12,8 +12,7 @@ mod room;
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 /// What is said where the package arrives.
 const COPIED: &str = "
-  Accepted example.com/acme/demo 1.0.0   unverified
-    Copied example.com/acme/demo 1.0.0 linux_amd64   406 B   unverified
+    Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ";
 const URL: &str =

@@ -72,9 +72,7 @@ fn a_registry_waits_for_a_package_that_stands_still() {
 #[test]
 fn a_package_that_stands_still_for_ever_is_given_up() {
     gives_up(Fault::stall_body(0), 6, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   nothing more of the answer within 1 seconds
     at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
@@ -88,9 +86,7 @@ hint: `--timeout SECONDS` waits longer; `-vv` shows every request
 #[test]
 fn a_server_that_answers_no_more_is_given_up() {
     gives_up(Fault::Stall, 3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   no answer within 1 seconds
     at https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
@@ -106,9 +102,7 @@ fn a_server_that_goes_away_is_given_up() {
     gives_up(
         Fault::Reset,
         3,
-        "  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-  Verified [ORIGIN]/acme/other 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/other 1.0.0 linux_amd64   409 B   signed [ACME ID] (origin)
+        "    Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 …",

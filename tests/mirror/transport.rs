@@ -18,8 +18,7 @@ fn is(stage: &OriginScene, more: &str, authentication: &str) {
         0,
         &format!(
             "
-  Verified [ORIGIN]/acme/demo 1.0.0   {authentication}
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   {authentication}
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   {authentication}
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 "
         ),
@@ -77,8 +76,7 @@ fn a_key_that_came_without_tls_has_no_anchor() {
     told.says(
         0,
         "
-  Verified [PLAIN]/acme/demo 1.0.0   signed [ACME ID] unverified-transport
-    Copied [PLAIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] unverified-transport
+    Copied [PLAIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] unverified-transport
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -133,8 +131,7 @@ fn a_lock_file_vouches_for_the_package_and_not_for_the_key() {
     stage.mirror(&more).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (lock) unverified-transport
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (lock) unverified-transport
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock) unverified-transport
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );

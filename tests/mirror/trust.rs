@@ -127,11 +127,13 @@ hint: nothing of this version was written. If it was made while the key was in u
 "#);
     assert!(stage.installs().is_empty());
     // What was signed there are no zips, so that nothing can be seen to arrive.
-    stage.demo("--dry-run --platform linux_amd64").says(0, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed AE4169F062F4082A (origin) expired-key
-Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   11 B   signed AE4169F062F4082A (origin) expired-key
+    stage.demo("--dry-run --platform linux_amd64").says(
+        0,
+        "
+Would copy [ORIGIN]/acme/demo 1.0.0   1 package, 11 B   signed AE4169F062F4082A (origin) expired-key
 Would mirror 1 version, 1 package (11 B to copy) in [TIME]
-");
+",
+    );
 }
 
 #[test]
@@ -141,8 +143,7 @@ fn the_key_that_signed_may_be_any_of_them() {
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -153,8 +154,7 @@ fn the_key_that_signed_may_be_any_of_them() {
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin) skipped-key
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin) skipped-key
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin) skipped-key
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -183,8 +183,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
     stage.demo(&pattern).says(
         0,
         "
-  Accepted [ORIGIN]/acme/demo 1.0.0   checksum
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   checksum
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   checksum
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -214,8 +213,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
     stage.demo("--allow-unsigned [ORIGIN]/acme/demo").says(
         0,
         "
-  Accepted [ORIGIN]/acme/demo 1.0.0   checksum
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   checksum
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   checksum
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -251,8 +249,7 @@ fn keys_that_are_new_are_pinned_and_others_refused() {
     stage.demo(&format!("{pinning} --dry-run")).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-Would copy [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+Would copy [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
  Would pin [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
 Would mirror 1 version, 1 package (406 B to copy) in [TIME]
 ",
@@ -261,8 +258,7 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
     stage.demo(pinning).says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
     Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -292,8 +288,7 @@ hint: nothing of this version was written. If the author says that this is a new
     stage.demo("").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.1.0   signed [STRANGER ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.1.0 linux_amd64   406 B   signed [STRANGER ID] (origin)
+    Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [STRANGER ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -331,8 +326,7 @@ hint: nothing of this version was written. If the author says that this is a new
     stage.demo("--key acme.asc").says(
         0,
         "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (pinned)
-    Copied [ORIGIN]/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (pinned)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );

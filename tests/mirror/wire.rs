@@ -166,7 +166,7 @@ fn more_packages_than_answers_may_be_open_are_requested_once() {
 fn more_packages_of_unknown_size_than_jobs_cost_no_further_request() {
     for jobs in ["1", "3"] {
         let team = Team::of(without_sizes(1, 1));
-        let run = team.mirror(&["--jobs", jobs]).succeeds();
+        let run = team.mirror(&["--jobs", jobs, "-v"]).succeeds();
         team.assert_whole();
         assert_eq!(
             team.origin.counters(),

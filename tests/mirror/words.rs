@@ -26,7 +26,6 @@ fn a_release_that_was_made_again_is_not_for_a_mirror_to_replace() {
         .publish(Provider::new("acme/demo").release(again));
     let before = stage.tree();
     stage.demo("--platform darwin_arm64").says(3, "
-  Verified [ORIGIN]/acme/demo 1.0.0   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the store has packages of another release of this version
   no line of the checksum document covers the zip for linux_amd64
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
@@ -43,7 +42,7 @@ fn a_dry_run_would_mirror_nothing() {
     stage.demo("--dry-run").says(
         0,
         "
-   Present [ORIGIN]/acme/demo 1.0.0 linux_amd64
+   Present [ORIGIN]/acme/demo 1.0.0
 Would mirror nothing: 1 package already present, in [TIME]
 ",
     );

@@ -236,9 +236,9 @@ fn a_dry_run_of_a_replacement_says_which_zips_it_would_replace() {
         .succeeds()
         .says(
             "
-  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
    Warning registry.opentofu.org/acme/demo 1.0.0: would replace linux_amd64 zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec by zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662
    Warning registry.opentofu.org/acme/demo 1.0.0: would remove darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+Would copy registry.opentofu.org/acme/demo 1.0.0   1 package, 168 B   signed [ACME ID] (pinned)
 Would push 1 version, 1 package (168 B to copy) in [TIME]
 ",
         );
@@ -266,9 +266,8 @@ fn a_platform_of_a_release_that_was_made_again_is_added_with_a_warning() {
         .succeeds()
         .says(
             "
-  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
    Warning registry.opentofu.org/acme/demo 1.0.0: the checksums of this release do not cover the store's package for linux_amd64: the version was released again, or in parts
-    Copied registry.opentofu.org/acme/demo 1.0.0 linux_arm64   164 B   signed [ACME ID] (pinned)
+   Updated registry.opentofu.org/acme/demo 1.0.0   1 package, 164 B   signed [ACME ID] (pinned)
     Pushed 1 version, 1 package (164 B copied) in [TIME]
 ",
         );

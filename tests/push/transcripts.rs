@@ -12,13 +12,24 @@ fn a_first_push() {
     assert_eq!(run.stdout, format!("{REFERENCE}{digest}\n"));
     run.says(
         "
-  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
-    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
-    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned)
     Pushed 1 version, 2 packages (813 B copied) in [TIME]
 ",
     );
     author.installs();
+}
+
+#[test]
+fn with_v_every_package_has_a_line() {
+    let author = Author::with_release();
+    let run = author.push(&["-v"]).succeeds();
+    let says = "\
+  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
+    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+    Pushed 1 version, 2 packages (813 B copied) in [TIME]
+";
+    assert!(run.stderr.ends_with(says), "{}", run.stderr);
 }
 
 #[test]
@@ -31,9 +42,7 @@ fn a_second_push_needs_nothing() {
     assert_eq!(author.tree(), before);
     second.says(
         "
-  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
-   Present registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
-   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+   Present registry.opentofu.org/acme/demo 1.0.0   2 packages   signed [ACME ID] (pinned)
     Pushed nothing: 2 packages already present, in [TIME]
 ",
     );
@@ -45,9 +54,7 @@ fn one_platform_more() {
     author.push(&["--platform", "linux_amd64"]).succeeds();
     author.push(&[]).succeeds().says(
         "
-  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
-    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
-   Present registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
+   Updated registry.opentofu.org/acme/demo 1.0.0   2 packages, 407 B   signed [ACME ID] (pinned)
     Pushed 1 version, 1 package (407 B copied, 1 already present) in [TIME]
 ",
     );
@@ -60,9 +67,7 @@ fn without_a_signature_if_that_is_allowed() {
     let run = author.push_unsigned(&["--allow-unsigned", "acme/*"]);
     run.succeeds().says(
         "
-  Accepted registry.opentofu.org/acme/demo 1.0.0   checksum
-    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   checksum
-    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   checksum
+    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   checksum
     Pushed 1 version, 2 packages (813 B copied) in [TIME]
 ",
     );

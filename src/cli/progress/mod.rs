@@ -272,12 +272,12 @@ impl Reporter for Progress {
                     .line_of(&subject, Tone::Done, verb(transfer), &text);
             }
             Event::VersionPresent { subject } => {
-                self.printer.package(
-                    &subject,
-                    Tone::Done,
-                    verb(Transfer::Present),
-                    &subject.to_string(),
-                );
+                let (verb, text) = (verb(Transfer::Present), subject.to_string());
+                match (&subject.platform, self.printer.motion) {
+                    (None, Motion::Bars) => {}
+                    (None, _) => self.printer.line(Tone::Done, verb, &text),
+                    (Some(_), _) => self.printer.package(&subject, Tone::Done, verb, &text),
+                }
             }
             Event::Warning { subject, message } => {
                 self.printer.warning(&format!("{subject}: {message}"));

@@ -7,7 +7,7 @@ use tfoci::event::{Subject, Transfer};
 use tfoci::install::Installed;
 use tfoci::outcome::{Change, Published};
 
-use super::super::printer::{Printer, Tone};
+use super::super::printer::Printer;
 use super::super::progress::{explained, tone, verb};
 use super::tally::counted;
 
@@ -70,7 +70,8 @@ fn print(
         text += &format!(", {}", HumanBytes(bytes));
     }
     let Some(authentication) = authentication else {
-        return printer.version(version, Tone::Done, verb, &text, &text);
+        // A log of every version that is present would hide what changed.
+        return printer.unread_version(verb, &text);
     };
     let long = format!("{text}   {}", explained(authentication));
     let short = format!("{text}   {}", authentication.short());

@@ -77,8 +77,7 @@ fn build_metadata_is_part_of_a_name() {
         .says(
             0,
             "
-  Accepted example.com/acme/demo 1.0.0+ent   unverified
-    Copied example.com/acme/demo 1.0.0+ent linux_amd64   418 B   unverified
+    Copied example.com/acme/demo 1.0.0+ent   1 package, 418 B   unverified
   Mirrored 1 version, 1 package (418 B copied) in [TIME]
 ",
         )

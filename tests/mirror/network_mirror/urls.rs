@@ -44,7 +44,6 @@ error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): t
 fn packages_are_ten_redirects_away_at_most() {
     arrives(&redirecting("package", 10));
     from(&redirecting("package", 11), ALLOW).says(1, "
-  Accepted example.com/acme/demo 1.0.0   unverified
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there are more than 10 redirects
   last https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
 ");
@@ -78,8 +77,7 @@ fn build_metadata_is_asked_for_by_its_plus() {
         .says(
             0,
             "
-  Accepted example.com/acme/demo 1.0.0+ent   unverified
-    Copied example.com/acme/demo 1.0.0+ent linux_amd64   418 B   unverified
+    Copied example.com/acme/demo 1.0.0+ent   1 package, 418 B   unverified
   Mirrored 1 version, 1 package (418 B copied) in [TIME]
 ",
         )
@@ -125,8 +123,7 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
         .says(
             0,
             "
-  Accepted bücher.example/acme/demo 1.0.0   unverified
-    Copied bücher.example/acme/demo 1.0.0 linux_amd64   406 B   unverified
+    Copied bücher.example/acme/demo 1.0.0   1 package, 406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         )

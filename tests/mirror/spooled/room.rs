@@ -200,7 +200,7 @@ fn a_package_that_is_inflated_blocks_no_other() {
     stage
         .origin
         .latency(asks("package acme/other"), Duration::from_millis(30));
-    let run = command(&stage, "example.com/acme/demo example.com/acme/other").output();
+    let run = command(&stage, "-v example.com/acme/demo example.com/acme/other").output();
     let stderr = String::from_utf8(run.unwrap().stderr).unwrap();
     let place = |text: &str| stderr.find(text).unwrap_or_else(|| panic!("{stderr}"));
     let copied = place("Copied example.com/acme/other 1.0.0");
