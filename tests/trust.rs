@@ -172,6 +172,35 @@ hint: `tfoci help trust` shows a trust file
 }
 
 #[test]
+fn every_command_warns_of_entries_that_hardly_mean_what_they_say() {
+    let entry = "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"allow\"\n";
+    let author = Author::with_trust(&entry.repeat(3));
+    author.with_pushed();
+    let warning = |line: usize| {
+        format!(
+            "   Warning trust.toml, line {line}: the entry for */*/* is never used, because the entry for */*/* in line 2 matches first\n"
+        )
+    };
+    let inspect = "inspect acme/demo --from oci-layout:store --trust trust.toml";
+    let words: Vec<&str> = inspect.split(' ').collect();
+    let run = author.tfoci(&words).succeeds();
+    run.says(&[warning(5), warning(8)].concat());
+    author
+        .tfoci(&[&words[..], &["--quiet"]].concat())
+        .succeeds()
+        .says("");
+    author.scene.write("trust.toml", entry.repeat(8));
+    let lines: String = [5, 8, 11, 14].map(warning).concat();
+    let more = "   Warning trust.toml: 3 more; `tfoci trust check trust.toml` prints all\n";
+    author
+        .tfoci(&words)
+        .succeeds()
+        .says(&format!("{lines}{more}"));
+    let push = author.push_unsigned(&["--trust", "trust.toml", "--dry-run", "--key", "acme.asc"]);
+    assert!(push.succeeds().stderr.starts_with(&lines));
+}
+
+#[test]
 fn keys_that_were_made_to_keep_readers_busy_end_the_check() {
     use crate::support::keygrammar as grammar;
     let author = Author::with_trust("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"busy.asc\"]\n");

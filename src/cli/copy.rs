@@ -18,7 +18,7 @@ use super::args::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
 use super::report::{COPY, Scope};
-use super::session::{Session, check, requested, trust_options};
+use super::session::{Session, check, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -155,7 +155,7 @@ fn options(arguments: &Arguments, session: &Session) -> Result<Options, CommandE
     Ok(Options {
         existing: arguments.existing.into(),
         rebuild,
-        trust: trust_options(&arguments.trust)?,
+        trust: session.trust_options(&arguments.trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })

@@ -15,7 +15,7 @@ use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json;
 use super::printer::Printer;
-use super::session::{Session, Wanted, trust_options};
+use super::session::{Session, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,7 +60,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         Some(_) => None,
         None => Some(others(&stored, version).await?),
     };
-    let trust = trust_options(&arguments.trust)?;
+    let trust = session.trust_options(&arguments.trust)?;
     session.warn_of_unmatched(&arguments.trust, &trust, [&selection.provider]);
     let examined = stored.examine(version, &Platforms::All, &trust).await?;
     let subject = Subject::version(&selection.provider, version);

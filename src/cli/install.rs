@@ -14,7 +14,7 @@ use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::report::Scope;
-use super::session::{Session, Wanted, trust_options};
+use super::session::{Session, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,7 +73,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             true => Form::Unpacked,
             false => Form::Packed,
         },
-        trust: trust_options(&arguments.trust)?,
+        trust: session.trust_options(&arguments.trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     };

@@ -20,7 +20,7 @@ use super::Ending;
 use super::args::Trust;
 use super::error::CommandError;
 use super::report::{PUSH, Scope};
-use super::session::{Session, check, policy};
+use super::session::{Session, check};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -170,7 +170,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
         None => return Err(one()),
     };
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
-    let policy = policy(&arguments.trust, arguments.trust.trust.as_deref())?;
+    let policy = session.policy(&arguments.trust, arguments.trust.trust.as_deref())?;
     let policy = policy.with_allow_unsigned(unsigned);
     Ok(Request {
         directory: arguments.directory.clone(),

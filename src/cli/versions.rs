@@ -13,7 +13,7 @@ use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
-use super::session::{Session, trust_options};
+use super::session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,7 +65,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let found_count = found.versions.len();
     let mut versions = found.versions;
     if arguments.trust.is_given() {
-        let trust = trust_options(&arguments.trust)?;
+        let trust = session.trust_options(&arguments.trust)?;
         session.warn_of_unmatched(&arguments.trust, &trust, [&stored.provider]);
         let mut proven = Vec::new();
         for version in versions {

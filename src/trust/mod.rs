@@ -28,6 +28,7 @@ use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_fi
 
 mod budget;
 pub mod checksums;
+mod doubt;
 mod error;
 mod file_name;
 mod key_description;
@@ -42,6 +43,7 @@ mod trust_file;
 
 pub use budget::Budget;
 pub use checksums::Checksums;
+pub use doubt::{Doubt, DoubtKind, doubts};
 pub use error::{Error, Mismatch};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;

@@ -452,3 +452,19 @@ fn no_user_id_leaves_its_comment() {
     assert_eq!(stage.trust(), expected);
     stage.demo(&format!("{PINNING} --recheck -q")).says(0, "");
 }
+
+#[test]
+fn keys_of_an_option_are_not_pinned() {
+    let stage = OriginScene::of([demo()]);
+    let key = Signer::acme().public_armored();
+    stage.scene.write("acme.asc", key);
+    stage.demo(&format!("{PINNING} --key acme.asc")).says(
+        0,
+        "
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (pinned)
+   Warning `--pin-new` pins no key, because `--key` names those of all providers
+  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+",
+    );
+    assert!(!stage.scene.path("trust.toml").exists());
+}

@@ -141,6 +141,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let reporter = report.publishing(MIRROR, scope, &http);
     let pins = pins::trust_file(&arguments)?;
+    if pins.is_some() && !arguments.trust.key.is_empty() {
+        let text = "`--pin-new` pins no key, because `--key` names those of all providers";
+        session.printer.warning(text);
+    }
     let pins = pins.map(|path| Pins::new(path, &tasks, &session.printer, arguments.dry_run));
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },

@@ -16,7 +16,7 @@ use tfoci::trust::Policy;
 use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::requested::{Item, entries, mirror_file, trust_file};
-use crate::cli::session::{self, Session, check};
+use crate::cli::session::{Session, check};
 
 /// The tasks for all requested providers.
 pub(super) fn tasks(
@@ -101,11 +101,11 @@ fn policy(
         // With `--pin-new`, the file may not exist yet.
         let named = arguments.trust.trust.as_deref();
         let path = named.or_else(|| file?.trust.as_deref());
-        session::policy(&arguments.trust, path.filter(|path| path.exists()))?
+        session.policy(&arguments.trust, path.filter(|path| path.exists()))?
     } else {
         let named_by = arguments.file.as_deref();
         let path = trust_file(&arguments.trust, file, named_by)?;
-        session::policy(&arguments.trust, path.as_deref())?
+        session.policy(&arguments.trust, path.as_deref())?
     };
     Ok(policy.with_allow_unsigned(unsigned))
 }

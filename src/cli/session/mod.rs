@@ -32,7 +32,7 @@ use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::report_considered;
-pub(super) use trust::{policy, read_key, trust_options, trust_text};
+pub(super) use trust::{policy, read_key, trust_text};
 pub(super) use wanted::Wanted;
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).

@@ -3,33 +3,65 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
 use tfoci::release::Document;
 use tfoci::trust::rule::key_id_digits;
 use tfoci::trust::{self, Fingerprint, KeyFile, Policy, TrustFile};
 
-use super::read;
+use super::{Session, read};
 use crate::cli::args::{ReadTrust, Trust};
 use crate::cli::error::{CommandError, named_by};
 
-/// The trust options of commands that read from a store.
-pub(in crate::cli) fn trust_options(arguments: &ReadTrust) -> Result<TrustOptions, CommandError> {
-    Ok(TrustOptions {
-        policy: policy(&arguments.trust, arguments.trust.trust.as_deref())?,
-        require_pinned: arguments.require_pinned,
-        now: SystemTime::now(),
-    })
+/// The most doubts about a trust file that are printed.
+const SHOWN: usize = 4;
+
+impl Session {
+    /// The trust options of commands that read from a store.
+    pub(in crate::cli) fn trust_options(
+        &self,
+        arguments: &ReadTrust,
+    ) -> Result<TrustOptions, CommandError> {
+        Ok(TrustOptions {
+            policy: self.policy(&arguments.trust, arguments.trust.trust.as_deref())?,
+            require_pinned: arguments.require_pinned,
+            now: SystemTime::now(),
+        })
+    }
+
+    /// The policy of an optional trust file and of the keys of `--key`. Warns of entries that hardly mean what they say.
+    pub(in crate::cli) fn policy(
+        &self,
+        arguments: &Trust,
+        file: Option<&Path>,
+    ) -> Result<Policy, CommandError> {
+        policy(arguments, file, |path, file| {
+            let name = printable_path(path);
+            let doubts = trust::doubts(file);
+            for doubt in doubts.iter().take(SHOWN) {
+                let text = format!("{name}, line {}: {doubt}", doubt.line);
+                self.printer.warn_once(text);
+            }
+            if doubts.len() > SHOWN {
+                let more = doubts.len() - SHOWN;
+                let text = format!("{name}: {more} more; `tfoci trust check {name}` prints all");
+                self.printer.warn_once(text);
+            }
+        })
+    }
 }
 
-/// The policy of an optional trust file and of the keys of `--key`.
+/// The policy of an optional trust file and of the keys of `--key`. `look` sees the trust file first.
 pub(in crate::cli) fn policy(
     arguments: &Trust,
     file: Option<&Path>,
+    look: impl FnOnce(&Path, &TrustFile),
 ) -> Result<Policy, CommandError> {
     let mut policy = Policy::default();
     if let Some(path) = file {
         let file = TrustFile::parse(&trust_text(path, "--trust")?);
         let file = file.map_err(|source| CommandError::trust_file(path, source))?;
+        look(path, &file);
         policy = file.resolve(|key| read_key(path, key))?;
     }
     let document = |path: &PathBuf| {

@@ -9,7 +9,7 @@ use clap::Args;
 use tfoci::error::{Category, printable_path};
 use tfoci::trust::{self, KeyDescription, KeyFile, TrustEntry, TrustFile};
 
-use super::document::{Check, Entry, Rules};
+use super::document::{Check, Entry, Rules, Warning};
 use super::keys::{self, DescribedFile};
 use super::warnings;
 use crate::cli::Ending;
@@ -45,17 +45,19 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         path,
         now: SystemTime::now(),
         described: BTreeMap::new(),
-        warnings: Vec::new(),
+        warnings: trust::doubts(&file).iter().map(Warning::from).collect(),
         errors: errors
             .map(|error| CommandError::trust_file(path, error))
             .collect(),
     };
-    let places = 0..file.entries.len();
-    let entries = places.filter_map(|place| checked.entry(&file.entries, place));
+    let entries = file.entries.iter().map(|entry| checked.entry(entry));
     let entries: Vec<Entry> = entries.collect();
     let Checked {
-        warnings, errors, ..
+        mut warnings,
+        errors,
+        ..
     } = checked;
+    warnings.sort_by_key(|warning| warning.line);
     let document = Check {
         schema: json::SCHEMA,
         file: printable_path(path),
@@ -81,14 +83,12 @@ struct Checked<'a> {
     now: SystemTime,
     /// The keys of the files that were read; `None` for those that cannot be used.
     described: BTreeMap<PathBuf, Option<Vec<KeyDescription>>>,
-    warnings: Vec<super::document::Warning>,
+    warnings: Vec<Warning>,
     errors: Vec<CommandError>,
 }
 
 impl Checked<'_> {
-    fn entry(&mut self, entries: &[TrustEntry], place: usize) -> Option<Entry> {
-        let (earlier, rest) = entries.split_at_checked(place)?;
-        let entry = rest.first()?;
+    fn entry(&mut self, entry: &TrustEntry) -> Entry {
         let mut files = Vec::new();
         for file in &entry.files {
             files.extend(self.described(file).map(|keys| DescribedFile {
@@ -96,14 +96,14 @@ impl Checked<'_> {
                 keys,
             }));
         }
-        let warnings = warnings::of_entry(entry, earlier, &files, self.now);
+        let warnings = warnings::of_keys(entry, &files, self.now);
         self.warnings.extend(warnings);
-        Some(Entry {
+        Entry {
             line: entry.line,
             pattern: entry.pattern.to_string(),
             keys: keys::pinned(&entry.pins, &files, true, self.now),
             rules: Rules::of(entry.unsigned, entry.expired, entry.weak),
-        })
+        }
     }
 
     /// The keys of a file. Each file is read once.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use tfoci::address::{ProviderAddr, ProviderPattern};
+use tfoci::trust::Doubt;
 use tfoci::trust::rule::{Expired, Unsigned, Weak};
 
 use super::keys::Key;
@@ -52,6 +53,15 @@ impl Rules {
 pub(super) struct Warning {
     pub(super) line: usize,
     pub(super) message: String,
+}
+
+impl From<&Doubt> for Warning {
+    fn from(doubt: &Doubt) -> Self {
+        Self {
+            line: doubt.line,
+            message: doubt.to_string(),
+        }
+    }
 }
 
 /// The result of `trust show`.

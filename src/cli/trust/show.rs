@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let provider = session.provider(&arguments.provider)?;
     let now = SystemTime::now();
     let file = arguments.trust.trust.as_deref();
-    let policy = policy(&arguments.trust, file)?;
+    let policy = policy(&arguments.trust, file, |_, _| ())?;
     let entry = policy.entry_for(&provider);
     let given = policy.rule_for(&provider);
     let writing = given.clone().unwrap_or_default();

@@ -9,34 +9,13 @@ use super::date::date;
 use super::document::Warning;
 use super::keys::{DescribedFile, Status, status};
 
-/// The warnings about an entry. `earlier` are the entries before it, `files` its key files with their keys.
-pub(super) fn of_entry(
+/// The warnings about the keys in the key files of an entry.
+pub(super) fn of_keys(
     entry: &TrustEntry,
-    earlier: &[TrustEntry],
     files: &[DescribedFile],
     now: SystemTime,
 ) -> Vec<Warning> {
     let mut found = Vec::new();
-    if let Some(first) = earlier
-        .iter()
-        .find(|one| one.pattern.covers(&entry.pattern))
-    {
-        found.push(format!(
-            "the entry for {} is never used, because the entry for {} in line {} matches first",
-            entry.pattern, first.pattern, first.line
-        ));
-    }
-    if !entry.has_keys() && !entry.has_rules {
-        found.push(format!(
-            "the entry for {} has neither keys nor rules: a signature by any key satisfies it",
-            entry.pattern
-        ));
-    }
-    for (place, pin) in entry.pins.iter().enumerate() {
-        if entry.pins.iter().take(place).any(|earlier| earlier == pin) {
-            found.push(format!("the fingerprint {pin} is there twice"));
-        }
-    }
     for (place, file) in files.iter().enumerate() {
         for key in &file.keys {
             let mut earlier = files.iter().take(place);

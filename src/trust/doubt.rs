@@ -1,0 +1,116 @@
+//! Entries of a trust file that have no effect, or not the one that they seem to have.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::address::ProviderPattern;
+
+use super::rule::Fingerprint;
+use super::{TrustEntry, TrustFile};
+
+/// A doubt about an entry of a trust file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The line of the entry, from 1.
+    pub line: usize,
+    /// The providers that the entry is for.
+    pub pattern: ProviderPattern,
+    /// What is doubtful.
+    pub kind: DoubtKind,
+}
+
+/// What is doubtful about an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoubtKind {
+    /// An earlier entry matches all of its providers, so it is never used.
+    Shadowed {
+        /// The pattern of the earlier entry.
+        by: ProviderPattern,
+        /// The line of the earlier entry.
+        line: usize,
+    },
+    /// It has neither keys nor other settings.
+    Empty,
+    /// It has a fingerprint twice.
+    Repeated(Fingerprint),
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pattern = &self.pattern;
+        match &self.kind {
+            DoubtKind::Shadowed { by, line } => write!(
+                f,
+                "the entry for {pattern} is never used, because the entry for {by} in line {line} matches first"
+            ),
+            DoubtKind::Empty => write!(
+                f,
+                "the entry for {pattern} has neither keys nor rules: a signature by any key satisfies it"
+            ),
+            DoubtKind::Repeated(fingerprint) => {
+                write!(f, "the fingerprint {fingerprint} is there twice")
+            }
+        }
+    }
+}
+
+/// The doubts about all entries, in their order.
+pub fn doubts(file: &TrustFile) -> Vec<Doubt> {
+    let mut lines: BTreeMap<&ProviderPattern, usize> = BTreeMap::new();
+    let mut doubts = Vec::new();
+    for entry in &file.entries {
+        let covering = entry.pattern.covering().into_iter();
+        let earlier = covering.filter_map(|by| Some((*lines.get(&by)?, by)));
+        let shadowed = earlier
+            .min()
+            .map(|(line, by)| DoubtKind::Shadowed { by, line });
+        let kinds = shadowed.into_iter().chain(of_entry(entry));
+        doubts.extend(kinds.map(|kind| Doubt {
+            line: entry.line,
+            pattern: entry.pattern.clone(),
+            kind,
+        }));
+        lines.entry(&entry.pattern).or_insert(entry.line);
+    }
+    doubts
+}
+
+/// The doubts about an entry that do not depend on others.
+fn of_entry(entry: &TrustEntry) -> Vec<DoubtKind> {
+    let mut kinds = Vec::new();
+    if !entry.has_keys() && !entry.has_rules {
+        kinds.push(DoubtKind::Empty);
+    }
+    let mut pins = entry.pins.clone();
+    pins.sort();
+    let pairs = pins.iter().zip(pins.iter().skip(1));
+    let repeated = pairs.filter(|(one, next)| one == next).map(|(one, _)| one);
+    kinds.extend(repeated.cloned().map(DoubtKind::Repeated));
+    kinds.dedup();
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_entry_that_matches_is_named() {
+        let entries = [
+            "*/*/*",
+            "a.example/*/*",
+            "a.example/*/*",
+            "b.example/acme/demo",
+        ];
+        let text =
+            entries.map(|pattern| format!("[[provider]]\nmatch = '{pattern}'\nweak = 'warn'\n"));
+        for (skipped, expected) in [(0, vec![(5, 2), (8, 2), (11, 2)]), (1, vec![(5, 2)])] {
+            let file = TrustFile::parse(&text[skipped..].concat()).expect("a trust file");
+            let found = doubts(&file).into_iter().map(|doubt| match doubt.kind {
+                DoubtKind::Shadowed { line, .. } => (doubt.line, line),
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+    }
+}
