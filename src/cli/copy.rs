@@ -38,8 +38,8 @@ Examples:
 /// trust file that the mirror file names, but not its `to`. Its `platforms` take effect with `--rebuild-index`. With `--from-lock`, tfoci
 /// copies the locked versions, and refuses packages that the lock file does not list.
 ///
-/// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
-/// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
+/// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
+/// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
 ///
 /// tfoci verifies the evidence of each version, and refuses the version if verification fails. It also refuses versions that do not satisfy
 /// `--trust`, `--key` and `--require-pinned`; without these options it copies unsigned versions too, and reports their status. Evidence at

@@ -28,8 +28,8 @@ Examples:
 ///
 /// `tfoci help trust` explains the words of the line `authentication`.
 ///
-/// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
-/// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
+/// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
+/// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -31,8 +31,8 @@ Examples:
 ///
 /// To lock all platforms, install with `--platform all`, and run `tofu providers lock -fs-mirror=DIR` with a `-platform` for each.
 ///
-/// `ADDR@sha256:…` names the version whose index has this digest. A reference, REPOSITORY:VERSION@DIGEST as `push` prints it, also names the
-/// store, so it needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
+/// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
+/// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
