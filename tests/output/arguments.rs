@@ -62,6 +62,9 @@ fn what_is_wrong_with_arguments() {
             &["login", &text, "--username", &text, "--password-stdin"],
             &["login", "h.example", "--username", &text],
             &["logout", &text],
+            &["trust", "check", &text],
+            &["trust", "show", &text, "--trust", &text],
+            &["trust", "show", "acme/demo", "--key", &text],
             &[
                 "versions",
                 "acme/demo",

@@ -311,7 +311,7 @@ fn files_that_are_read_for_a_mirror() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let author = Author::new();
         let quoted = serde_json::to_string(&text).unwrap();
-        let files: [(&[&str], String); 8] = [
+        let files: [(&[&str], String); 9] = [
             (
                 &["--from-lock", "given"],
                 format!("provider {quoted} {{\n  version = {quoted}\n}}\n"),
@@ -335,6 +335,10 @@ fn files_that_are_read_for_a_mirror() {
                 &["example.com/acme/demo", "--trust", "given"],
                 format!("[[provider]]\n{quoted} = {quoted}\n{text}"),
             ),
+            (
+                &["example.com/acme/demo", "--trust", "given"],
+                format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [{quoted}]\n"),
+            ),
         ];
         for (arguments, content) in files {
             author.scene.write("given", content);
@@ -348,6 +352,8 @@ fn files_that_are_read_for_a_mirror() {
             ];
             let form = FORMS[seed % FORMS.len()];
             check(&author.tfoci(&[&mirror, arguments, form].concat()), &text);
+            let trust = [&["trust", "check", "given"], form].concat();
+            check(&author.tfoci(&trust), &text);
         }
     }
 }
