@@ -239,8 +239,7 @@ fn the_entry_that_applies_is_shown() {
         format!(
             "provider  a.example/acme/late
 entry     trust.toml, line 7: a.example/acme/*
-unsigned  push, mirror: accept a release without a signature, and show it as `checksum` or `unverified`
-unsigned  other commands: accept a release without a signature, and show it as `checksum` or `unverified`
+unsigned  allow: all commands accept a release without a signature, and show it as `checksum` or `unverified`
 pinned    no: --require-pinned refuses a.example/acme/late, unless a lock file lists its packages
 {expired}weak      warn: SHA-1 over the checksum document is accepted with a note
 "
@@ -248,8 +247,8 @@ pinned    no: --require-pinned refuses a.example/acme/late, unless a lock file l
     );
     let run = show("acme/demo --trust trust.toml").says("");
     let unpinned = format!(
-        "unsigned  push, mirror: refuse a release without a signature, and accept one by any key
-unsigned  other commands: accept a release without a signature, and show it as `checksum` or `unverified`
+        "unsigned  refuse: push and mirror refuse a release without a signature, and accept one with a signature by any key
+unsigned  allow: other commands accept a release without a signature, and show it as `checksum` or `unverified`
 pinned    no: --require-pinned refuses registry.opentofu.org/acme/demo, unless a lock file lists its packages
 {expired}{weak}"
     );

@@ -129,16 +129,21 @@ fn print_rules(provider: &ProviderAddr, writing: &Rule, reading: &Rule, printer:
     if writing.pinned() {
         printer.result("unsigned  refuse: a release needs a signature by one of these keys");
     } else {
-        for (commands, rule) in [("push, mirror", writing), ("other commands", reading)] {
+        let commands = match writing.unsigned == reading.unsigned {
+            true => vec![("all commands", writing)],
+            false => vec![("push and mirror", writing), ("other commands", reading)],
+        };
+        for (commands, rule) in commands {
             let text = match rule.unsigned {
                 Unsigned::Refuse => {
-                    "refuse a release without a signature, and accept one by any key"
+                    "refuse a release without a signature, and accept one with a signature by any key"
                 }
                 Unsigned::Allow => {
                     "accept a release without a signature, and show it as `checksum` or `unverified`"
                 }
             };
-            printer.result(&format!("unsigned  {commands}: {text}"));
+            let word = rule.unsigned.as_str();
+            printer.result(&format!("unsigned  {word}: {commands} {text}"));
         }
         printer.result(&format!(
             "pinned    no: --require-pinned refuses {provider}, unless a lock file lists its packages"
