@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use reqwest::{Certificate, Client, Identity, redirect};
 use rustls::RootCertStore;
+use rustls::crypto::ring;
 
 use super::guard::Resolver;
 use super::{Error, Pem, Settings};
@@ -53,6 +54,9 @@ impl Clients {
 }
 
 fn build(kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
+    // A process has one provider of cryptography for TLS: if there is one already, that is fine. The other candidate, AWS-LC, tests itself
+    // at the first connection, which takes 40 ms of CPU: four times as much as all the rest of a short command.
+    let _installed_before = ring::default_provider().install_default();
     let certificates = match kind.trust {
         Trust::Authorities => certificates(settings)?,
         Trust::Unchecked | Trust::Plain => Vec::new(),

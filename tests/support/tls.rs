@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
 };
-use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
@@ -35,6 +35,8 @@ impl Authority {
     }
 
     pub fn new(name: &str) -> Self {
+        // Clients of tests need it too; it may be installed already.
+        let _installed_before = ring::default_provider().install_default();
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -105,7 +107,7 @@ impl Identity {
 
     /// A server of this name; with an authority, only for clients that it knows.
     pub fn serve(&self, clients: Option<&Authority>) -> ServerConfig {
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .unwrap();

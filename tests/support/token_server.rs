@@ -1,6 +1,6 @@
 //! A token server for a registry that asks for tokens: a known user gets a signed statement of what they may do.
 //!
-//! Tokens are JSON Web Tokens signed by RS256, with the signer's certificate beside the signature (`x5c`), as the
+//! Tokens are JSON Web Tokens signed by ES256, with the signer's certificate beside the signature (`x5c`), as the
 //! distribution project specifies them.
 
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use rcgen::{Certificate, CertificateParams, KeyPair, PKCS_RSA_SHA256, SigningKey as _};
+use rcgen::{Certificate, CertificateParams, KeyPair, SigningKey as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
@@ -160,7 +160,7 @@ async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, des
 
 impl Desk {
     fn new() -> Self {
-        let key = KeyPair::generate_for(&PKCS_RSA_SHA256).unwrap();
+        let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::default().self_signed(&key).unwrap();
         let state = Mutex::new(State {
             manner: Manner::Plain,
@@ -227,7 +227,7 @@ impl Desk {
         };
         let header = json!({
             "typ": "JWT",
-            "alg": "RS256",
+            "alg": "ES256",
             "x5c": [STANDARD.encode(self.certificate.der())],
         });
         let claims = json!({
@@ -236,9 +236,32 @@ impl Desk {
         });
         let encode = |part: Value| URL_SAFE_NO_PAD.encode(part.to_string());
         let signed = format!("{}.{}", encode(header), encode(claims));
-        let signature = self.key.sign(signed.as_bytes()).unwrap();
+        let signature = side_by_side(&self.key.sign(signed.as_bytes()).unwrap());
         format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
     }
+}
+
+/// The two numbers of a signature, which certificates wrap in DER and tokens do not (RFC 7518, section 3.4).
+fn side_by_side(der: &[u8]) -> Vec<u8> {
+    let [0x30, _, numbers @ ..] = der else {
+        panic!("no sequence");
+    };
+    let [0x02, length, rest @ ..] = numbers else {
+        panic!("no number");
+    };
+    let (first, rest) = rest.split_at(usize::from(*length));
+    let [0x02, _, second @ ..] = rest else {
+        panic!("no second number");
+    };
+    let fixed = |number: &[u8]| {
+        let digits: Vec<u8> = number
+            .iter()
+            .copied()
+            .skip_while(|byte| *byte == 0)
+            .collect();
+        [vec![0; 32 - digits.len()], digits].concat()
+    };
+    [fixed(first), fixed(second)].concat()
 }
 
 /// What a token says of one scope.
