@@ -339,10 +339,14 @@ fn absent(
     ignored: Vec<(String, Ignored)>,
 ) -> Problem {
     for (tag, reason) in ignored {
-        if let Ignored::NotCanonical { version } = reason
+        if let Ignored::NotCanonical { version, canonical } = reason
             && constraints.as_exact() == Some(&version)
         {
-            return Problem::NotCanonical { tag, version };
+            return Problem::NotCanonical {
+                tag,
+                canonical,
+                version,
+            };
         }
     }
     Problem::NoVersion {

@@ -227,6 +227,27 @@ fn a_missing_helper_beside_other_credentials_is_a_warning() {
 }
 
 #[test]
+fn a_missing_helper_alone_is_a_warning_too() {
+    let scene = Scene::new();
+    scene.write(".docker/config.json", r#"{"credsStore": "none"}"#);
+    assert_eq!(
+        warnings(&scene),
+        [
+            "docker-credential-none cannot be started, No such file or directory (os error 2), named by [TMP]/.docker/config.json; it was ignored"
+        ]
+    );
+}
+
+#[test]
+fn files_that_variables_name_and_that_do_not_exist_are_warnings() {
+    for variable in ["REGISTRY_AUTH_FILE", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
+        let scene = Scene::new().env(variable, "missing");
+        let says = format!("{variable} names missing, which does not exist");
+        assert_eq!(warnings(&scene), [says]);
+    }
+}
+
+#[test]
 fn mirror_warns_once_of_a_configuration_that_does_not_parse() {
     let scene = Scene::new();
     scene.write(".tofurc", "}\n");

@@ -37,10 +37,37 @@ fn an_empty_store_and_a_wrong_level_are_errors_that_say_what_was_meant() {
             let from = format!("oci-layout:{directory}");
             let run = author.tfoci(&[command, &["--from", &from]].concat());
             run.exits(1).without_result().says(&format!(
-                "error: there is no provider in {from}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n{hint}"
+                "error: no provider is in {from}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n{hint}"
             ));
         }
     }
+}
+
+#[test]
+fn a_provider_that_is_not_at_this_level_says_which_directory_was_meant() {
+    for command in [
+        &["inspect", "acme/demo"][..],
+        &["versions", "acme/demo"],
+        &["install", "acme/demo", "--into", "out"],
+    ] {
+        let run = disk().tfoci(&[command, &["--from", "oci-layout:disk"]].concat());
+        run.exits(1).without_result().says(
+            "error: registry.opentofu.org/acme/demo (oci-layout:disk): the store has no such repository
+
+hint: did you mean oci-layout:disk/store?
+",
+        );
+    }
+}
+
+#[test]
+fn a_store_is_not_copied_onto_itself() {
+    let author = disk();
+    let arguments = ["copy", "acme/demo", "--from", "oci-layout:disk/store"];
+    let run = author.tfoci(&[&arguments[..], &["--to", "oci-layout:disk/store"]].concat());
+    run.exits(2).without_result().says(
+        "error: registry.opentofu.org/acme/demo (oci-layout:disk/store): the source and the destination are the same repository\n",
+    );
 }
 
 #[test]
@@ -63,7 +90,7 @@ fn versions_of_which_none_verifies_are_an_error() {
     let arguments: Vec<&str> = arguments.split(' ').collect();
     author.tfoci(&arguments).exits(3).without_result().says(
         "
-error: registry.opentofu.org/acme/demo (oci-layout:store/registry.opentofu.org/acme/demo): none of the 1 versions verified
+error: registry.opentofu.org/acme/demo (oci-layout:store/registry.opentofu.org/acme/demo): the only version was not verified
 
 hint: `--all` lists them with the reasons
 ",

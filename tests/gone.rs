@@ -62,7 +62,7 @@ fn install_and_copy_say_that_it_is_gone() {
         let pinned = [&command[..], &["--key", "acme.asc"]].concat();
         let run = author.tfoci(&pinned).exits(3).without_result();
         let said = match command[0] {
-            "copy" => REFUSED.replace(FROM, "oci-layout:store/registry.opentofu.org/acme/demo, on the way to oci-layout:other/registry.opentofu.org/acme/demo"),
+            "copy" => REFUSED.replace(FROM, "oci-layout:store/registry.opentofu.org/acme/demo, for oci-layout:other/registry.opentofu.org/acme/demo"),
             _ => REFUSED.to_owned(),
         };
         assert!(run.stderr.ends_with(&said), "{}", run.stderr);

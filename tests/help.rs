@@ -115,7 +115,7 @@ fn examples_that_need_a_registry_are_understood() {
             let (arguments, _) = example.split_once(" < ").unwrap_or((example.as_str(), ""));
             let run = scene.tfoci(words(arguments));
             // There is neither a terminal nor a password here.
-            let asked = run.stderr.starts_with("error: there is no terminal")
+            let asked = run.stderr.starts_with("error: login needs a terminal")
                 || run.stderr.starts_with("error: no password was given");
             assert!(asked || run.status == Some(0), "{example}: {}", run.stderr);
         }

@@ -333,7 +333,7 @@ fn what_is_not_there() {
     assert_eq!(status, Some(1));
     assert!(
         text.starts_with(
-            "error: registry.opentofu.org/acme/other (oci-layout:mirror): there is no repository\n"
+            "error: registry.opentofu.org/acme/other (oci-layout:mirror): the store has no such repository\n"
         ),
         "{text}"
     );

@@ -114,7 +114,7 @@ fn a_version_that_failed() {
                 "packages": [],
                 "error": {
                     "category": "untrusted",
-                    "message": format!("{PROVIDER} 1.0.0 (dist): there is no signature by a pinned key\n  expected acme.asc\n  received none"),
+                    "message": format!("{PROVIDER} 1.0.0 (dist): no pinned key has signed the checksum document\n  expected acme.asc\n  received none"),
                     "hint": "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes",
                 },
             }],
@@ -123,7 +123,7 @@ fn a_version_that_failed() {
         })
     );
     run.says(&format!(
-        "error: {PROVIDER} 1.0.0 (dist): there is no signature by a pinned key\n  expected acme.asc\n  received none\n\nhint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes\n"
+        "error: {PROVIDER} 1.0.0 (dist): no pinned key has signed the checksum document\n  expected acme.asc\n  received none\n\nhint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes\n"
     ));
 }
 
@@ -137,7 +137,7 @@ fn a_failure_before_any_version_is_known() {
         document(&run),
         json!({"schema": 1, "error": {
             "category": "usage",
-            "message": format!("{PROVIDER} (dist): several versions are there\n  has 1.0.0, 1.1.0"),
+            "message": format!("{PROVIDER} (dist): the folder has several versions\n  has 1.0.0, 1.1.0"),
             "hint": format!("choose one: `--provider {PROVIDER}@VERSION`"),
         }})
     );
@@ -189,7 +189,8 @@ fn quiet_says_nothing_but_the_result_and_errors() {
     assert_eq!((run.stderr.as_str(), run.stdout.lines().count()), ("", 1));
     let run = author.push(&["-q", "--existing", "fail"]).exits(1);
     assert!(
-        run.stderr.contains("): the version is already there\n"),
+        run.stderr
+            .contains("): the store already has this version\n"),
         "{}",
         run.stderr
     );

@@ -168,7 +168,7 @@ fn clients_see_the_versions_that_are_listed_and_those_that_are_called_not_canoni
             continue;
         }
         let traps = ignored.into_iter().filter_map(|(_, reason)| match reason {
-            Ignored::NotCanonical { version } => Some(version),
+            Ignored::NotCanonical { version, .. } => Some(version),
             _ => None,
         });
         let seen: BTreeSet<_> = versions.into_iter().chain(traps).collect();

@@ -66,6 +66,7 @@ fn inspect_takes_a_reference_or_a_digest() {
             vec!["inspect", reference],
             [&["inspect", &by_digest][..], &from].concat(),
             [&["inspect", &by_both][..], &from].concat(),
+            vec!["inspect", reference.split('@').next().unwrap()],
         ] {
             let run = author.scene.tfoci(&arguments);
             assert_eq!(

@@ -189,7 +189,7 @@ fn a_dry_run_compares_before_it_says_present() {
     let told = run(&author).exits(3).stderr;
     assert!(
         told.contains(
-            "error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the path is occupied\n"
+            "error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: something else is at the path of the package\n"
         ),
         "{told}"
     );

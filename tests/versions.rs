@@ -133,7 +133,7 @@ fn only_what_is_proved_to_those_who_are_particular() {
         "1.0.0\n"
     );
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let none = "error: registry.opentofu.org/acme/demo (oci-layout:mirror/registry.opentofu.org/acme/demo): none of the 1 versions verified\n\nhint: `--all` lists them with the reasons\n";
+    let none = "error: registry.opentofu.org/acme/demo (oci-layout:mirror/registry.opentofu.org/acme/demo): the only version was not verified\n\nhint: `--all` lists them with the reasons\n";
     let run = versions(&scene, &["--key", "stranger.asc"]).exits(3);
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", none));
     let all = versions(&scene, &["--key", "stranger.asc", "--all"])
@@ -159,12 +159,12 @@ fn what_is_not_there() {
     let gone = |arguments: &[&str]| scene.tfoci(arguments).exits(1).stderr;
     assert_eq!(
         gone(&["versions", "acme/other", "--from", "oci-layout:mirror"]),
-        "error: registry.opentofu.org/acme/other (oci-layout:mirror): there is no repository\n\n\
-         hint: `acme/other` means registry.opentofu.org/acme/other. For another host write HOST/acme/other, or `--default-host HOST`\n"
+        "error: registry.opentofu.org/acme/other (oci-layout:mirror): the store has no such repository\n\n\
+         hint: `acme/other` means registry.opentofu.org/acme/other. For another host write HOST/acme/other, or `--default-host HOST`; `tfoci list --from STORE` lists the providers\n"
     );
     let absent = gone(&["versions", "acme/demo", "--from", "oci-layout:absent"]);
     assert!(
-        absent.starts_with("error: there is no OCI image layout in absent\n"),
+        absent.starts_with("error: no OCI image layout is in absent\n"),
         "{absent}"
     );
     let run = scene.tfoci([
@@ -206,7 +206,7 @@ fn one_repository_needs_the_flag_and_many_must_not_have_it() {
         .exits(1)
         .stderr;
     assert!(
-        many.starts_with("error: there is no OCI image layout in mirror\n"),
+        many.starts_with("error: no OCI image layout is in mirror\n"),
         "{many}"
     );
 }

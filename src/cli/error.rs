@@ -10,9 +10,10 @@ use tfoci::address;
 use tfoci::config;
 use tfoci::credentials;
 use tfoci::digest;
+use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::lockfile;
-use tfoci::outcome::Failure;
+use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
 use tfoci::source;
@@ -77,16 +78,20 @@ pub(super) enum CommandError {
     #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,
     /// No version of a provider satisfies the trust options.
-    #[error("{provider} ({}): none of the {left_out} versions verified", printable(.repository))]
+    #[error("{provider} ({}): {} verified", printable(.repository), if *.left_out == 1 { "the only version was not".to_owned() } else { format!("none of the {left_out} versions was") })]
     NothingProven {
         provider: Box<address::ProviderAddr>,
         repository: String,
         left_out: usize,
+        /// Whether the reasons were listed.
+        is_listed: bool,
     },
     /// A store without providers, of which all were to be read.
-    #[error("there is no provider in {}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE", printable(.store))]
+    #[error("no provider is in {}\n  expected {}", printable(.store), printable(.expected))]
     EmptyStore {
         store: String,
+        /// The form of the places of providers.
+        expected: String,
         /// The directory that is probably meant.
         meant: Option<PathBuf>,
     },
@@ -161,7 +166,7 @@ pub(super) enum CommandError {
     #[error("`--password-stdin` needs `--username NAME`")]
     NoUsername,
     /// stdin is not a terminal, so `login` cannot ask for the username or password.
-    #[error("there is no terminal to ask for the username or password")]
+    #[error("login needs a terminal to ask for the username or password")]
     NoTerminal,
     /// stdin contains no usable password.
     #[error("no password was given\n  expected one line of text, at most 65536 bytes")]
@@ -204,6 +209,14 @@ fn beside(file: &Option<PathBuf>) -> String {
 }
 
 impl CommandError {
+    /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
+    pub(super) fn file(error: disk::Error, named_by: &str) -> Self {
+        Self::File {
+            failure: Problem::from(error).into(),
+            named_by: named_by.to_owned(),
+        }
+    }
+
     pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
         Self::TrustFile {
             path: path.to_owned(),

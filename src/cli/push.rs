@@ -1,12 +1,12 @@
 //! `tfoci push`, and `oci-push`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
 
-use tfoci::disk::staged::Staged;
+use tfoci::disk::{self, staged::Staged};
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
 use tfoci::outcome::{At, Failure, Problem, Published};
@@ -131,12 +131,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let reporter = report.publishing(PUSH, scope, &http);
     // If this file cannot be written, nothing is pushed.
-    let path = arguments.digest_file.filter(|_| !arguments.dry_run);
-    let digest_file = path.as_deref().map(Staged::new).transpose();
-    let digest_file = digest_file.map_err(|error| CommandError::File {
-        failure: Problem::from(error).into(),
-        named_by: "--digest-file".to_owned(),
-    })?;
+    let digest_file = arguments.digest_file.as_deref();
+    let digest_file = digest_file.map(stage_digest_file).transpose()?;
+    // A dry run only checks that the file can be written.
+    let digest_file = digest_file.filter(|_| !arguments.dry_run);
     match push(&request, &to, &options, &reporter).await {
         Ok(published) => {
             // The version is published already, so report it even if writing the digest file fails.
@@ -151,6 +149,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         },
     }
     Ok(report.finish())
+}
+
+/// Creates the file of `--digest-file` under a temporary name.
+fn stage_digest_file(path: &Path) -> Result<Staged, CommandError> {
+    let staged = match path.is_dir() {
+        true => Err(disk::Error::Special {
+            path: path.to_owned(),
+        }),
+        false => Staged::new(path),
+    };
+    staged.map_err(|error| CommandError::file(error, "--digest-file"))
 }
 
 fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandError> {

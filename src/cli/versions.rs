@@ -4,7 +4,8 @@ use clap::Args;
 
 use tfoci::error::Category;
 use tfoci::event::Subject;
-use tfoci::examine::{Platforms, StoredProvider, TrustOptions};
+use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
+use tfoci::oci::Tag;
 use tfoci::selection::Selection;
 use tfoci::version::Version;
 
@@ -56,63 +57,78 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         });
     }
     let stored = session.open_provider(&arguments.from, &provider)?;
-    let found = stored.versions().await?;
-    let mut ignored: Vec<(String, String)> = found
-        .ignored
-        .iter()
-        .map(|(tag, reason)| (tag.to_string(), reason.to_string()))
-        .collect();
-    let found_count = found.versions.len();
-    let mut versions = found.versions;
-    if arguments.trust.is_given() {
-        let trust = session.trust_options(&arguments.trust)?;
-        session.warn_of_unmatched(&arguments.trust, &trust, [&stored.provider]);
-        let mut proven = Vec::new();
-        for version in versions {
-            match doubt(&stored, &version, &trust, printer).await? {
-                None => proven.push(version),
-                Some(reason) => ignored.push((version.to_string().replace('+', "_"), reason)),
-            }
+    let Versions { versions, ignored } = stored.versions().await?;
+    let ignored = ignored.into_iter().map(|(tag, reason)| json::IgnoredTag {
+        tag: tag.to_string(),
+        reason: reason.to_string(),
+    });
+    let mut ignored: Vec<_> = ignored.collect();
+    let found_count = versions.len();
+    let (versions, doubtful) = match arguments.trust.is_given() {
+        true => {
+            let trust = session.trust_options(&arguments.trust)?;
+            session.warn_of_unmatched(&arguments.trust, &trust, [&stored.provider]);
+            proven(&stored, versions, &trust, printer).await?
         }
-        versions = proven;
-        ignored.sort();
-    }
+        false => (versions, Vec::new()),
+    };
+    ignored.extend(doubtful);
     let left_out = found_count - versions.len();
     let failure = (left_out > 0 && versions.is_empty()).then(|| CommandError::NothingProven {
         provider: Box::new(provider.clone()),
         repository: stored.repo.to_string(),
         left_out,
+        is_listed: arguments.all,
     });
     for version in &versions {
         printer.result(&version.to_string());
     }
     if arguments.all {
-        for (tag, reason) in &ignored {
+        for json::IgnoredTag { tag, reason } in &ignored {
             printer.result(&format!("{tag}\t{reason}"));
         }
     }
-    let ignored = ignored
-        .into_iter()
-        .map(|(tag, reason)| json::IgnoredTag { tag, reason });
     printer.document(&json::Versions {
         schema: json::SCHEMA,
         provider: &provider,
         repository: stored.repo.to_string(),
         versions: &versions,
-        ignored: arguments.all.then(|| ignored.collect()),
+        ignored: arguments.all.then_some(ignored),
         error: failure.as_ref().map(json::Error::from),
     });
     match &failure {
         Some(error) => printer.failure(error),
         None if left_out > 0 && !arguments.all => {
             let text = format!(
-                "{left_out} of {found_count} versions did not verify; `--all` lists them with the reasons"
+                "{left_out} of {found_count} versions; they did not verify. `--all` lists them with the reasons"
             );
             printer.line(Tone::Warning, "Left out", &text);
         }
         None => {}
     }
     Ok(Ending::of(failure.iter()))
+}
+
+/// The versions that trust options accept, and the others with the reasons.
+async fn proven(
+    stored: &StoredProvider,
+    versions: Vec<Version>,
+    trust: &TrustOptions,
+    printer: &Printer,
+) -> Result<(Vec<Version>, Vec<json::IgnoredTag>), CommandError> {
+    let (mut proven, mut doubtful) = (Vec::new(), Vec::new());
+    for version in versions {
+        match doubt(stored, &version, trust, printer).await? {
+            None => proven.push(version),
+            Some(reason) => {
+                // Every version that is listed has a tag.
+                let tag = Tag::of_version(&version)
+                    .map_or_else(|_| version.to_string(), |tag| tag.to_string());
+                doubtful.push(json::IgnoredTag { tag, reason });
+            }
+        }
+    }
+    Ok((proven, doubtful))
 }
 
 /// Why trust options exclude a version; `None` if they accept it.
@@ -146,5 +162,6 @@ async fn doubt(
         Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
         Err(failure) => Some(json::sentence(&*failure.problem)),
     };
-    Ok(problem.map(|sentence| sentence.split_whitespace().collect::<Vec<_>>().join(" ")))
+    let on_one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(", ");
+    Ok(problem.map(on_one_line))
 }

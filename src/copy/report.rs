@@ -39,11 +39,11 @@ impl Journey<'_> {
         let (from, to) = (&self.from.repo, &*self.to);
         let (at, platform, problem) = match error {
             Error::From { platform, problem } => {
-                let at = At::From(format!("{from}, on the way to {to}"));
+                let at = At::From(format!("{from}, for {to}"));
                 (at, platform, problem)
             }
             Error::To(problem) => {
-                let at = At::To(format!("{to}, on the way from {from}"));
+                let at = At::To(format!("{to}, from {from}"));
                 (at, None, problem)
             }
         };

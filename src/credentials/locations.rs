@@ -84,7 +84,7 @@ impl Locations {
                 Err(error) if error.is_not_found() => {
                     let is_named = self.environment.tf_cli_config_file.is_some();
                     let state = match is_named {
-                        true => SourceState::Missing,
+                        true => SourceState::Missing("TF_CLI_CONFIG_FILE"),
                         false => SourceState::Absent,
                     };
                     before.push((path, state));

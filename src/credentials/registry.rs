@@ -74,9 +74,11 @@ impl RegistryCredentials {
             }
             return Ok(all);
         }
+        let variable = &locations.environment.registry_auth_file;
         for AuthFile { path, clients } in locations.auth_files() {
+            let named_by = (variable.as_ref() == Some(&path)).then_some("REGISTRY_AUTH_FILE");
             if defaults.discover {
-                all.read_ambient(path, clients);
+                all.read_ambient(path, clients, named_by);
             } else {
                 all.add_source(path, SourceState::SwitchedOff, clients);
             }
@@ -105,7 +107,9 @@ impl RegistryCredentials {
                 }
                 Err(error) => {
                     self.note(|outcomes| outcomes.failures.push((entry.source, error.clone())));
-                    failure = failure.or(Some(error));
+                    // A program that is not installed has no credentials. The registry may need none.
+                    let is_absent = matches!(error, Error::HelperStart { .. });
+                    failure = failure.or(Some(error).filter(|_| !is_absent));
                 }
             }
         }
@@ -184,10 +188,13 @@ impl RegistryCredentials {
     }
 
     /// Reads a file at a default path of docker or podman. An invalid file is reported and skipped.
-    fn read_ambient(&mut self, path: PathBuf, clients: bool) {
+    /// `named_by` is the variable that names the file.
+    fn read_ambient(&mut self, path: PathBuf, clients: bool, named_by: Option<&'static str>) {
         let state = match read_docker_config(&path) {
             Ok(file) => return self.add_docker_config(path, file, clients),
-            Err(error) if error.is_not_found() => SourceState::Absent,
+            Err(error) if error.is_not_found() => {
+                named_by.map_or(SourceState::Absent, SourceState::Missing)
+            }
             Err(error) => SourceState::Broken(error),
         };
         self.add_source(path, state, clients);

@@ -27,8 +27,8 @@ pub struct SourceReport {
 pub enum SourceState {
     /// The file does not exist.
     Absent,
-    /// The file does not exist, although TF_CLI_CONFIG_FILE names it.
-    Missing,
+    /// The file does not exist, although this variable names it.
+    Missing(&'static str),
     /// The file was read.
     Read {
         /// The number of registries, prefixes of repositories, or hosts with a credential or helper.
@@ -62,10 +62,8 @@ impl SourceReport {
         let path = printable_path(&self.path);
         let mut warnings = Vec::new();
         match &self.state {
-            SourceState::Missing => {
-                warnings.push(format!(
-                    "TF_CLI_CONFIG_FILE names {path}, which does not exist"
-                ));
+            SourceState::Missing(variable) => {
+                warnings.push(format!("{variable} names {path}, which does not exist"));
             }
             SourceState::Broken(error) => {
                 warnings.push(format!("{}; it was ignored", Cause(error)));
@@ -110,7 +108,7 @@ impl fmt::Display for SourceReport {
 impl fmt::Display for SourceState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent | Self::Missing => f.write_str("absent"),
+            Self::Absent | Self::Missing(_) => f.write_str("absent"),
             Self::SwitchedOff => f.write_str("passed over: discover_ambient_credentials is false"),
             Self::Broken(error) => {
                 f.write_str("cannot be used: ")?;

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use reqwest::header::HeaderValue;
 use zeroize::Zeroizing;
 
-use super::Error;
 use crate::secret::Secret;
 
 /// A value of the `Authorization` header, which authenticates one request. It is never printed, and wiped when it is dropped.
@@ -33,16 +32,15 @@ impl Authorization {
 
     /// Whether a header can hold it. A token with line breaks or other control characters cannot be sent.
     pub fn can_be_sent(&self) -> bool {
-        self.header().is_ok()
+        self.header().is_some()
     }
 
-    /// The header, whose bytes are wiped when the last copy of it is dropped.
-    pub(super) fn header(&self) -> Result<HeaderValue, Error> {
+    /// The header, whose bytes are wiped when the last copy of it is dropped; `None` if it [cannot be sent](Self::can_be_sent).
+    pub(super) fn header(&self) -> Option<HeaderValue> {
         let bytes = Zeroizing::new(self.0.reveal().as_bytes().to_vec());
-        let value = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes));
-        let mut value = value.map_err(|_| Error::Secret)?;
+        let mut value = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes)).ok()?;
         value.set_sensitive(true);
-        Ok(value)
+        Some(value)
     }
 }
 

@@ -53,7 +53,7 @@ pub enum Error {
     #[error("refusing to use http\n  received {url}")]
     Plain { url: Shown, host: String },
     /// A redirect from https to http. The client never follows it, even if `--plain-http` names the host.
-    #[error("refusing to use http after https\n  received {url}\n  from {from}")]
+    #[error("the server redirects from https to http\n  received {url}\n  from {from}")]
     Downgrade { from: Shown, url: Shown },
     /// A response did not end within the time that the caller of the request set.
     #[error("no complete answer within {} seconds\n  from {url}", .limit.as_secs())]
@@ -65,7 +65,7 @@ pub enum Error {
     #[error("refusing to follow a reference to a private address\n  received {url}")]
     Private { url: Shown, host: String },
     /// More redirects than the client follows. `url` is the last one.
-    #[error("there are more than {limit} redirects\n  last {url}")]
+    #[error("the server redirects more than {limit} times\n  last to {url}")]
     Redirects { url: Shown, limit: usize },
     /// The server was silent for longer than the timeout.
     #[error("{silence} within {} seconds\n  at {url}", .limit.as_secs_f64())]
@@ -81,8 +81,10 @@ pub enum Error {
     #[error("the answer is too large\n  expected at most {limit} bytes\n  from {url}")]
     Large { url: Shown, limit: u64 },
     /// A password or token has characters that cannot be sent in a header.
-    #[error("the credentials hold characters that cannot be sent")]
-    Secret,
+    #[error(
+        "the credentials hold characters that cannot be sent\n  to {url}\n  expected no line breaks and no control characters"
+    )]
+    Secret { url: Shown },
     /// A file of certificate authorities holds no certificates.
     #[error("{name} holds no certificates\n  expected certificates in PEM")]
     NoCertificates { name: String },
@@ -125,7 +127,7 @@ impl Error {
             | Self::Slow { .. }
             | Self::Endless { .. }
             | Self::Transport { .. } => Category::Unreachable,
-            Self::Secret => Category::Unauthorized,
+            Self::Secret { .. } => Category::Unauthorized,
             Self::NoCertificates { .. }
             | Self::Authority { .. }
             | Self::Identity { .. }

@@ -249,7 +249,11 @@ impl Http {
             .request(request.method, url.clone())
             .headers(request.headers);
         if let Some(authorization) = &request.authorization {
-            builder = builder.header(AUTHORIZATION, authorization.header()?);
+            let unsendable = || Error::Secret {
+                url: url.clone().into(),
+            };
+            let header = authorization.header().ok_or_else(unsendable)?;
+            builder = builder.header(AUTHORIZATION, header);
         }
         let (progress, payload) = Progress::of(request.payload);
         if let Some(payload) = payload {

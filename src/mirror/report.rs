@@ -92,10 +92,9 @@ impl Journey<'_> {
         published: Option<(Version, Vec<Platform>)>,
         subject: Subject,
     ) -> Failure {
-        let platforms = platforms.into_iter().map(Platform::to_string);
         let problem = source::Error::NoPlatform {
             place: self.source.name(&self.task.provider),
-            platforms: platforms.collect(),
+            platforms: platforms.into_iter().cloned().collect(),
             available: Vec::from_iter(published),
         };
         self.at_source(problem, subject)

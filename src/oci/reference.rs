@@ -161,8 +161,9 @@ pub fn version_of(name: &str) -> Result<Version, Ignored> {
     };
     match Tag::of_version(&version) {
         Ok(tag) if tag.as_str() == name => Ok(version),
+        Ok(canonical) => Err(Ignored::NotCanonical { version, canonical }),
         Err(Error::LongVersion { longest, .. }) => Err(Ignored::TooLong { longest }),
-        _ => Err(Ignored::NotCanonical { version }),
+        Err(_) => Err(Ignored::NotAVersion),
     }
 }
 
@@ -177,6 +178,8 @@ pub enum Ignored {
     NotCanonical {
         /// The version that clients list.
         version: Version,
+        /// The tag that they then request.
+        canonical: Tag,
     },
     /// A number exceeds 64 bits. Clients crash on it.
     NumberTooLarge,
@@ -205,7 +208,7 @@ impl fmt::Display for Ignored {
         match self {
             Self::NotAVersion => f.write_str("not a version"),
             Self::Evidence => f.write_str("evidence"),
-            Self::NotCanonical { version } => {
+            Self::NotCanonical { version, .. } => {
                 write!(
                     f,
                     "not canonical: clients list it as {version} and then look for the tag of that name"

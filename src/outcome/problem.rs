@@ -9,7 +9,7 @@ use crate::disk;
 use crate::error::{Category, printable, printable_path};
 use crate::hash::PackageHash;
 use crate::http;
-use crate::oci;
+use crate::oci::{self, Tag};
 use crate::platform::Platform;
 use crate::source::{self, folder};
 use crate::store;
@@ -128,7 +128,7 @@ pub enum Problem {
     NoEvidence,
     /// The evidence in the store is stronger than this release's, and does not cover this release's packages.
     #[error(
-        "the release proves less than what is there\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
+        "the release proves less than the stored version\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
     )]
     Weaker { stored: Status, offered: Status },
     /// The store's evidence cannot be read, so it may be stronger than this release's.
@@ -137,13 +137,13 @@ pub enum Problem {
     )]
     PerhapsWeaker { offered: Status },
     /// The version exists, and `--existing fail` is given.
-    #[error("the version is already there")]
+    #[error("the store already has this version")]
     Exists,
     /// The tag refers to an artifact that is not a provider.
-    #[error("the tag is taken by something else")]
+    #[error("the tag refers to something else than a provider")]
     Taken { source: oci::Refusal },
     /// The store has a different zip for this platform. Versions are immutable.
-    #[error("another zip is there\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
+    #[error("the store has another zip\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
     OtherPackage {
         platform: Platform,
         stored: Digest,
@@ -151,7 +151,7 @@ pub enum Problem {
     },
     /// Two addresses resolve to one repository, which already has this version of the other provider.
     #[error(
-        "another provider's version is there\n  expected {expected}\n  received {stored} (in the store)"
+        "the repository has this version of another provider\n  expected {expected}\n  received {stored} (in the store)"
     )]
     OtherProvider {
         expected: Box<ProviderAddr>,
@@ -163,8 +163,11 @@ pub enum Problem {
     /// Other writers moved the tag during every attempt.
     #[error("another writer moved the tag, {attempts} times")]
     Contended { attempts: u32 },
+    /// A copy would read from the repository that it writes to.
+    #[error("the source and the destination are the same repository")]
+    SameRepository,
     /// The store has no such repository.
-    #[error("there is no repository")]
+    #[error("the store has no such repository")]
     NoProvider,
     /// No version matches the constraints.
     #[error("{}\n  has {}", asked(.constraints), versions(.available))]
@@ -182,8 +185,12 @@ pub enum Problem {
         stored: Vec<Platform>,
     },
     /// The only tag of this version is one that clients list, but never fetch.
-    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .version.to_string().replace('+', "_"))]
-    NotCanonical { tag: String, version: Version },
+    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .canonical)]
+    NotCanonical {
+        tag: String,
+        canonical: Tag,
+        version: Version,
+    },
     /// `--require-pinned`, and no key is pinned for this provider.
     #[error("no key is pinned")]
     NoPin,
@@ -196,14 +203,14 @@ pub enum Problem {
         first: Digest,
     },
     /// The path of the package is occupied by something else.
-    #[error("the path is occupied\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
+    #[error("something else is at the path of the package\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,
         expected: PackageHash,
         received: String,
     },
     /// The mirror has the package in the other form.
-    #[error("the package is there in the other form\n  {}", printable_path(.path))]
+    #[error("the mirror has the package in the other form\n  {}", printable_path(.path))]
     OtherForm { path: std::path::PathBuf },
     /// Clients convert the names of zips to lower case, and would search a different version.
     #[error("clients cannot find a version with capital letters in a packed mirror")]
@@ -212,7 +219,7 @@ pub enum Problem {
 
 fn asked(constraints: &Option<String>) -> String {
     constraints.as_ref().map_or_else(
-        || "there is no stable version".to_owned(),
+        || "no version is stable".to_owned(),
         |text| format!("no version matches `{text}`"),
     )
 }
@@ -312,7 +319,7 @@ impl Problem {
             | Self::NoIndex { .. }
             | Self::Withdrawn { .. }
             | Self::NotCanonical { .. } => Category::NotFound,
-            Self::NoPin => Category::Usage,
+            Self::NoPin | Self::SameRepository => Category::Usage,
         }
     }
 }

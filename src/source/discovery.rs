@@ -88,7 +88,7 @@ fn no_service<'a>(
 ) -> Error {
     let others = services.into_iter();
     Error::NoService {
-        host: host.to_string(),
+        host: host.clone(),
         configured,
         others: others
             .filter(|name| name.starts_with("providers."))

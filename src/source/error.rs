@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::AuthTried;
-use crate::address::ProviderAddr;
+use crate::address::{Hostname, ProviderAddr};
 use crate::archive;
 use crate::credentials;
 use crate::disk;
@@ -31,27 +31,27 @@ pub enum Error {
     /// The host has no provider registry.
     #[error("{host} does not offer a provider registry{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, other_protocol(.others))]
     NoService {
-        host: String,
+        host: Hostname,
         /// Whether the services come from the CLI configuration and not from the host.
         configured: bool,
         /// Other versions of the provider registry protocol that the host has.
         others: Vec<String>,
     },
     /// The source does not have the provider.
-    #[error("nothing is published")]
+    #[error("the origin has no such provider")]
     NoProvider {
         /// The source that was searched.
         place: String,
         provider: ProviderAddr,
     },
     /// A network mirror responded with 404: it lacks the provider, or the URL is wrong.
-    #[error("the mirror has nothing\n  from {url}\n  answered 404")]
+    #[error("the mirror has no such provider\n  from {url}\n  answered 404")]
     NotServed {
         /// The source that was searched.
         url: Shown,
     },
     /// A filesystem mirror does not have the provider.
-    #[error("the mirror has nothing\n  expected packages in {}", printable_path(.path))]
+    #[error("the mirror has no such provider\n  expected packages in {}", printable_path(.path))]
     NotMirrored {
         /// The directory where clients look for it first.
         path: PathBuf,
@@ -204,7 +204,7 @@ pub enum Error {
         /// The source that was searched.
         place: String,
         /// The requested platforms; empty if every platform was requested.
-        platforms: Vec<String>,
+        platforms: Vec<Platform>,
         /// The platforms of each version that the source has; empty if they are not known.
         available: Vec<(Version, Vec<Platform>)>,
     },
@@ -253,19 +253,23 @@ fn other_protocol(others: &[String]) -> String {
     }
 }
 
-fn wanted(platforms: &[String]) -> String {
+fn wanted(platforms: &[Platform]) -> String {
     match platforms {
         [] => String::new(),
-        platforms => format!("\n  expected {}", platforms.join(", ")),
+        platforms => format!("\n  expected {}", listed(platforms)),
     }
+}
+
+fn listed(platforms: &[Platform]) -> String {
+    let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
+    platforms.join(", ")
 }
 
 fn published(available: &[(Version, Vec<Platform>)]) -> String {
     let version = |(version, platforms): &(Version, Vec<Platform>)| {
-        let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
         let platforms = match platforms.as_slice() {
             [] => "none".to_owned(),
-            platforms => platforms.join(", "),
+            platforms => listed(platforms),
         };
         format!("\n  has {platforms} of {version}")
     };

@@ -63,10 +63,14 @@ impl Endpoint {
             return Ok(Store::Registry(registry));
         };
         let path = || directory.clone();
+        let no_store = || Error::NoStore {
+            path: path(),
+            is_directory: directory.is_dir(),
+        };
         match (self.exact, directory.join("oci-layout").exists()) {
-            (true, false) => Err(Error::NoStore { path: path() }),
+            (true, false) => Err(no_store()),
             (false, true) => Err(Error::IsRepository { path: path() }),
-            (false, false) if !directory.is_dir() => Err(Error::NoStore { path: path() }),
+            (false, false) if !directory.is_dir() => Err(no_store()),
             _ => Ok(Store::Layout(Layout::new(path(), &self.text))),
         }
     }

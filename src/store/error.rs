@@ -1,5 +1,7 @@
 //! Errors of stores.
 
+mod kind;
+
 use std::path::PathBuf;
 
 use super::action::Action;
@@ -9,7 +11,7 @@ use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, printable, printable_path};
+use crate::error::{printable, printable_path};
 use crate::http;
 use crate::json;
 use crate::oci::{self, Part, Refusal, Tag};
@@ -64,7 +66,9 @@ pub enum Error {
         size: u64,
     },
     /// A tag refers to more documents and blobs than any real provider has.
-    #[error("the index leads to too many documents and blobs\n  expected at most {limit}")]
+    #[error(
+        "the index leads to too many documents and blobs\n  expected at most {limit}\n  received more"
+    )]
     TooManyParts { limit: usize },
     /// The `index.json` of a layout is malformed.
     #[error("{} is not the index of an OCI image layout", printable_path(.path))]
@@ -111,7 +115,7 @@ pub enum Error {
         answer: String,
     },
     /// The registry does not accept a manifest because of its media types.
-    #[error("the registry does not take the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
+    #[error("the registry does not accept the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
     Unwelcome {
         /// The part that it does not accept.
         what: Part,
@@ -122,7 +126,7 @@ pub enum Error {
         answer: String,
     },
     /// The registry does not allow an existing tag to change.
-    #[error("the registry does not move the tag\n  {reference}\n  answered {status}{}", said(.answer))]
+    #[error("the registry does not let the tag move\n  {reference}\n  answered {status}{}", said(.answer))]
     Immutable {
         /// The repository and tag.
         reference: String,
@@ -257,7 +261,7 @@ pub enum Error {
     },
     /// The registry requires larger chunks than tfoci keeps in memory.
     #[error(
-        "the registry wants too long chunks\n  expected at most {limit} bytes\n  received at least {least} bytes\n  from {url}"
+        "the registry requires chunks that are too long\n  expected at most {limit} bytes\n  received at least {least} bytes\n  from {url}"
     )]
     LongChunks {
         /// The URL of the request.
@@ -268,8 +272,12 @@ pub enum Error {
         least: u64,
     },
     /// There is no store at the path.
-    #[error("there is no OCI image layout in {}", printable_path(.path))]
-    NoStore { path: PathBuf },
+    #[error("{}", if *.is_directory { format!("no OCI image layout is in {}", printable_path(.path)) } else { format!("cannot find the directory {}", printable_path(.path)) })]
+    NoStore {
+        path: PathBuf,
+        /// Whether the path is that of a directory.
+        is_directory: bool,
+    },
 }
 
 impl Error {
@@ -302,99 +310,6 @@ impl Error {
                 .next()
                 .unwrap_or_default()
                 .to_owned(),
-        }
-    }
-
-    /// Whether the stored data is missing or damaged, as opposed to unreachable. Only then may tfoci write it again.
-    pub fn is_damage(&self) -> bool {
-        matches!(
-            self,
-            Self::Refusal(_)
-                | Self::Missing { .. }
-                | Self::TooLarge { .. }
-                | Self::TooManyParts { .. }
-        ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
-    }
-
-    /// Whether the store accepts no artifact of this type, regardless of the credentials.
-    pub fn is_unsupported_artifact(&self) -> bool {
-        matches!(self, Self::Unwelcome { .. })
-    }
-
-    /// Whether the network, the credentials or this machine caused the error. It then says nothing about the stored data.
-    pub fn is_about_access(&self) -> bool {
-        let way = matches!(
-            self,
-            Self::Http(_)
-                | Self::Credentials(_)
-                | Self::Registry { .. }
-                | Self::Unauthorized { .. }
-                | Self::Forbidden { .. }
-                | Self::NoRegistry { .. }
-                | Self::RefusedElsewhere { .. }
-                | Self::Blob {
-                    source: blob::Error::Http(_) | blob::Error::NotGiven(_),
-                    ..
-                }
-        );
-        way || self.category() == Category::Local
-    }
-
-    /// A short, stable name for a defect of the artifact, `PART-DEFECT`; `None` if the artifact is not the cause.
-    pub fn code(&self) -> Option<String> {
-        let (what, fault) = match self {
-            Self::Refusal(refusal) => return Some(refusal.code()),
-            Self::Blob { what, source, .. } => (what, source.fault()?),
-            Self::Missing { what, .. } => (what, "missing"),
-            Self::TooLarge { what, .. } => (what, "too-large"),
-            Self::TooManyParts { .. } => (&Part::Index, "too-large"),
-            _ => return None,
-        };
-        Some(format!("{}-{fault}", what.as_str()))
-    }
-
-    /// The category of the error.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::Disk(error) => error.category(),
-            Self::Blob { source, .. } => source.category(),
-            Self::Refusal(refusal) => refusal.category(),
-            Self::LayoutRepeated { .. } | Self::Repeated { .. } | Self::Moved { .. } => {
-                Category::Untrusted
-            }
-            Self::Oci(_)
-            | Self::LayoutIndex { .. }
-            | Self::Unwritten { .. }
-            | Self::Marker { .. }
-            | Self::TooLarge { .. }
-            | Self::TooManyParts { .. } => Category::Malformed,
-            Self::Missing { .. }
-            | Self::NoStore { .. }
-            | Self::NoRepository { .. }
-            | Self::NoRegistry { .. } => Category::NotFound,
-            Self::IsRepository { .. } => Category::Usage,
-            Self::Http(error) => error.category(),
-            Self::Credentials(error) => error.category(),
-            Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RefusedElsewhere { .. } => {
-                Category::Unauthorized
-            }
-            Self::Registry { status: 404, .. } => Category::NotFound,
-            Self::Registry {
-                status: 429 | 500..,
-                ..
-            } => Category::Unreachable,
-            Self::Immutable { .. } => Category::Conflict,
-            Self::Registry { .. } | Self::Unwelcome { .. } | Self::NoCatalog { .. } => {
-                Category::Unsupported
-            }
-            Self::Realm { .. }
-            | Self::ForeignPage { .. }
-            | Self::EndlessPages { .. }
-            | Self::LongList { .. }
-            | Self::Document { .. }
-            | Self::NoLocation { .. }
-            | Self::Offset { .. } => Category::Malformed,
-            Self::LongChunks { .. } => Category::Unsupported,
         }
     }
 }

@@ -48,7 +48,7 @@ pub enum Error {
     #[error("the lock file has no zh: hash of this version")]
     NoZipLocked,
     /// There is no checksum document.
-    #[error("there is no checksum document")]
+    #[error("the release has no checksum document")]
     NoDocument,
     /// There is no signature.
     #[error("the checksum document is not signed")]
@@ -62,13 +62,13 @@ pub enum Error {
     )]
     UnverifiedTransport,
     /// Keys are pinned, and there is no signature.
-    #[error("there is no signature by a pinned key\n  expected {}\n  received none", listed(.expected))]
+    #[error("no pinned key has signed the checksum document\n  expected {}\n  received none", listed(.expected))]
     NotSigned { expected: Vec<String> },
     /// There is a signature, but none of the pinned keys is available to check it.
     #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}\n  received no such key", listed(.expected))]
     NoPinnedKey { expected: Vec<String> },
     /// A key file of the user contains no certificate.
-    #[error("there is no OpenPGP key in `{}`", printable(.name))]
+    #[error("`{}` holds no OpenPGP key\n  expected a public key, armored or binary", printable(.name))]
     NotAKey { name: String },
     /// The keys are longer than any real ones.
     #[error("the keys in `{}` are too long\n  expected at most {limit} bytes\n  received {received} bytes", printable(.name))]
@@ -78,7 +78,7 @@ pub enum Error {
         limit: u64,
     },
     /// There are more keys than any real owner has.
-    #[error("there are too many keys\n  expected at most {limit}\n  received more")]
+    #[error("the release comes with too many keys\n  expected at most {limit}\n  received more")]
     ManyKeys { limit: usize },
     /// There are keys and signatures, but no signature is good.
     #[error(transparent)]

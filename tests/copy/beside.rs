@@ -81,7 +81,7 @@ fn under_require_pinned_it_is_refused_or_left_out() {
     let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
     run.says(&format!(
         "
-error: {PROVIDER} 1.0.0 ({FROM}/{PROVIDER}, on the way to {TO}/{PROVIDER}): the version leads to more than its packages and their evidence, and no key vouches for it
+error: {PROVIDER} 1.0.0 ({FROM}/{PROVIDER}, for {TO}/{PROVIDER}): the version leads to more than its packages and their evidence, and no key vouches for it
   received 1 manifest, 1 blob of 20 bytes, such as {}
 
 hint: this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations
@@ -151,8 +151,9 @@ fn blobs_that_an_index_refers_to_are_counted() {
     });
     copy(&author, FROM, TO, &[]).exits(1).without_result().says(&format!(
         "
-error: {PROVIDER} 1.0.0 (oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}): the index leads to too many documents and blobs
+error: {PROVIDER} 1.0.0 (oci-layout:store/{PROVIDER}, for oci-layout:other/{PROVIDER}): the index leads to too many documents and blobs
   expected at most 4000
+  received more
 "
     ));
     assert!(!other(&author).exists());

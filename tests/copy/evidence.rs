@@ -152,7 +152,7 @@ fn without_evidence_nothing_stands_beside_evidence_that_proves_something_else() 
             &[&arguments[..], &["--existing", how]].concat(),
         );
         let said = run.exits(3).without_result().stderr;
-        let place = format!("({TO}/{PROVIDER}, on the way from {FROM}/{PROVIDER}): ");
+        let place = format!("({TO}/{PROVIDER}, from {FROM}/{PROVIDER}): ");
         assert!(said.contains(&place), "{said}");
         assert!(
             said.contains("the evidence does not prove the packages beside it"),

@@ -78,7 +78,7 @@ fn another_zip_is_refused() {
     let before = author.tree();
     let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
     assert_eq!(author.tree(), before);
-    let sides = format!("linux_amd64 ({TO}/{PROVIDER}, on the way from {FROM}/{PROVIDER}): ");
+    let sides = format!("linux_amd64 ({TO}/{PROVIDER}, from {FROM}/{PROVIDER}): ");
     assert!(run.stderr.contains(&sides), "{}", run.stderr);
 }
 
@@ -87,9 +87,6 @@ fn fail_refuses_every_existing_version() {
     let author = with_one_there();
     let before = author.tree();
     copy(&author, FROM, TO, &["--existing", "fail"])
-        .exits(1)
-        .without_result();
-    copy(&author, FROM, FROM, &["--existing", "fail"])
         .exits(1)
         .without_result();
     assert_eq!(author.tree(), before);

@@ -158,7 +158,7 @@ fn artifacts_that_clients_refuse_are_not_copied() {
         let run = copy_demo(&author, &from, "oci-layout:other", &["--exact-repository"]);
         let run = run.exits(status).without_result();
         assert!(run.stderr.contains(code), "{name}: {}", run.stderr);
-        let sides = format!("({from}, on the way to oci-layout:other): ");
+        let sides = format!("({from}, for oci-layout:other): ");
         assert!(run.stderr.contains(&sides), "{name}: {}", run.stderr);
         let index = author.scene.path("other/index.json");
         assert!(!index.exists(), "{name}");
@@ -184,9 +184,9 @@ fn a_missing_package_is_told_with_both_places() {
     );
     run.without_result().says(&format!(
         "
-error: {PROVIDER} 1.0.0 linux_amd64 (oci-layout:store/{PROVIDER}, on the way to oci-layout:other/{PROVIDER}): the package sha256:{hex} is missing
+error: {PROVIDER} 1.0.0 linux_amd64 (oci-layout:store/{PROVIDER}, for oci-layout:other/{PROVIDER}): the package sha256:{hex} is missing
 
-hint: this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it
+hint: this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`
 "
     ));
 }

@@ -164,7 +164,7 @@ error: [FROM]/{hostname}/{namespace}/{type}: this registry cannot list its repos
   registry [FROM]
   answered 404
 
-hint: name the providers, such as `acme/demo`
+hint: other commands do without the list: name the providers, such as `acme/demo`
 ",
     );
 }

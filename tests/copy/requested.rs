@@ -263,7 +263,7 @@ fn other_packages_than_the_locked_ones_are_refused() {
     lock(&author, "one", "1.0.0", std::slice::from_ref(&linux));
     let asked = ["--from-lock", "."];
     copy(&author, FROM, TO, &asked).exits(3).without_result().says(&format!("
-error: registry.opentofu.org/acme/one 1.0.0 (oci-layout:store/registry.opentofu.org/acme/one, on the way to oci-layout:other/registry.opentofu.org/acme/one): the package for darwin_arm64 is not in the lock file
+error: registry.opentofu.org/acme/one 1.0.0 (oci-layout:store/registry.opentofu.org/acme/one, for oci-layout:other/registry.opentofu.org/acme/one): the package for darwin_arm64 is not in the lock file
   expected one of {linux}
   received {darwin}
   locked by ./.terraform.lock.hcl

@@ -84,7 +84,7 @@ fn wrong_bytes_do_not_arrive() {
     let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(3);
     let run = between(run, from.host(), to.host()).without_result();
     let said = format!(
-        "error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, on the way to [TO]/{NAME}): the package {zip} cannot be used
+        "error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the package {zip} cannot be used
   the bytes do not match their digest
     expected {zip}
 "
@@ -105,7 +105,7 @@ fn a_package_that_is_gone_is_told_as_the_sources() {
     let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(3);
     let run = between(run, from.host(), to.host()).without_result();
     let said = format!(
-        "error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, on the way to [TO]/{NAME}): the package {zip} is missing\n"
+        "error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the package {zip} is missing\n"
     );
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     assert_eq!(to.tags(NAME), []);

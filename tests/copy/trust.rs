@@ -75,7 +75,7 @@ fn evidence_that_does_not_verify_is_refused() {
     bytes[last] ^= 1;
     fs::write(path, bytes).unwrap();
     let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
-    let sides = format!("({FROM}/{PROVIDER}, on the way to {TO}/{PROVIDER}): ");
+    let sides = format!("({FROM}/{PROVIDER}, for {TO}/{PROVIDER}): ");
     assert!(run.stderr.contains(&sides), "{}", run.stderr);
     assert!(is_empty(&author));
 }

@@ -71,7 +71,7 @@ fn another_file_in_the_place_of_a_package_is_refused_and_kept() {
         assert_eq!(run.stdout, "");
         let received = super::sha256(b"something else");
         let expected = format!(
-            "error: {DEMO} 1.0.0 linux_amd64: the path is occupied
+            "error: {DEMO} 1.0.0 linux_amd64: something else is at the path of the package
   {PACKED}
   expected {zh}
   received zh:{received}
@@ -115,7 +115,7 @@ fn a_directory_that_differs_is_refused_and_kept() {
         let run = install_linux(&scene, &["--unpacked"]).exits(3);
         let Facts { h1, .. } = Facts::of_demo(&scene, "linux_amd64");
         let said = format!(
-            "error: {DEMO} 1.0.0 linux_amd64: the path is occupied\n  {UNPACKED}\n  expected {h1}\n  received "
+            "error: {DEMO} 1.0.0 linux_amd64: something else is at the path of the package\n  {UNPACKED}\n  expected {h1}\n  received "
         );
         assert!(run.stderr.contains(&said), "{what}\n{}", run.stderr);
         assert_eq!(tree(&scene.path("mirror")), before, "{what}");
@@ -142,7 +142,7 @@ fn one_package_is_never_there_in_both_forms() {
         for arguments in [&[second, "--dry-run"][..], &[second]] {
             let run = install_linux(&scene, arguments).exits(3);
             let expected = format!(
-                "error: {DEMO} 1.0.0 linux_amd64: the package is there in the other form
+                "error: {DEMO} 1.0.0 linux_amd64: the mirror has the package in the other form
   {path}
 
 hint: clients would choose between the two forms by accident. Remove one, or install in the same form

@@ -70,7 +70,7 @@ fn pre_releases_alone_are_no_newest_version() {
     let scene = with_versions(&["1.0.0-rc.1"]);
     let run = install_linux(&scene, &[DEMO]).exits(1);
     assert!(
-        run.stderr.starts_with("error: example.com/acme/demo (oci-layout:store): there is no stable version\n  has 1.0.0-rc.1\n"),
+        run.stderr.starts_with("error: example.com/acme/demo (oci-layout:store): no version is stable\n  has 1.0.0-rc.1\n"),
         "{}",
         run.stderr
     );
@@ -129,7 +129,7 @@ fn an_empty_store_has_nothing_to_install() {
         (run.stdout.as_str(), run.stderr.as_str()),
         (
             "",
-            "error: there is no provider in oci-layout:store\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n"
+            "error: no provider is in oci-layout:store\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n"
         )
     );
 }

@@ -58,7 +58,7 @@ hint: they may be wrong or expired, or not authorize this. `tfoci login [HOST]` 
   answered 401 (UNAUTHORIZED: authentication required)
   tried no credentials, since none were found
 
-hint: the registry requires credentials, or does not have this repository and hides that. `tfoci login [HOST]` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them
+hint: `tfoci login [HOST]` stores them; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
 "
     ));
 }
@@ -67,9 +67,9 @@ hint: the registry requires credentials, or does not have this repository and hi
 fn a_repository_that_is_not_there_is_named() {
     let registry = Registry::plain();
     ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
-        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): there is no repository
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the store has no such repository
 
-hint: `acme/demo` means registry.opentofu.org/acme/demo. For another host write HOST/acme/demo, or `--default-host HOST`
+hint: `acme/demo` means registry.opentofu.org/acme/demo. For another host write HOST/acme/demo, or `--default-host HOST`; `tfoci list --from STORE` lists the providers
 "
     ));
 }

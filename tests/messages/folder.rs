@@ -35,6 +35,8 @@ fn what_is_not_there() {
             says: r"
 error: registry.opentofu.org/acme/demo: cannot list dist
   No such file or directory (os error 2)
+
+hint: name the folder that the release process writes, such as `dist`
 ",
         },
         Case {
@@ -47,6 +49,8 @@ error: registry.opentofu.org/acme/demo: cannot list dist
             says: r"
 error: registry.opentofu.org/acme/demo: cannot list dist
   Not a directory (os error 20)
+
+hint: name the folder that the release process writes, such as `dist`
 ",
         },
         Case {
@@ -57,7 +61,7 @@ error: registry.opentofu.org/acme/demo: cannot list dist
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo (dist): no release is there
+error: registry.opentofu.org/acme/demo (dist): the folder has no release
   expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS
 
 hint: name the folder that the release process writes, such as `dist`
@@ -84,7 +88,7 @@ hint: `sha256sum terraform-provider-*` prints its lines; it is signed with `gpg 
             arguments: "push dist --provider acme/demo --to oci-layout:store --platform linux_amd64",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo (dist): no zip is there
+error: registry.opentofu.org/acme/demo (dist): the folder has no zip
   expected terraform-provider-TYPE_VERSION_OS_ARCH.zip
 ",
         },
@@ -106,7 +110,7 @@ hint: to push only some platforms, name them with `--platform`
             arguments: "push dist --provider acme/demo --platform plan9_mips --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo (dist): there is no zip for this platform
+error: registry.opentofu.org/acme/demo (dist): the folder has no zip for this platform
   expected plan9_mips
   has darwin_arm64, linux_amd64
 ",
@@ -117,7 +121,7 @@ error: registry.opentofu.org/acme/demo (dist): there is no zip for this platform
             arguments: "push dist --provider acme/demo@2.0.0 --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo 2.0.0 (dist): no such version is there
+error: registry.opentofu.org/acme/demo 2.0.0 (dist): the folder has no such version
   expected 2.0.0
   has 1.0.0
 ",
@@ -128,7 +132,7 @@ error: registry.opentofu.org/acme/demo 2.0.0 (dist): no such version is there
             arguments: "push dist --provider acme/other --to oci-layout:store",
             exit: 2,
             says: r"
-error: registry.opentofu.org/acme/other (dist): no release of this type is there
+error: registry.opentofu.org/acme/other (dist): the folder has no release of this type
   expected other
   has demo
 
@@ -146,7 +150,7 @@ hint: `--provider` must name the type that is in the folder
             arguments: "push dist --provider acme/other --to oci-layout:store",
             exit: 2,
             says: r"
-error: registry.opentofu.org/acme/other (dist): no release of this type is there
+error: registry.opentofu.org/acme/other (dist): the folder has no release of this type
   expected other
   has demo, more
 
@@ -164,7 +168,7 @@ hint: `--provider` must name the type that is in the folder
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 2,
             says: r"
-error: registry.opentofu.org/acme/demo (dist): several versions are there
+error: registry.opentofu.org/acme/demo (dist): the folder has several versions
   has 1.0.0, 1.1.0-rc.1
 
 hint: choose one: `--provider registry.opentofu.org/acme/demo@VERSION`

@@ -58,7 +58,7 @@ fn what_is_there() {
             arguments: "push dist --provider acme/demo --key acme.asc --existing fail --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the version is already there
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the store already has this version
 
 hint: without `--existing fail`, missing platforms are added and the same zips are left alone
 ",
@@ -69,7 +69,7 @@ hint: without `--existing fail`, missing platforms are added and the same zips a
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store/registry.opentofu.org/acme/demo): another zip is there
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store/registry.opentofu.org/acme/demo): the store has another zip
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 (in this release)
 
@@ -95,7 +95,7 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
             arguments: "push dist --provider acme/demo --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
             says: r#"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the release proves less than what is there
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the release proves less than the stored version
   expected signed (in the store)
   received checksum (in this release)
 
@@ -108,7 +108,7 @@ hint: nothing of this version was changed. Push the release with its signature a
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag is taken by something else
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag refers to something else than a provider
   the tag leads to an image manifest
     expected a provider's index
 
@@ -121,7 +121,7 @@ hint: nothing of this version was changed. `--existing replace` puts the provide
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag is taken by something else
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag refers to something else than a provider
   the platform linux_amd64 has several entries
 
 hint: nothing of this version was changed. `--existing replace` puts the provider in its place
@@ -133,7 +133,7 @@ hint: nothing of this version was changed. `--existing replace` puts the provide
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 (oci-layout:store): another zip is there
+error: registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 (oci-layout:store): the store has another zip
   expected zh:1a03a5f27c51a50f57fcbe845656276b5f9fa345c9fea8bc795745ea219e07ca (in the store)
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a (in this release)
 

@@ -85,7 +85,7 @@ fn what_is_not_there() {
             arguments: "versions acme/demo --from oci-layout:store",
             exit: 1,
             says: r"
-error: there is no OCI image layout in store
+error: cannot find the directory store
 
 hint: `tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`
 ",
@@ -98,7 +98,7 @@ hint: `tfoci push` creates a store; a directory that is one layout by itself nee
             arguments: "versions acme/demo --exact-repository --from oci-layout:store",
             exit: 1,
             says: r"
-error: there is no OCI image layout in store
+error: no OCI image layout is in store
 
 hint: `tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`
 ",
@@ -109,9 +109,9 @@ hint: `tfoci push` creates a store; a directory that is one layout by itself nee
             arguments: "versions example.com/acme/demo --from oci-layout:store",
             exit: 1,
             says: r"
-error: example.com/acme/demo (oci-layout:store): there is no repository
+error: example.com/acme/demo (oci-layout:store): the store has no such repository
 
-hint: the full address counts: the same name on another host is another provider
+hint: `tfoci list --from STORE` lists the providers of the store, with their hosts
 ",
         },
         Case {
@@ -162,7 +162,7 @@ hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; 
             arguments: "install acme/demo --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo (oci-layout:store): there is no stable version
+error: registry.opentofu.org/acme/demo (oci-layout:store): no version is stable
   has 1.0.0-RC1
 
 hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE` lists them; pre-releases are chosen only by name
@@ -292,7 +292,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence do
     expected [STRANGER]
     received [ACME]
 
-hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
+hint: this version is not signed by a key that you named. If its author says that the key is a new one, name it too; else do not use these packages
 ",
         },
         Case {
@@ -319,7 +319,7 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
-  there is no signature by a pinned key
+  no pinned key has signed the checksum document
     expected acme.asc
     received none
 
@@ -341,7 +341,7 @@ fn existing_files_that_block_an_installation() {
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the path is occupied
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: something else is at the path of the package
   out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881
@@ -361,7 +361,7 @@ hint: nothing was replaced. Remove it, or install into another directory
             arguments: "install acme/demo --platform linux_amd64 --unpacked --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the path is occupied
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: something else is at the path of the package
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
   expected h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
   received h1:L20qKtIWZt83wfJC5IPSr98syPr6yQ0ZQf4DeI9xnr0=
@@ -381,7 +381,7 @@ hint: nothing was replaced. Remove it, or install into another directory
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the package is there in the other form
+error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the mirror has the package in the other form
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
 
 hint: clients would choose between the two forms by accident. Remove one, or install in the same form

@@ -130,7 +130,7 @@ fn a_redirect_from_https_to_http_is_refused() {
             r"
   Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
 error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
-  refusing to use http after https
+  the server redirects from https to http
     received http://example.com/blob
     from https://[HOST]/v2/acme/demo/blobs/sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
 ",
@@ -151,6 +151,8 @@ fn a_token_that_no_header_can_hold_is_refused() {
         .says(
             r"
 error: registry.opentofu.org/acme/demo ([HOST]/acme/demo): the credentials hold characters that cannot be sent
+  to http://[HOST]/v2/acme/demo/tags/list
+  expected no line breaks and no control characters
 ",
         )
         .hides("two");

@@ -65,7 +65,7 @@ fn signatures() {
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): there is no signature by a pinned key
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed the checksum document
   expected acme.asc
   received none
 
@@ -78,7 +78,7 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
             arguments: "push dist --provider acme/demo --key acme.asc --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): there is no signature by a pinned key
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed the checksum document
   expected acme.asc
   received none
 
@@ -206,7 +206,8 @@ fn keys() {
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): there is no OpenPGP key in `key.asc`
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): `key.asc` holds no OpenPGP key
+  expected a public key, armored or binary
 
 hint: `gpg --export --armor FINGERPRINT` writes one
 ",

@@ -181,7 +181,7 @@ error: cannot read missing.asc
             arguments: "push dist --provider acme/demo --key many.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): there are too many keys
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the release comes with too many keys
   expected at most 256
   received more
 ",

@@ -119,7 +119,7 @@ fn a_destination_that_refuses_stops_no_other() {
         .ends(3);
     let lines = [
         "    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)\n",
-        "\nerror: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/b/[ORIGIN]/acme/demo): another zip is there\n",
+        "\nerror: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/b/[ORIGIN]/acme/demo): the store has another zip\n",
         "\n    Failed 1 of 2: [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/b/[ORIGIN]/acme/demo\n",
     ];
     for line in lines {
@@ -172,7 +172,7 @@ fn a_source_that_has_nothing_is_reported_for_both() {
         .ends(1);
     for name in ["a", "b"] {
         let error = format!(
-            "error: [ORIGIN]/acme/gone to oci-layout:store/{name}/[ORIGIN]/acme/gone ([ORIGIN]): nothing is published\n"
+            "error: [ORIGIN]/acme/gone to oci-layout:store/{name}/[ORIGIN]/acme/gone ([ORIGIN]): the origin has no such provider\n"
         );
         assert!(said.contains(&error), "{said}");
     }

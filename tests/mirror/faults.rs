@@ -135,8 +135,8 @@ fn right_bytes_that_come_in_other_ways_arrive() {
     survives(Fault::RedirectElsewhere, 2);
     refused("package", Fault::RedirectLoop, 1, "
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
-  there are more than 10 redirects
-    last https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
+  the server redirects more than 10 times
+    last to https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
 ");
 }
 

@@ -33,7 +33,7 @@ fn a_directory_of_packages_is_a_source() {
     packed(&stage);
     let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
     stage.mirror(&from).says(3, "
-error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): there is no checksum document
+error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): the release has no checksum document
 
 hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
@@ -115,7 +115,7 @@ hint: mirror it from its origin: lock files pin the hashes of authors' zips
         .says(
             1,
             "
-error: example.com/acme/none (filesystem-mirror:mirror): the mirror has nothing
+error: example.com/acme/none (filesystem-mirror:mirror): the mirror has no such provider
   expected packages in mirror/example.com/acme/none
 
 hint: name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it

@@ -159,7 +159,7 @@ fn one_that_fails_does_not_stop_the_others() {
         .says(1, "
     Copied [ORIGIN]/acme/p0 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
-error: [ORIGIN]/acme/p1 ([ORIGIN]): nothing is published
+error: [ORIGIN]/acme/p1 ([ORIGIN]): the origin has no such provider
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
   Mirrored 2 versions, 2 packages (800 B copied) in [TIME]
@@ -184,7 +184,7 @@ fn untrusted_outranks_absent() {
         .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
         .says(3, "
     Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
-error: [ORIGIN]/acme/p0 ([ORIGIN]): nothing is published
+error: [ORIGIN]/acme/p0 ([ORIGIN]): the origin has no such provider
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
 error: [ORIGIN]/acme/p1 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document
@@ -235,7 +235,7 @@ hint: pre-releases are chosen by name, or with `--prereleases`
 ",
     );
     stage.mirror("[ORIGIN]/acme/none").says(1, "
-error: [ORIGIN]/acme/none ([ORIGIN]): nothing is published
+error: [ORIGIN]/acme/none ([ORIGIN]): the origin has no such provider
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
 ");
@@ -357,7 +357,7 @@ fn a_release_that_was_made_again_is_refused() {
 ",
     );
     stage.demo("--recheck").says(3, "
-error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/[ORIGIN]/acme/demo): another zip is there
+error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/[ORIGIN]/acme/demo): the store has another zip
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
 

@@ -91,7 +91,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document has another
 "#,
     );
     refused("discovery", lie::says("providers.v1", "/v1/providers"), 1, "
-error: [ORIGIN]/acme/demo ([ORIGIN]): nothing is published
+error: [ORIGIN]/acme/demo ([ORIGIN]): the origin has no such provider
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
 ");
@@ -110,8 +110,8 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document cannot be u
         Fault::RedirectLoop,
         1,
         "
-error: [ORIGIN]/acme/demo ([ORIGIN]): there are more than 10 redirects
-  last https://[ORIGIN]/.well-known/terraform.json
+error: [ORIGIN]/acme/demo ([ORIGIN]): the server redirects more than 10 times
+  last to https://[ORIGIN]/.well-known/terraform.json
 ",
     );
 }
@@ -133,7 +133,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions has an invalid versio
         lie::says("versions", json!([])),
         1,
         "
-error: [ORIGIN]/acme/demo ([ORIGIN]): there is no stable version
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version is stable
   has none
 
 hint: the source knows the provider, and lists no version of it

@@ -311,7 +311,7 @@ fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
         .says(
             3,
             "
-error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there is no signature by a pinned key
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no pinned key has signed the checksum document
   expected acme.asc
   received none
 

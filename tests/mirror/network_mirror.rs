@@ -36,7 +36,7 @@ fn arrives(stage: &OriginScene) {
 fn a_mirror_proves_nothing() {
     let stage = OriginScene::of([demo()]);
     from(&stage, "").says(3, "
-error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there is no checksum document
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the release has no checksum document
 
 hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
@@ -156,7 +156,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
 hint: a page in place of JSON often means that something between here and the server wants a login
 ");
     refused("mirror-index", Fault::status(404), 1, "
-error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has nothing
+error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has no such provider
   from https://[ORIGIN]/mirror/example.com/acme/demo/index.json
   answered 404
 
@@ -184,7 +184,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no
             nothing,
             1,
             "
-error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): there is no stable version
+error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): no version is stable
   has none
 
 hint: the source knows the provider, and lists no version of it

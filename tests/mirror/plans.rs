@@ -293,7 +293,7 @@ fn one_repository_is_for_one_provider() {
     stage.run(&format!("[ORIGIN]/acme/other {into}")).says(
         3,
         "
-error: [ORIGIN]/acme/other 1.0.0 (oci-layout:one): another provider's version is there
+error: [ORIGIN]/acme/other 1.0.0 (oci-layout:one): the repository has this version of another provider
   expected [ORIGIN]/acme/other
   received [ORIGIN]/acme/demo (in the store)
 

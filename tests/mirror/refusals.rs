@@ -160,7 +160,7 @@ fn lists_of_versions() {
     VERSIONS.meets(
         Fault::status(404),
         1,
-        "error: [ORIGIN]/acme/demo ([ORIGIN]): nothing is published\n",
+        "error: [ORIGIN]/acme/demo ([ORIGIN]): the origin has no such provider\n",
         "the full address counts: the same name on another host is another provider. A private one may need a token",
     );
 }

@@ -146,7 +146,7 @@ fn nothing_is_fetched_before_the_proof() {
         stage.demo(more).says(3, says).gives(&[]);
         assert_eq!(stage.origin.count(asks("package")), 0);
         let stage = mirror_of([demo()]);
-        let says = "error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there is no checksum document\n…";
+        let says = "error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the release has no checksum document\n…";
         from(&stage, &format!("example.com/acme/demo {more}")).says(3, says);
         assert_eq!(stage.origin.counters(), "1 mirror-index");
     }

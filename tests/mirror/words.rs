@@ -75,7 +75,7 @@ error: `file` is not a directory
     stage
         .mirror("a.example/acme/demo --from network-mirror:https://[ORIGIN]/nowhere")
         .says(1, "
-error: a.example/acme/demo (network-mirror:https://[ORIGIN]/nowhere/): the mirror has nothing
+error: a.example/acme/demo (network-mirror:https://[ORIGIN]/nowhere/): the mirror has no such provider
   from https://[ORIGIN]/nowhere/a.example/acme/demo/index.json
   answered 404
 
@@ -194,15 +194,18 @@ fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
     stage.scene.write("auth.json", "{}");
     let said = |hint: &str| {
         let told = stage.run(&run).ends(1);
-        let hint = format!(
-            "hint: {hint}. `tfoci login {host}` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them\n"
-        );
+        let hint = format!("hint: {}\n", hint.replace("HOST", host));
         assert!(told.ends_with(&hint), "{told}");
     };
-    said("the registry requires credentials, or does not have this repository and hides that");
+    let in_ci = "in CI, REGISTRY_AUTH_FILE names a file that has them";
+    said(&format!(
+        "`tfoci login HOST` stores them; {in_ci}. Some registries answer like this for a repository that they do not have"
+    ));
     let wrong = format!("{{\"auths\":{{\"{host}\":{{\"auth\":\"cm9ib3Q6d3Jvbmc=\"}}}}}}");
     stage.scene.write("auth.json", wrong);
-    said("they may be wrong or expired, or not authorize this");
+    said(&format!(
+        "they may be wrong or expired, or not authorize this. `tfoci login HOST` stores others; {in_ci}"
+    ));
 }
 
 #[test]

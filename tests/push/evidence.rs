@@ -291,7 +291,7 @@ fn damage(author: &Author, layer: Option<usize>) {
 #[test]
 fn a_damaged_signature_is_not_replaced_by_less() {
     let (known, unknown) = (
-        "the release proves less than what is there",
+        "the release proves less than the stored version",
         "the evidence in the store cannot be read, and may have proved more than this release",
     );
     let allowed = ["--allow-unsigned", "acme/demo"];

@@ -38,6 +38,27 @@ fn a_dry_run_verifies_everything_and_creates_nothing() {
 }
 
 #[test]
+fn a_digest_file_that_cannot_be_written_stops_the_push() {
+    for more in [
+        &["--digest-file", "."][..],
+        &["--digest-file", "none/digest"],
+    ] {
+        for dry_run in [&[][..], &["--dry-run"]] {
+            let author = Author::new();
+            two_platforms().write(&author.scene.path("dist"));
+            let run = author.push(&[more, dry_run].concat());
+            assert_eq!(run.status, Some(1));
+            assert!(
+                run.stderr.ends_with("\n  named by --digest-file\n"),
+                "{}",
+                run.stderr
+            );
+            assert!(!author.scene.path("store").exists());
+        }
+    }
+}
+
+#[test]
 fn the_digest_file_holds_the_digest_and_a_newline() {
     let author = Author::with_release();
     author.push(&["--digest-file", "digest"]).succeeds();

@@ -16,7 +16,10 @@ const MISTAKES: [(Mistake, &str); 7] = [
     (Mistake::SignatureBroken, "is no OpenPGP signature"),
     (Mistake::SignatureByStranger, "is by another key"),
     (Mistake::SignatureArmored, "is armoured"),
-    (Mistake::SignatureMissing, "no signature by a pinned key"),
+    (
+        Mistake::SignatureMissing,
+        "no pinned key has signed the checksum document",
+    ),
 ];
 
 /// A store that has another version already.

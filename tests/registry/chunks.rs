@@ -126,7 +126,7 @@ async fn chunks_are_as_long_as_the_registry_wants_them_at_least() {
 
     let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(1 << 40));
     let error = put(&registry, &bytes).await.unwrap_err();
-    let expected = "the registry wants too long chunks\n  expected at most ";
+    let expected = "the registry requires chunks that are too long\n  expected at most ";
     let received = "\n  received at least 1099511627776 bytes\n  from ";
     assert!(error.to_string().starts_with(expected), "{error}");
     assert!(error.to_string().contains(received), "{error}");

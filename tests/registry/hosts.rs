@@ -66,7 +66,10 @@ async fn blobs_come_from_elsewhere_without_the_secret_and_never_out_of_tls() {
 #[tokio::test]
 async fn a_way_out_of_tls_or_in_circles_is_not_followed() {
     for (fault, says) in [
-        (Fault::RedirectPlain, "refusing to use http"),
+        (
+            Fault::RedirectPlain,
+            "the server redirects from https to http",
+        ),
         (Fault::RedirectLoop, "redirects"),
     ] {
         let authority = Authority::new("tests");

@@ -136,7 +136,7 @@ fn other_evidence_must_not_be_left_beside_the_provider() {
     let run = pusher.push(&registry, &[]).exits(1);
     assert!(
         run.stderr
-            .contains(": the registry does not take the evidence\n"),
+            .contains(": the registry does not accept the evidence\n"),
         "{}",
         run.stderr
     );
@@ -152,7 +152,7 @@ fn a_registry_that_does_not_know_providers_is_an_error_with_its_reason() {
     let (_, error) = run.stderr.split_once("error: ").unwrap();
     assert_eq!(
         error,
-        "registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the registry does not take the platform manifest
+        "registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the registry does not accept the platform manifest
   registry HOST
   answered 400 (MANIFEST_INVALID: unknown media type: application/vnd.opentofu.provider-target)
 
@@ -177,7 +177,7 @@ fn platforms_cannot_be_added_to_a_tag_that_does_not_move() {
     let (_, error) = run.stderr.split_once("error: ").unwrap();
     assert_eq!(
         error,
-        "registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the registry does not move the tag
+        "registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the registry does not let the tag move
   HOST/acme/demo:1.0.0
   answered 400 (TAG_INVALID: The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.)
 

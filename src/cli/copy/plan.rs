@@ -87,12 +87,18 @@ impl Plan {
                 let from = from?;
                 let repository = to.repository(provider).map_err(Problem::from);
                 let subject = Subject::provider(provider);
-                let repository =
-                    repository.map_err(|problem| problem.of(subject, At::To(to.to_string())))?;
+                let at_target = |problem: Problem| problem.of(subject, At::To(to.to_string()));
+                let repository = match repository {
+                    Ok(repository) => RepoMut::new(target.clone(), repository),
+                    Err(problem) => return Err(at_target(problem)),
+                };
+                if from.repo.to_string() == repository.to_string() {
+                    return Err(at_target(Problem::SameRepository));
+                }
                 Ok(Task {
                     selectors,
                     locked: locks.hashes_of(provider),
-                    to: RepoMut::new(target.clone(), repository),
+                    to: repository,
                     from,
                 })
             })

@@ -1,6 +1,7 @@
 //! Hints about release folders and their files.
 
 use tfoci::archive;
+use tfoci::disk;
 use tfoci::source::folder;
 
 pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
@@ -15,7 +16,7 @@ pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
 
 pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
     let text = match error {
-        folder::Error::Empty => "name the folder that the release process writes, such as `dist`".to_owned(),
+        folder::Error::Disk(disk::Error::Io { action: "list", .. }) | folder::Error::Empty => "name the folder that the release process writes, such as `dist`".to_owned(),
         folder::Error::SeveralVersions { .. } => {
             format!("choose one: `--provider {address}@VERSION`")
         }

@@ -61,7 +61,9 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {
         trust::Error::NotSigned { .. } => {
             "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it".to_owned()
         }
-        trust::Error::NoPinnedKey { .. } => proof::NAME_PINNED_KEY.to_owned(),
+        trust::Error::NoPinnedKey { .. } => {
+            "nothing of this version was written. The origin serves no key for it, as an attacker might: ask its author. If you have the pinned key, name its file with `--key FILE`".to_owned()
+        }
         trust::Error::Costly => {
             format!("nothing of this version was written. {}", proof::COSTLY)
         }

@@ -54,7 +54,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoStore { .. } => Some("name it with `--from STORE`, or give a reference as `push` prints it".to_owned()),
         CommandError::TwoStores => Some("leave out `--from`".to_owned()),
         CommandError::UnknownProvider { .. } => Some("name the provider and the store: `ADDR@DIGEST --from STORE`".to_owned()),
-        CommandError::NothingProven { .. } => Some("`--all` lists them with the reasons".to_owned()),
+        CommandError::NothingProven { is_listed: false, .. } => Some("`--all` lists them with the reasons".to_owned()),
         CommandError::EmptyStore { meant, .. } => meant
             .as_ref()
             .map(|directory| format!("did you mean oci-layout:{}?", printable_path(directory))),
@@ -79,7 +79,7 @@ fn journey(failure: &Failure) -> Option<String> {
         Problem::Source(error) => return origins::at_source(error),
         Problem::Package { source, .. } => return origins::of_package(source),
         Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
-            "this version was not tagged. The store that is copied from is damaged: pushing the release there again with `--existing replace` repairs it".to_owned()
+            "this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`".to_owned()
         }
         Problem::Store(error) | Problem::Unread(error) => return stores::store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
@@ -92,6 +92,10 @@ fn journey(failure: &Failure) -> Option<String> {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
+        Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From(_)) => {
+            format!("the packages were made for {stored}: name that address. `--default-host HOST` is the host of addresses of two parts")
+        }
+        Problem::NoProvider => return Some(versions::no_provider(&address, &failure.at)),
         problem => return versions::hint(problem, &address),
     };
     Some(text)

@@ -1,7 +1,7 @@
 //! Hints about hosts that cannot be reached or require credentials.
 
 use tfoci::credentials;
-use tfoci::http::{self, ConnectionError, Reason};
+use tfoci::http::{self, ConnectionError, Reason, Silence};
 use tfoci::shown::Shown;
 
 /// Suggests what to do about a host that cannot be reached.
@@ -15,6 +15,12 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
         }
         http::Error::NoAuthorities { .. } => {
             "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
+        }
+        http::Error::Silent {
+            silence: Silence::Connection,
+            ..
+        } => {
+            "a connection may take a quarter of `--timeout SECONDS`; behind a proxy, set HTTPS_PROXY".to_owned()
         }
         http::Error::Silent { .. } | http::Error::Endless { .. } => {
             "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
@@ -50,6 +56,10 @@ fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
         }
         Reason::OtherName { .. } => "use a name that is in the certificate".to_owned(),
         Reason::NotYetValid => "check this machine's clock".to_owned(),
+        Reason::Expired => {
+            "the server's operator has to renew it; if it should be valid, check this machine's clock"
+                .to_owned()
+        }
         Reason::NotTls => format!("if it is meant to be plain HTTP, `--plain-http {host}`"),
         Reason::WantsIdentity => {
             format!("show it a certificate with `--client-cert {host}=FILE`")
@@ -84,14 +94,15 @@ fn is_plain(url: &Shown) -> bool {
 
 /// Suggests what to do if a registry refused the credentials or requires some.
 pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
-    let why = if has_tried {
-        "they may be wrong or expired, or not authorize this"
-    } else {
-        "the registry requires credentials, or does not have this repository and hides that"
-    };
-    format!(
-        "{why}. `tfoci login {host}` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them"
-    )
+    let in_ci = "in CI, REGISTRY_AUTH_FILE names a file that has them";
+    match has_tried {
+        true => format!(
+            "they may be wrong or expired, or not authorize this. `tfoci login {host}` stores others; {in_ci}"
+        ),
+        false => format!(
+            "`tfoci login {host}` stores them; {in_ci}. Some registries answer like this for a repository that they do not have"
+        ),
+    }
 }
 
 /// Suggests what to do about credentials that cannot be used.

@@ -75,7 +75,9 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Immutable { .. } => {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
-        store::Error::NoCatalog { .. } => "name the providers, such as `acme/demo`",
+        store::Error::NoCatalog { .. } => {
+            "other commands do without the list: name the providers, such as `acme/demo`"
+        }
         store::Error::Moved { .. } => {
             "the version was published again, or the reference is of another store. Find out who moved the tag before you use the new reference"
         }
@@ -148,6 +150,9 @@ fn levels(levels: &LevelsError) -> String {
 fn template(error: &TemplateError) -> Option<String> {
     use tfoci::oci::repository_name::RepositoryErrorKind;
     let text = match error.mistake_in_name()? {
+        RepositoryErrorKind::TagOrDigest { found } if found.starts_with(':') => {
+            "the name of a repository has no port: leave `{hostname}` out of the template for such a host"
+        }
         RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {
             "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
         }

@@ -1,13 +1,25 @@
 //! Hints about what a repository or a directory has of a version.
 
 use tfoci::address::DEFAULT_HOST;
-use tfoci::outcome::Problem;
+use tfoci::error::printable_path;
+use tfoci::outcome::{At, Problem};
+use tfoci::store::Endpoint;
+use tfoci::trust::{self, SignatureErrorKind};
 
 /// Suggests what to do about the version that is there, or that is not.
 pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
     let text = match problem {
         Problem::NoEvidence => {
             "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence".to_owned()
+        }
+        Problem::Evidence {
+            source: trust::Error::Refused(refusal),
+        } if matches!(
+            refusal.reason,
+            SignatureErrorKind::NotPinned { .. } | SignatureErrorKind::OtherKey { .. }
+        ) =>
+        {
+            "this version is not signed by a key that you named. If its author says that the key is a new one, name it too; else do not use these packages".to_owned()
         }
         Problem::Evidence { .. } => {
             "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
@@ -35,7 +47,6 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
             format!("pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others")
         }
         Problem::NoVersion { .. } => format!("`tfoci versions {address} --from STORE` lists them; pre-releases are chosen only by name"),
-        Problem::NoProvider => no_provider(address),
         Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
         Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
         Problem::OtherForm { .. } => {
@@ -46,14 +57,23 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
     Some(text)
 }
 
-/// Users forget the host most often: an address of two parts is on the default host.
-fn no_provider(address: &str) -> String {
+/// Users forget the host most often: an address of two parts is on the default host. A layout may also lie in a directory nearby.
+pub(super) fn no_provider(address: &str, at: &At) -> String {
+    let place = match at {
+        At::From(place) => place,
+        At::Origin(_) | At::To(_) | At::Here => "",
+    };
+    let endpoint = Endpoint::parse(place, false).ok();
+    let meant = endpoint.and_then(|endpoint| endpoint.likely_directory());
+    let meant = meant.map(|directory| format!("oci-layout:{}", printable_path(&directory)));
+    if let Some(meant) = meant.filter(|meant| meant != place) {
+        return format!("did you mean {meant}?");
+    }
     match address.split_once('/') {
         Some((DEFAULT_HOST, short)) => format!(
-            "`{short}` means {address}. For another host write HOST/{short}, or `--default-host HOST`"
+            "`{short}` means {address}. For another host write HOST/{short}, or `--default-host HOST`; `tfoci list --from STORE` lists the providers"
         ),
-        _ => {
-            "the full address counts: the same name on another host is another provider".to_owned()
-        }
+        _ => "`tfoci list --from STORE` lists the providers of the store, with their hosts"
+            .to_owned(),
     }
 }

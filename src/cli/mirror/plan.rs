@@ -42,7 +42,14 @@ pub(super) fn tasks(
             file: Some(file.clone()),
         });
     }
+    let trust_file = arguments.trust.trust.clone();
+    let trust_file = trust_file.or_else(|| file.as_ref()?.trust.clone());
     items.extend(file.into_iter().flat_map(entries));
+    if let (Some(path), false, false) = (trust_file, arguments.pin_new, arguments.require_pinned) {
+        let providers = items.iter().map(|item| &item.provider);
+        let consequence = "the keys that their origins serve are believed";
+        session.warn_of_unmatched_in(&path, &policy, providers, consequence);
+    }
     // All registries share one client, which authenticates once per registry and can mount blobs.
     let registry = session.registry(http);
     let mut tasks: Vec<Task> = Vec::new();

@@ -24,7 +24,7 @@ use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::Selection;
 use tfoci::source;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
-use tfoci::trust::limits;
+use tfoci::trust::{Policy, limits};
 
 use super::args::{Globals, ReadTrust};
 use super::error::CommandError;
@@ -65,6 +65,13 @@ impl Session {
     /// The HTTP client. It connects only when it sends the first request.
     pub(super) fn http(&self) -> Result<Http, CommandError> {
         let settings = network::settings(&self.globals.network, self.jobs())?;
+        for (variable, path) in network::missing_authorities() {
+            let line = format!(
+                "{variable} names {}, which does not exist",
+                printable_path(&path)
+            );
+            self.printer.line(Tone::Warning, "Warning", &line);
+        }
         let trace = Trace(self.printer.clone());
         Ok(Http::reporting(settings, Arc::new(trace)))
     }
@@ -159,15 +166,35 @@ impl Session {
         trust: &TrustOptions,
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
     ) {
+        if let Some(file) = arguments
+            .trust
+            .trust
+            .as_deref()
+            .filter(|_| !arguments.require_pinned)
+        {
+            self.warn_of_unmatched_in(
+                file,
+                &trust.policy,
+                providers,
+                "packages are shown as what they are, and none is refused for lack of a signature",
+            );
+        }
+    }
+
+    /// As [`Session::warn_of_unmatched`], with what follows for these providers.
+    pub(super) fn warn_of_unmatched_in<'a>(
+        &self,
+        file: &Path,
+        policy: &Policy,
+        providers: impl IntoIterator<Item = &'a ProviderAddr>,
+        consequence: &str,
+    ) {
         // Fits on a line or two.
         const SHOWN: usize = 4;
-        let is_unmatched = |provider: &&ProviderAddr| trust.policy.rule_for(provider).is_none();
+        let is_unmatched = |provider: &&ProviderAddr| policy.rule_for(provider).is_none();
         let unmatched: BTreeSet<&ProviderAddr> =
             providers.into_iter().filter(is_unmatched).collect();
-        let Some(file) = &arguments.trust.trust else {
-            return;
-        };
-        if arguments.require_pinned || unmatched.is_empty() {
+        if unmatched.is_empty() {
             return;
         }
         let shown = unmatched.iter().take(SHOWN).map(ToString::to_string);
@@ -177,7 +204,7 @@ impl Session {
             more => format!(" and {more} more"),
         };
         let line = format!(
-            "no entry of {} matches {shown}{more}: packages are shown as what they are, and none is refused for lack of a signature",
+            "no entry of {} matches {shown}{more}: {consequence}",
             printable_path(file)
         );
         self.printer.warning(&line);
@@ -208,9 +235,5 @@ fn stored_provider(
 
 /// Reads a file. `named_by` says what names it: an option, or a line of another file.
 pub(super) fn read(path: &Path, named_by: &str) -> Result<Vec<u8>, CommandError> {
-    let read = disk::read(path, LARGEST_FILE).map_err(Problem::from);
-    read.map_err(|problem| CommandError::File {
-        failure: problem.into(),
-        named_by: named_by.to_owned(),
-    })
+    disk::read(path, LARGEST_FILE).map_err(|error| CommandError::file(error, named_by))
 }

@@ -1,7 +1,7 @@
 //! Settings of the HTTP client, from options and environment variables.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use url::Url;
@@ -10,7 +10,6 @@ use zeroize::Zeroizing;
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::http::{Pem, Settings, Timeouts};
-use tfoci::outcome::{Failure, Problem};
 
 use crate::cli::args::Network;
 use crate::cli::error::CommandError;
@@ -31,7 +30,7 @@ const PROXIES: [&str; 6] = [
 /// The settings for these options.
 pub(super) fn settings(options: &Network, jobs: usize) -> Result<Settings, CommandError> {
     let hosts = |hosts: &[String]| hosts.iter().cloned().collect();
-    let authorities = options.ca_file.iter().map(|path| pem(path));
+    let authorities = options.ca_file.iter().map(|path| pem(path, "--ca-file"));
     Ok(Settings {
         plain: hosts(&options.plain_http),
         insecure: hosts(&options.insecure_skip_tls_verify),
@@ -49,14 +48,14 @@ fn identities(options: &Network) -> Result<BTreeMap<String, Pem>, CommandError> 
     let mut identities = BTreeMap::new();
     for text in &options.client_cert {
         let (host, path) = of_host(text)?;
-        identities.insert(host, pem(path)?);
+        identities.insert(host, pem(path, "--client-cert")?);
     }
     for text in &options.client_key {
         let (host, path) = of_host(text)?;
         let Some(identity) = identities.get_mut(&host) else {
             return Err(CommandError::LoneKey { host });
         };
-        let Pem { name, bytes } = pem(path)?;
+        let Pem { name, bytes } = pem(path, "--client-key")?;
         identity.name = format!("{} with {name}", identity.name);
         let parts = [&identity.bytes, &b"\n"[..], &bytes];
         identity.bytes = Zeroizing::new(parts.concat());
@@ -74,12 +73,22 @@ fn of_host(text: &str) -> Result<(String, &Path), CommandError> {
     Ok((host.to_ascii_lowercase(), Path::new(path)))
 }
 
-fn pem(path: &Path) -> Result<Pem, CommandError> {
+fn pem(path: &Path, option: &str) -> Result<Pem, CommandError> {
     let read = disk::read(path, LARGEST_PEM);
+    let read = read.map_err(|error| CommandError::file(error, option));
     Ok(Pem {
         name: printable_path(path),
-        bytes: Zeroizing::new(read.map_err(Problem::from).map_err(Failure::from)?),
+        bytes: Zeroizing::new(read?),
     })
+}
+
+/// The variables of certificate authorities that name a file or directory that does not exist. The system's own are then not read either.
+pub(super) fn missing_authorities() -> impl Iterator<Item = (&'static str, PathBuf)> {
+    let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    ["SSL_CERT_FILE", "SSL_CERT_DIR"]
+        .into_iter()
+        .filter_map(move |name| Some((name, PathBuf::from(named(name)?))))
+        .filter(|(_, path)| !path.exists())
 }
 
 /// The hosts of all proxies. The scheme of a proxy is optional.

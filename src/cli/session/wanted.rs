@@ -31,12 +31,12 @@ enum Argument {
     Reference(Reference),
 }
 
-/// `REPOSITORY:TAG@DIGEST`, as `push` prints it.
+/// `REPOSITORY:TAG[@DIGEST]`, as `push` prints it.
 struct Reference {
     text: String,
     repository: String,
     version: Version,
-    digest: Digest,
+    digest: Option<Digest>,
 }
 
 impl Session {
@@ -123,15 +123,19 @@ impl Session {
         if providers.is_empty() {
             return Err(CommandError::EmptyStore {
                 store: endpoint.to_string(),
+                expected: match endpoint.template() {
+                    Some(_) => format!("repositories {endpoint}"),
+                    None => "DIR/HOSTNAME/NAMESPACE/TYPE".to_owned(),
+                },
                 meant: endpoint.likely_directory(),
             });
         }
         if others > 0 {
             let repositories = match others {
-                1 => "1 repository, which is".to_owned(),
-                others => format!("{others} repositories, which are"),
+                1 => "1 repository that does not match".to_owned(),
+                others => format!("{others} repositories that do not match"),
             };
-            let line = format!("{repositories} not that of one provider by {endpoint}");
+            let line = format!("{repositories} {endpoint}");
             self.printer.line(Tone::Plain, "Skipped", &line);
         }
         Ok(providers)
@@ -166,7 +170,11 @@ impl Session {
         let tag = Tag::of_version(&version)
             .map_err(Problem::from)
             .map_err(Failure::from)?;
-        let repo = Repo::new(store, name).pinned(tag.clone(), digest);
+        let repo = Repo::new(store, name);
+        let repo = match digest {
+            Some(digest) => repo.pinned(tag.clone(), digest),
+            None => repo,
+        };
         let artifact = repo.artifact(&tag).await.map_err(Problem::from);
         let failed = |problem: Problem| Failure {
             at: At::From(repository.clone()),
@@ -199,15 +207,14 @@ impl Session {
 
 impl Argument {
     fn parse(text: &str, default_host: &Hostname) -> Result<Self, CommandError> {
-        let Some((name, digest)) = split_digest(text) else {
-            return Ok(Self::Address(Selection::parse(text, default_host)?, None));
+        let (name, digest) = match split_digest(text) {
+            Some((name, digest)) => (name, Some(digest.parse()?)),
+            None => (text, None),
         };
-        let digest = digest.parse()?;
-        let Some((repository, tag)) = split_tag(name) else {
-            return Ok(Self::Address(
-                Selection::parse(name, default_host)?,
-                Some(digest),
-            ));
+        let tagged =
+            split_tag(name).filter(|(repository, _)| digest.is_some() || !is_address(repository));
+        let Some((repository, tag)) = tagged else {
+            return Ok(Self::Address(Selection::parse(name, default_host)?, digest));
         };
         let version = version_of(tag).map_err(|_| CommandError::Reference {
             text: text.to_owned(),
@@ -242,6 +249,12 @@ fn split_tag(name: &str) -> Option<(&str, &str)> {
 
 fn is_reference(text: &str) -> bool {
     split_digest(text).is_some_and(|(name, _)| split_tag(name).is_some())
+}
+
+/// Whether a text has the form of a provider's address, which a user may have continued with `:VERSION`. Only a repository has a port, a
+/// directory, or more than three parts.
+fn is_address(text: &str) -> bool {
+    !text.contains(':') && text.split('/').count() <= 3
 }
 
 /// The provider of a layout below a directory of layouts.

@@ -17,11 +17,11 @@ pub enum Error {
     Disk(#[from] disk::Error),
     /// The folder has no file of any release.
     #[error(
-        "no release is there\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS"
+        "the folder has no release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS"
     )]
     Empty,
     /// The folder has releases of other provider types only.
-    #[error("no release of this type is there\n  expected {asked}\n  has {}", .found.join(", "))]
+    #[error("the folder has no release of this type\n  expected {asked}\n  has {}", .found.join(", "))]
     OtherType {
         /// The requested type.
         asked: String,
@@ -29,14 +29,14 @@ pub enum Error {
         found: Vec<String>,
     },
     /// The folder does not have the requested version.
-    #[error("no such version is there\n  expected {asked}\n  has {}", list(.found))]
+    #[error("the folder has no such version\n  expected {asked}\n  has {}", list(.found))]
     NoVersion {
         asked: Version,
         /// Those that the folder has.
         found: Vec<Version>,
     },
     /// The folder has several versions and none was requested.
-    #[error("several versions are there\n  has {}", list(.found))]
+    #[error("the folder has several versions\n  has {}", list(.found))]
     SeveralVersions { found: Vec<Version> },
     /// There is no checksum document.
     #[error("the checksum document is missing\n  expected {}", printable(.name))]
@@ -48,7 +48,7 @@ pub enum Error {
     #[error(transparent)]
     Checksums(trust::Error),
     /// The folder has documents but no zip.
-    #[error("no zip is there\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip")]
+    #[error("the folder has no zip\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip")]
     NoZip,
     /// The folder lacks a zip that the checksum document lists.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
@@ -57,7 +57,7 @@ pub enum Error {
         name: String,
     },
     /// The folder has no zip for the requested platform.
-    #[error("there is no zip for this platform\n  expected {asked}\n  has {}", list(.found))]
+    #[error("the folder has no zip for this platform\n  expected {asked}\n  has {}", list(.found))]
     NoPlatform {
         asked: Platform,
         /// Those that the folder has.

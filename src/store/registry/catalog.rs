@@ -2,6 +2,7 @@
 
 use reqwest::StatusCode;
 
+use super::super::action::Action;
 use super::auth::Scope;
 use super::pages::{List, Refused};
 use super::{Error, Registry, Repository, answer};
@@ -36,22 +37,40 @@ impl Registry {
                 let named = |name: String| Repository::in_registry(&format!("{host}/{name}")).ok();
                 Ok(names.into_iter().filter_map(named).collect())
             }
-            Err(Refused { status, url, body }) => Err(match status {
-                StatusCode::UNAUTHORIZED
-                | StatusCode::FORBIDDEN
-                | StatusCode::NOT_FOUND
-                | StatusCode::METHOD_NOT_ALLOWED => Error::NoCatalog {
+            Err(Refused { status, url, body }) => {
+                let no_catalog = || Error::NoCatalog {
                     host: host.to_owned(),
                     status: status.as_u16(),
                     answer: answer::text(&body),
-                },
-                _ => Error::Registry {
-                    what: "repositories",
-                    url: url.into(),
-                    status: status.as_u16(),
-                    answer: answer::text(&body),
-                },
-            }),
+                };
+                Err(match status {
+                    StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                        let refused = session.refused(
+                            Action::Pull,
+                            REPOSITORIES.what,
+                            &url,
+                            status.as_u16(),
+                            &body,
+                        );
+                        // Credentials that a registry accepts elsewhere are often not enough for its list.
+                        match refused {
+                            Error::Unauthorized { tried: None, .. } => refused,
+                            _ => no_catalog(),
+                        }
+                    }
+                    StatusCode::NOT_FOUND => {
+                        self.check_registry(&session, &body).await?;
+                        no_catalog()
+                    }
+                    StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
+                    _ => Error::Registry {
+                        what: "repositories",
+                        url: url.into(),
+                        status: status.as_u16(),
+                        answer: answer::text(&body),
+                    },
+                })
+            }
         }
     }
 }

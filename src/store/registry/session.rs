@@ -97,6 +97,11 @@ impl Registry {
                 false => Confirmation::NotAsked,
             });
         }
+        if answer.status() == StatusCode::NOT_FOUND {
+            return Err(Error::NoRegistry {
+                host: session.auth.host(),
+            });
+        }
         Err(self
             .refusal(&session, Action::Pull, "registry's version", answer)
             .await)

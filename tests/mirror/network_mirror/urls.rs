@@ -32,8 +32,8 @@ fn documents_are_five_redirects_away_at_most_as_clients_have_it() {
         assert_eq!(stage.origin.count(asks(sort)), 6);
         let stage = redirecting(sort, 6);
         from(&stage, ALLOW).says(1, &format!("
-error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): there are more than 5 redirects
-  last https://[ORIGIN]/mirror/example.com/acme/demo/{file}
+error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): the server redirects more than 5 times
+  last to https://[ORIGIN]/mirror/example.com/acme/demo/{file}
 "));
         assert_eq!(stage.origin.count(asks(sort)), 6);
         assert!(stage.installs().is_empty());
@@ -44,8 +44,8 @@ error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): t
 fn packages_are_ten_redirects_away_at_most() {
     arrives(&redirecting("package", 10));
     from(&redirecting("package", 11), ALLOW).says(1, "
-error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): there are more than 10 redirects
-  last https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the server redirects more than 10 times
+  last to https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
 ");
 }
 
@@ -150,7 +150,7 @@ fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
         .origin
         .always(asks("mirror-index"), Fault::status(404));
     from_books(&stage).says(1, "
-error: bücher.example/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has nothing
+error: bücher.example/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has no such provider
   from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json
   answered 404
 

@@ -1,0 +1,101 @@
+//! What an error of a store is about: the stored data, the way to it, or the command.
+
+use super::Error;
+use crate::blob;
+use crate::error::Category;
+use crate::oci::Part;
+
+impl Error {
+    /// Whether the stored data is missing or damaged, as opposed to unreachable. Only then may tfoci write it again.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Refusal(_)
+                | Self::Missing { .. }
+                | Self::TooLarge { .. }
+                | Self::TooManyParts { .. }
+        ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
+    }
+
+    /// Whether the store accepts no artifact of this type, regardless of the credentials.
+    pub fn is_unsupported_artifact(&self) -> bool {
+        matches!(self, Self::Unwelcome { .. })
+    }
+
+    /// Whether the network, the credentials or this machine caused the error. It then says nothing about the stored data.
+    pub fn is_about_access(&self) -> bool {
+        let way = matches!(
+            self,
+            Self::Http(_)
+                | Self::Credentials(_)
+                | Self::Registry { .. }
+                | Self::Unauthorized { .. }
+                | Self::Forbidden { .. }
+                | Self::NoRegistry { .. }
+                | Self::RefusedElsewhere { .. }
+                | Self::Blob {
+                    source: blob::Error::Http(_) | blob::Error::NotGiven(_),
+                    ..
+                }
+        );
+        way || self.category() == Category::Local
+    }
+
+    /// A short, stable name for a defect of the artifact, `PART-DEFECT`; `None` if the artifact is not the cause.
+    pub fn code(&self) -> Option<String> {
+        let (what, fault) = match self {
+            Self::Refusal(refusal) => return Some(refusal.code()),
+            Self::Blob { what, source, .. } => (what, source.fault()?),
+            Self::Missing { what, .. } => (what, "missing"),
+            Self::TooLarge { what, .. } => (what, "too-large"),
+            Self::TooManyParts { .. } => (&Part::Index, "too-large"),
+            _ => return None,
+        };
+        Some(format!("{}-{fault}", what.as_str()))
+    }
+
+    /// The category of the error.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Disk(error) => error.category(),
+            Self::Blob { source, .. } => source.category(),
+            Self::Refusal(refusal) => refusal.category(),
+            Self::LayoutRepeated { .. } | Self::Repeated { .. } | Self::Moved { .. } => {
+                Category::Untrusted
+            }
+            Self::Oci(_)
+            | Self::LayoutIndex { .. }
+            | Self::Unwritten { .. }
+            | Self::Marker { .. }
+            | Self::TooLarge { .. }
+            | Self::TooManyParts { .. } => Category::Malformed,
+            Self::Missing { .. }
+            | Self::NoStore { .. }
+            | Self::NoRepository { .. }
+            | Self::NoRegistry { .. } => Category::NotFound,
+            Self::IsRepository { .. } => Category::Usage,
+            Self::Http(error) => error.category(),
+            Self::Credentials(error) => error.category(),
+            Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RefusedElsewhere { .. } => {
+                Category::Unauthorized
+            }
+            Self::Registry { status: 404, .. } => Category::NotFound,
+            Self::Registry {
+                status: 429 | 500..,
+                ..
+            } => Category::Unreachable,
+            Self::Immutable { .. } => Category::Conflict,
+            Self::Registry { .. } | Self::Unwelcome { .. } | Self::NoCatalog { .. } => {
+                Category::Unsupported
+            }
+            Self::Realm { .. }
+            | Self::ForeignPage { .. }
+            | Self::EndlessPages { .. }
+            | Self::LongList { .. }
+            | Self::Document { .. }
+            | Self::NoLocation { .. }
+            | Self::Offset { .. } => Category::Malformed,
+            Self::LongChunks { .. } => Category::Unsupported,
+        }
+    }
+}
