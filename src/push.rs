@@ -63,9 +63,9 @@ pub async fn push(
     };
     let folder = printable_path(&request.directory);
     let files =
-        read_folder(request).map_err(|problem| problem.of(unknown, At::Origin(folder.clone())))?;
+        read_folder(request).map_err(|problem| problem.of(unknown, At::Source(folder.clone())))?;
     let subject = Subject::version(&request.provider, &files.version);
-    let about = |problem: Problem| problem.of(subject.clone(), At::Origin(folder.clone()));
+    let about = |problem: Problem| problem.of(subject.clone(), At::Source(folder.clone()));
 
     reporter.report(Event::VersionsSelected {
         subject: Subject::provider(&request.provider),

@@ -1,4 +1,4 @@
-//! `tfoci login` and `tfoci logout`.
+//! `tfoci login`.
 
 mod terminal;
 
@@ -214,18 +214,6 @@ fn results_are_documents() {
         "{\n  \"schema\": 1,\n  \"registry\": \"[HOST]\",\n  \"status\": \"stored\",\n  \"file\": \"[TMP]/.docker/config.json\"\n}\n"
     );
     assert_eq!(run.stderr, "");
-    let logout = ["logout", &door.host, "--format", "json", "-q"];
-    let run = scene.tfoci(logout).succeeds();
-    assert!(
-        run.stdout.contains("\"status\": \"erased\""),
-        "{}",
-        run.stdout
-    );
-    let run = scene.tfoci(logout).succeeds();
-    assert_eq!(
-        run.stdout.replace(&door.host, "[HOST]"),
-        "{\n  \"schema\": 1,\n  \"registry\": \"[HOST]\",\n  \"status\": \"absent\"\n}\n"
-    );
 }
 
 #[test]
@@ -300,7 +288,7 @@ fn of_many_logins_at_once_none_is_lost() {
 }
 
 #[test]
-fn what_counts_before_and_what_remains_is_said() {
+fn credentials_that_count_before_the_stored_ones_are_said() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
     let other = format!("{{\"auths\":{{\"{}\":{{\"auth\":\"YTpi\"}}}}}}", door.host);
     scene.write(".config/containers/auth.json", other);
@@ -310,11 +298,6 @@ fn what_counts_before_and_what_remains_is_said() {
         format!(
             "     Login succeeded\n    Stored [HOST] in [TMP]/.docker/config.json\n{UNENCRYPTED}      Note [TMP]/.config/containers/auth.json ([HOST]) counts before what was stored\n"
         )
-    );
-    let run = scene.tfoci(["logout", &door.host]).succeeds();
-    assert_eq!(
-        run.stderr.replace(&door.host, "[HOST]"),
-        "    Erased [HOST] from [TMP]/.docker/config.json\n      Note [TMP]/.config/containers/auth.json ([HOST]) still has credentials for [HOST]\n"
     );
 }
 

@@ -5,7 +5,8 @@
     clippy::panic,
     clippy::print_stderr,
     clippy::string_slice,
-    clippy::unwrap_used
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and prints what it skips"
 )]
 
 mod support;
@@ -64,6 +65,7 @@ mod layouts;
 /// Credentials for registries: checked, kept, forgotten.
 #[cfg(unix)]
 mod login;
+mod logout;
 
 /// One document, one meaning: no member is there twice.
 mod meanings;

@@ -33,12 +33,12 @@ pub struct Hostname(String);
 
 impl Hostname {
     /// [`DEFAULT_HOST`].
-    pub fn default_registry() -> Self {
+    pub fn default_origin() -> Self {
         Self(DEFAULT_HOST.to_owned())
     }
 
     /// [`PREDECESSOR_HOST`].
-    pub fn predecessor_registry() -> Self {
+    pub fn predecessor_origin() -> Self {
         Self(PREDECESSOR_HOST.to_owned())
     }
 

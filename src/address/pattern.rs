@@ -184,7 +184,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse(text: &str) -> Result<ProviderPattern, Error> {
-        ProviderPattern::parse(text, &Hostname::default_registry())
+        ProviderPattern::parse(text, &Hostname::default_origin())
     }
 
     #[test]

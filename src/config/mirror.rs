@@ -139,14 +139,14 @@ impl MirrorFile {
 }
 
 impl Table {
-    fn read(self, common: &Tables) -> Result<MirrorEntry, Error> {
+    fn read(self, defaults: &Tables) -> Result<MirrorEntry, Error> {
         let about = |source: MirrorEntryError| Error::Entry {
             address: self.address.clone(),
             source,
         };
         let provider = self.address.parse();
         let constraints = self.constraints.as_deref().map(str::parse).transpose();
-        let platforms = self.platforms.or_else(|| common.platforms.clone());
+        let platforms = self.platforms.or_else(|| defaults.platforms.clone());
         let platforms = platforms.map(|texts| {
             let read = texts.0.iter().map(|text| text.parse::<Platform>());
             read.collect::<Result<Vec<_>, _>>()
@@ -156,12 +156,15 @@ impl Table {
             constraints: constraints
                 .map_err(|error| about(MirrorEntryError::Constraints(error)))?
                 .unwrap_or_else(VersionConstraints::any),
-            newest: self.newest.or(common.newest).map(|Count(count)| count),
-            prereleases: self.prereleases.or(common.prereleases).unwrap_or_default(),
+            newest: self.newest.or(defaults.newest).map(|Count(count)| count),
+            prereleases: self
+                .prereleases
+                .or(defaults.prereleases)
+                .unwrap_or_default(),
             platforms: platforms
                 .transpose()
                 .map_err(|error| about(MirrorEntryError::Platform(error)))?,
-            to: self.to.or_else(|| common.to.clone()).unwrap_or_default(),
+            to: self.to.or_else(|| defaults.to.clone()).unwrap_or_default(),
         })
     }
 }

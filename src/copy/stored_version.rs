@@ -73,7 +73,10 @@ impl StoredVersion {
             first: first.or(documents.first().copied())?,
             documents: documents.len(),
             blobs: blobs.len(),
-            size: blobs.iter().map(|blob| blob.size).sum(),
+            size: blobs
+                .iter()
+                .map(|blob| blob.size)
+                .fold(0, u64::saturating_add),
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::http::Authorization;
 use crate::secret::Secret;
 
 /// The source of a credential that the user typed.
-pub const TYPED: &str = "the command line";
+const TYPED: &str = "the command line";
 
 /// A credential and its source.
 #[derive(Clone, PartialEq, Eq)]

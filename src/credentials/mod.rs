@@ -35,7 +35,7 @@ mod tests;
 mod token_helper;
 pub mod tokens;
 
-pub use credential::{Credential, CredentialKind, TYPED};
+pub use credential::{Credential, CredentialKind};
 pub use error::{EntryError, Error, HelperAction};
 pub use locations::{Environment, Locations};
 pub use report::{SourceReport, SourceState};

@@ -231,7 +231,9 @@ impl<'a> Journey<'a> {
         reporter.report(Event::Planned {
             subject: subject.clone(),
             packages: release.packages.len(),
-            bytes: packages.map(|package| package.expected.size).sum(),
+            bytes: packages
+                .map(|package| package.expected.size)
+                .fold(0, u64::saturating_add),
         });
         let lock = match request.dry_run {
             true => None,

@@ -101,8 +101,8 @@ impl Client {
     /// The default host of addresses in its configurations. Lock files always contain the host.
     pub fn default_host(self) -> Hostname {
         match self {
-            Self::OpenTofu => Hostname::default_registry(),
-            Self::Terraform => Hostname::predecessor_registry(),
+            Self::OpenTofu => Hostname::default_origin(),
+            Self::Terraform => Hostname::predecessor_origin(),
         }
     }
 }

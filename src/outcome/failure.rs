@@ -25,8 +25,8 @@ pub struct Failure {
 /// The side on which a journey failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The source of releases: the host of a registry, a network mirror, or a directory.
-    Origin(String),
+    /// The source of releases: an origin's host, a network mirror, or a directory.
+    Source(String),
     /// The store that is read.
     From(String),
     /// The store that is written.
@@ -39,7 +39,7 @@ impl At {
     /// The name of the source or store.
     pub fn name(&self) -> Option<&str> {
         match self {
-            Self::Origin(name) | Self::From(name) | Self::To(name) => Some(name),
+            Self::Source(name) | Self::From(name) | Self::To(name) => Some(name),
             Self::Here => None,
         }
     }

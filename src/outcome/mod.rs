@@ -68,9 +68,9 @@ impl AttachedBlobs {
     /// Adds a blob.
     pub(crate) fn add(&mut self, size: u64, transfer: Transfer) {
         self.blobs += 1;
-        self.size += size;
+        self.size = self.size.saturating_add(size);
         if matches!(transfer, Transfer::Copied | Transfer::Planned) {
-            self.moved += size;
+            self.moved = self.moved.saturating_add(size);
         }
     }
 

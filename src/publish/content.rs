@@ -1,4 +1,4 @@
-//! ContentGraph: every manifest and blob that a tag refers to, directly or indirectly, except packages.
+//! Content graphs: every manifest and blob that a tag refers to, directly or indirectly, except packages.
 
 use std::collections::HashSet;
 

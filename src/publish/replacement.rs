@@ -37,7 +37,8 @@ pub(super) async fn changes<L, B>(
     lines
 }
 
-/// The zips of the version that the tag refers to; `None` if they cannot be read.
+/// The zips of the version that the tag refers to; `None` if they cannot be read. The list is a courtesy of the dry run: the plan itself has
+/// failed by now if the store cannot be read.
 async fn stored_zips<B>(
     publication: &Publication<B>,
     to: &RepoMut,

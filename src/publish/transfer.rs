@@ -58,7 +58,7 @@ impl TransferOutcomes {
             packages: edition.release.packages.len(),
             bytes: delivered
                 .map(|((package, _), _)| package.expected.size)
-                .sum(),
+                .fold(0, u64::saturating_add),
         });
         let work = edition.release.packages.iter();
         let work = work.zip(&publication.delivers).zip(&self.packages);
@@ -118,8 +118,9 @@ impl TransferOutcomes {
     pub(super) fn bytes<B>(&self, release: &Release<B>) -> u64 {
         let packages = release.packages.iter().zip(self.packages());
         let copied = packages.filter(|(_, transfer)| *transfer == Transfer::Copied);
-        let copied: u64 = copied.map(|(package, _)| package.expected.size).sum();
-        copied + self.beside().map_or(0, |beside| beside.moved)
+        let copied = copied.map(|(package, _)| package.expected.size);
+        let beside = self.beside().map_or(0, |beside| beside.moved);
+        copied.fold(beside, u64::saturating_add)
     }
 
     /// The counts of blobs that no signature covers, if there are any.

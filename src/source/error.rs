@@ -73,7 +73,6 @@ pub enum Error {
         what: Document,
         /// The URL of the response.
         url: Shown,
-        /// The HTTP status.
         status: u16,
         /// The credentials that were sent.
         tried: AuthTried,
@@ -87,7 +86,6 @@ pub enum Error {
         what: Document,
         /// The URL of the response.
         url: Shown,
-        /// The HTTP status.
         status: u16,
         /// The first line of the response body.
         answer: String,

@@ -42,8 +42,8 @@ impl PackageMetadata {
     /// The most responses that may be open, for a package whose size has to be requested.
     pub(super) fn open_limit(&self) -> Option<usize> {
         match self {
-            Self::Remote(meta) if meta.lacks_size() => {
-                Some(meta.location.access.open_answers.limit())
+            Self::Remote(remote) if remote.lacks_size() => {
+                Some(remote.location.access.open_answers.limit())
             }
             Self::Remote(_) | Self::Complete(_) => None,
         }
@@ -51,8 +51,8 @@ impl PackageMetadata {
 
     /// Sets the size of a package that was requested.
     pub(super) fn with_size(mut self, size: u64) -> Self {
-        if let Self::Remote(meta) = &mut self {
-            meta.size = Some(size);
+        if let Self::Remote(remote) = &mut self {
+            remote.size = Some(size);
         }
         self
     }

@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn read(root: &Path) -> Result<Requirements, Error> {
-        Requirements::read(root, &Hostname::default_registry())
+        Requirements::read(root, &Hostname::default_origin())
     }
 
     fn providers(requirements: &Requirements) -> Vec<String> {

@@ -107,9 +107,7 @@ pub enum Error {
     Registry {
         /// What the request was for.
         what: &'static str,
-        /// The URL.
         url: http::Shown,
-        /// The HTTP status.
         status: u16,
         /// The error message of the registry.
         answer: String,
@@ -120,7 +118,6 @@ pub enum Error {
         /// The part that it does not accept.
         what: Part,
         host: String,
-        /// The HTTP status.
         status: u16,
         /// The error message of the registry.
         answer: String,
@@ -130,7 +127,6 @@ pub enum Error {
     Immutable {
         /// The repository and tag.
         reference: String,
-        /// The HTTP status.
         status: u16,
         /// The error message of the registry.
         answer: String,
@@ -143,7 +139,6 @@ pub enum Error {
         token_server: Option<String>,
         /// The source of the credentials; `None` if none were found.
         tried: Option<String>,
-        /// The HTTP status.
         status: u16,
         /// The error message of the registry.
         answer: String,
@@ -174,7 +169,6 @@ pub enum Error {
         registry: String,
         /// The URL at that host.
         url: http::Shown,
-        /// The HTTP status.
         status: u16,
         /// The error message of that host.
         answer: String,
@@ -184,10 +178,7 @@ pub enum Error {
     Realm { host: String },
     /// The next page of the list of tags is on another host.
     #[error("the list of tags continues at another host\n  received {url}")]
-    ForeignPage {
-        /// The URL.
-        url: http::Shown,
-    },
+    ForeignPage { url: http::Shown },
     /// The list of tags does not end.
     #[error("the list of tags does not end\n  at {url}")]
     EndlessPages {

@@ -191,12 +191,14 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has
   `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
 ",
     );
-    refused("download", lie::says("packages/linux_amd64/package_size", 0), 3, "
+    for size in [0, 1_u64 << 63] {
+        refused("download", lie::says("packages/linux_amd64/package_size", size), 3, &format!("
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another package size than expected
-  expected more than 0
-  received 0
+  expected 1 to 9223372036854775807
+  received {size}
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
-");
+"));
+    }
     refused(
         "download",
         lie::says("packages/linux_amd64/package_size", -1),

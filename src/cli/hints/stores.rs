@@ -1,7 +1,6 @@
 //! Hints about stores that cannot be read or written.
 
 use tfoci::blob;
-use tfoci::credentials;
 use tfoci::error::printable;
 use tfoci::oci::{self, Part};
 use tfoci::store;
@@ -112,12 +111,6 @@ fn access(error: &store::Error) -> Option<String> {
             ..
         } => reach::host(error),
         store::Error::Credentials(error) => reach::credentials(error),
-        // `tfoci login` must not recommend itself.
-        store::Error::Unauthorized { tried, .. }
-            if tried.as_deref() == Some(credentials::TYPED) =>
-        {
-            None
-        }
         store::Error::Unauthorized { host, tried, .. } => {
             Some(reach::unauthorized(host, tried.is_some()))
         }

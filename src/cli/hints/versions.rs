@@ -61,7 +61,7 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
 pub(super) fn no_provider(address: &str, at: &At) -> String {
     let place = match at {
         At::From(place) => place,
-        At::Origin(_) | At::To(_) | At::Here => "",
+        At::Source(_) | At::To(_) | At::Here => "",
     };
     let endpoint = Endpoint::parse(place, false).ok();
     let meant = endpoint.and_then(|endpoint| endpoint.likely_directory());

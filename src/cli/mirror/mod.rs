@@ -1,4 +1,7 @@
-//! `tfoci mirror`.
+//! `tfoci mirror`: copies providers from origins or mirrors into stores.
+//!
+//! [`plan`] turns arguments, mirror file, lock files and configurations into tasks; [`pins`] writes new keys into the trust file. The
+//! copying itself is [`tfoci::mirror`]'s.
 
 mod pins;
 mod plan;
@@ -35,7 +38,7 @@ Examples:
   tfoci mirror --file mirror.toml --require-pinned
   tfoci mirror --from-lock .terraform.lock.hcl --to oci-layout:mirror";
 
-/// Mirror providers from their origin registries into a store
+/// Mirror providers from their origins into a store
 ///
 /// Without constraints, tfoci mirrors the newest release; with constraints, all releases that satisfy them. It verifies signatures before
 /// it downloads packages. Versions that the store has are not requested again, so repeated runs cost little.

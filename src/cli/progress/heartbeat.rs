@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::figures;
 use super::ledger::{Ledger, Totals};
 
+/// The time between two lines: shorter than the silence of some minutes after which CI systems end a job.
 const EVERY: Duration = Duration::from_secs(30);
 
 /// When the next line is due.

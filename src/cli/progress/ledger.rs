@@ -127,9 +127,9 @@ impl Ledger {
         let state = self.state(subject);
         state.finished += 1;
         if was_sent || state.bytes.is_none() {
-            state.finished_bytes += size;
+            state.finished_bytes = state.finished_bytes.saturating_add(size);
         } else if let Some(bytes) = state.bytes {
-            state.finished_bytes = (state.finished_bytes + size).min(bytes);
+            state.finished_bytes = state.finished_bytes.saturating_add(size).min(bytes);
         }
     }
 
@@ -179,20 +179,25 @@ impl Ledger {
         for (subject, state) in &self.versions {
             let active = self.active.iter();
             let active = active.filter(|package| version_of(&package.subject) == *subject);
-            let (received, size) = active.fold((0, 0), |(received, size), package| {
-                (received + package.received, size + package.size)
+            let (received, size) = active.fold((0_u64, 0_u64), |(received, size), package| {
+                (
+                    received.saturating_add(package.received),
+                    size.saturating_add(package.size),
+                )
             });
-            let least = state.finished_bytes + size;
+            let least = state.finished_bytes.saturating_add(size);
             totals.finished += state.finished;
             totals.packages += state.packages.unwrap_or(1).max(state.finished);
-            totals.received += state.finished_bytes + received;
-            totals.bytes += match (state.bytes, state.packages) {
+            let received = state.finished_bytes.saturating_add(received);
+            totals.received = totals.received.saturating_add(received);
+            let bytes = match (state.bytes, state.packages) {
                 (Some(bytes), _) => bytes.max(least),
                 (None, packages) => {
                     let packages = packages.unwrap_or(1) as u64;
                     least.max(mean.saturating_mul(packages))
                 }
             };
+            totals.bytes = totals.bytes.saturating_add(bytes);
             totals.counts_all_packages &= state.packages.is_some();
             totals.counts_all_bytes &= state.bytes.is_some();
         }

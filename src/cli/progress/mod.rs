@@ -1,4 +1,6 @@
 //! Progress: what a run plans and how much of it is done, as lines at the bottom of a terminal or as a line from time to time.
+//!
+//! Events change the [`ledger`], whose sums are drawn as a [`frame`] of lines, or as the line of the [`heartbeat`].
 
 mod figures;
 mod frame;

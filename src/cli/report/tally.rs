@@ -53,7 +53,9 @@ impl Tally {
         match transfer {
             Transfer::Mounted => self.mounted += 1,
             Transfer::Present => self.present += 1,
-            Transfer::Copied | Transfer::Planned => self.copied_bytes += size,
+            Transfer::Copied | Transfer::Planned => {
+                self.copied_bytes = self.copied_bytes.saturating_add(size);
+            }
         }
     }
 

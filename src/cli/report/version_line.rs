@@ -64,7 +64,8 @@ fn print(
 ) {
     let is_new = |transfer: &Transfer| matches!(transfer, Transfer::Copied | Transfer::Planned);
     let copied = packages.iter().filter(|(transfer, _)| is_new(transfer));
-    let bytes: u64 = copied.clone().map(|(_, size)| size).sum();
+    let sizes = copied.clone().map(|(_, size)| *size);
+    let bytes = sizes.fold(0, u64::saturating_add);
     let mut text = format!("{version}   {}", counted(packages.len(), "package"));
     if copied.count() > 0 {
         text += &format!(", {}", HumanBytes(bytes));

@@ -28,7 +28,7 @@ use tfoci::trust::{Policy, limits};
 
 use super::args::{Globals, ReadTrust};
 use super::error::CommandError;
-use super::printer::Printer;
+use super::printer::{Printer, Tone};
 use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::report_considered;
@@ -95,7 +95,7 @@ impl Session {
         Credentials::at(self.locations())
     }
 
-    /// Access to origin registries and mirrors.
+    /// Access to origins and mirrors.
     pub(super) fn origin_access(&self, http: Http) -> Result<source::Access, CommandError> {
         let credentials = self.credentials();
         report_considered(credentials.origin_sources()?, &self.printer);

@@ -283,7 +283,7 @@ impl InstallationMethod {
 }
 
 fn patterns(block: &Block<'_>, name: &'static str) -> Result<Option<Vec<ProviderPattern>>, Error> {
-    let host = Hostname::default_registry();
+    let host = Hostname::default_origin();
     let pattern = |text: String| {
         ProviderPattern::parse(&text, &host).map_err(|source| Error::Pattern {
             name,

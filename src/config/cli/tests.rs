@@ -84,7 +84,7 @@ fn refusal(text: &str) -> String {
 }
 
 fn pattern(text: &str) -> ProviderPattern {
-    ProviderPattern::parse(text, &Hostname::default_registry()).unwrap()
+    ProviderPattern::parse(text, &Hostname::default_origin()).unwrap()
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn read(files: &[(&str, &str)]) -> Result<Module, Error> {
             bytes: text.as_bytes(),
         })
         .collect();
-    Module::read(&files, &Hostname::default_registry())
+    Module::read(&files, &Hostname::default_origin())
 }
 
 /// The requirements, each as `NAME ADDRESS CONSTRAINTS`.
@@ -184,7 +184,7 @@ fn sources_without_host_mean_the_host_of_the_client() {
         name: "x.tf",
         bytes: text.as_bytes(),
     }];
-    let module = Module::read(&files, &Hostname::predecessor_registry()).unwrap();
+    let module = Module::read(&files, &Hostname::predecessor_origin()).unwrap();
     let sources: Vec<_> = module
         .requirements
         .values()

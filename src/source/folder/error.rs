@@ -52,10 +52,7 @@ pub enum Error {
     NoZip,
     /// The folder lacks a zip that the checksum document lists.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
-    ListedZipMissing {
-        /// The file name.
-        name: String,
-    },
+    ListedZipMissing { name: String },
     /// The folder has no zip for the requested platform.
     #[error("the folder has no zip for this platform\n  expected {asked}\n  has {}", list(.found))]
     NoPlatform {
@@ -73,7 +70,6 @@ pub enum Error {
     /// The manifest does not match its digest in the checksum document.
     #[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} (file)", printable(.file))]
     ManifestAltered {
-        /// The file name.
         file: String,
         /// The digest in the checksum document.
         expected: Digest,
@@ -83,7 +79,6 @@ pub enum Error {
     /// The manifest is not JSON of the expected form.
     #[error("`{}` is not a provider manifest", printable(.file))]
     Manifest {
-        /// The file name.
         file: String,
         /// The cause, with its position.
         source: json::Error,
@@ -91,7 +86,6 @@ pub enum Error {
     /// A manifest of a later format.
     #[error("`{}` has an unknown format\n  expected version 1\n  received version {received}", printable(.file))]
     ManifestVersion {
-        /// The file name.
         file: String,
         /// The format version.
         received: u64,
@@ -99,7 +93,6 @@ pub enum Error {
     /// The manifest has an invalid protocol version.
     #[error("`{}` names an unusable protocol version", printable(.file))]
     Protocol {
-        /// The file name.
         file: String,
         /// The invalid version.
         source: crate::release::ProtocolError,

@@ -164,8 +164,10 @@ fn packages(
     if zips.is_empty() || zips.iter().any(|zip| *zip != expected) {
         return Err(asked.contradicts("hash of the package", expected, hashes.join(", ")));
     }
-    if *package_size == 0 {
-        return Err(asked.contradicts("package size", "more than 0".to_owned(), "0".to_owned()));
+    // Descriptors have signed sizes.
+    if *package_size == 0 || i64::try_from(*package_size).is_err() {
+        let expected = format!("1 to {}", i64::MAX);
+        return Err(asked.contradicts("package size", expected, package_size.to_string()));
     }
     Ok((platforms, Some(*package_size)))
 }

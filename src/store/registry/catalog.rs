@@ -7,7 +7,8 @@ use super::auth::Scope;
 use super::pages::{List, Refused};
 use super::{Error, Registry, Repository, answer};
 
-/// The most repositories of a registry that are read. Their names together are limited too.
+/// The most repositories of a registry that are read, ten times as many as large company registries have. Their names together are limited
+/// too.
 const MOST_REPOSITORIES: usize = 100_000;
 
 const REPOSITORIES: List = List {

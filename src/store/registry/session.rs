@@ -1,4 +1,4 @@
-//! RepositorySessions: access to one repository of a registry, with the credential for it.
+//! Sessions: access to one repository of a registry, with the credential for it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ const AUTH_ATTEMPTS: u32 = 3;
 /// costs another token.
 const MOST_SESSIONS: usize = 64;
 
-/// RepositorySessions by repository, the oldest first.
+/// Sessions by repository, the oldest first.
 pub(super) type RepositorySessions = VecDeque<(String, Arc<RepositorySession>)>;
 
 /// State that all repositories of one registry share.

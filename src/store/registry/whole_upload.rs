@@ -23,7 +23,7 @@ impl<B: BlobSource> Upload<'_, B> {
         let body = proven(self.blob).await.map_err(PutError::Source)?;
         let read_error = Arc::new(Mutex::new(None));
         let cell = Arc::clone(&read_error);
-        // BlobLocation aside, since the HTTP client would only report that the body failed.
+        // Kept aside, since the HTTP client would only report that the body failed.
         let body = body.map_err(move |error| {
             let text = error.to_string();
             *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

@@ -1,0 +1,56 @@
+//! `tfoci logout`.
+
+use std::fs;
+
+use crate::support::scene::Scene;
+
+const HOST: &str = "registry.example.com";
+/// `me:hunter2` for the host.
+const FILE: &str = r#"{"auths":{"registry.example.com":{"auth":"bWU6aHVudGVyMg=="}}}"#;
+
+fn logged_in() -> Scene {
+    let scene = Scene::new();
+    scene.write(".docker/config.json", FILE);
+    scene
+}
+
+#[test]
+fn the_credentials_are_erased_from_the_file() {
+    let scene = logged_in();
+    let run = scene.tfoci(["logout", HOST]).succeeds();
+    assert_eq!(
+        run.stderr,
+        "    Erased registry.example.com from [TMP]/.docker/config.json\n"
+    );
+    let text = fs::read_to_string(scene.path(".docker/config.json")).unwrap();
+    assert!(!text.contains("bWU6aHVudGVyMg"), "{text}");
+    assert!(!text.contains(HOST), "{text}");
+}
+
+#[test]
+fn credentials_that_remain_elsewhere_are_said() {
+    let scene = logged_in();
+    scene.write(".config/containers/auth.json", FILE);
+    let run = scene.tfoci(["logout", HOST]).succeeds();
+    assert_eq!(
+        run.stderr,
+        "    Erased registry.example.com from [TMP]/.docker/config.json\n      Note [TMP]/.config/containers/auth.json (registry.example.com) still has credentials for registry.example.com\n"
+    );
+}
+
+#[test]
+fn results_are_documents() {
+    let scene = logged_in();
+    let logout = ["logout", HOST, "--format", "json", "-q"];
+    let run = scene.tfoci(logout).succeeds();
+    assert!(
+        run.stdout.contains("\"status\": \"erased\""),
+        "{}",
+        run.stdout
+    );
+    let run = scene.tfoci(logout).succeeds();
+    assert_eq!(
+        run.stdout,
+        "{\n  \"schema\": 1,\n  \"registry\": \"registry.example.com\",\n  \"status\": \"absent\"\n}\n"
+    );
+}
