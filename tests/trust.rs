@@ -140,7 +140,8 @@ hint: `gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key
 error: cannot read none.asc
   No such file or directory (os error 2)
   named by `keys` in trust.toml, line 7
-error: there is no OpenPGP key in `empty.asc`
+error: `empty.asc` holds no OpenPGP key
+  expected a public key, armored or binary
   named by `keys` in trust.toml, line 8
 
 hint: `gpg --export --armor FINGERPRINT` writes one

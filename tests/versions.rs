@@ -164,7 +164,7 @@ fn what_is_not_there() {
     );
     let absent = gone(&["versions", "acme/demo", "--from", "oci-layout:absent"]);
     assert!(
-        absent.starts_with("error: no OCI image layout is in absent\n"),
+        absent.starts_with("error: cannot find the directory absent\n"),
         "{absent}"
     );
     let run = scene.tfoci([
