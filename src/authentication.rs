@@ -73,6 +73,8 @@ pub enum Note {
     OddLine,
     /// The signed checksum document does not list the release's manifest.
     UnlistedManifest,
+    /// The signed checksum document lists a manifest that the release folder does not have.
+    MissingManifest,
     /// A JSON document has members in an unusual letter case or duplicates. Clients accept them, and stricter parsers may not.
     LenientJson,
     /// A manifest is larger than 4 MiB, which registries refuse.
@@ -98,6 +100,7 @@ impl Note {
             Self::DirectoryEntries => "directory-entries",
             Self::OddLine => "odd-line",
             Self::UnlistedManifest => "unlisted-manifest",
+            Self::MissingManifest => "missing-manifest",
             Self::LenientJson => "lenient-json",
             Self::LargeManifest => "large-manifest",
             Self::NoEvidence => "no-evidence",
@@ -109,9 +112,15 @@ impl Note {
 impl Authentication {
     /// A warning for people, if the word alone is easily overlooked.
     pub fn warning(&self) -> Option<&'static str> {
-        self.notes.contains(&Note::NoEvidence).then_some(
-            "no evidence is stored for this version: it was published without any, or the evidence was removed",
-        )
+        self.notes.iter().find_map(|note| match note {
+            Note::NoEvidence => Some(
+                "no evidence is stored for this version: it was published without any, or the evidence was removed",
+            ),
+            Note::MissingManifest => Some(
+                "the checksum document lists a manifest that is not in the folder: plugin protocol 5.0 is assumed. Copy terraform-registry-manifest.json there",
+            ),
+            _ => None,
+        })
     }
 }
 

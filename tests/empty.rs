@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::support::author::Author;
+use crate::support::release::{Mistake, ReleaseFolder};
 
 /// Both commands that read all providers of a store.
 const COMMANDS: [&[&str]; 2] = [
@@ -82,6 +83,28 @@ fn the_document_of_an_empty_store_is_an_error_too() {
 }
 
 #[test]
+fn versions_that_do_not_verify_are_left_out_and_counted() {
+    let author = Author::new();
+    author.with_pushed();
+    std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    let unsigned = ReleaseFolder::new("demo", "1.1.0").platform("linux_amd64");
+    unsigned
+        .mistake(Mistake::SignatureMissing)
+        .write(&author.scene.path("dist"));
+    author
+        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .succeeds();
+    let versions = ["versions", "acme/demo", "--from", "oci-layout:store"];
+    let run = author.tfoci(&[&versions[..], &["--key", "acme.asc"]].concat());
+    assert_eq!(run.status, Some(0));
+    assert_eq!(run.stdout, "1.0.0\n");
+    assert_eq!(
+        run.stderr,
+        "  Left out 1 of 2 versions; they did not verify. `--all` shows the reasons\n"
+    );
+}
+
+#[test]
 fn versions_of_which_none_verifies_are_an_error() {
     let author = Author::new();
     author.with_pushed();
@@ -92,7 +115,7 @@ fn versions_of_which_none_verifies_are_an_error() {
         "
 error: registry.opentofu.org/acme/demo (oci-layout:store/registry.opentofu.org/acme/demo): the only version was not verified
 
-hint: `--all` lists them with the reasons
+hint: `--all` shows the reasons
 ",
     );
 }

@@ -95,6 +95,9 @@ pub(super) enum CommandError {
         /// The directory that is probably meant.
         meant: Option<PathBuf>,
     },
+    /// `install --into` a store.
+    #[error("`{}` is a store\n  expected the directory of a filesystem mirror, for `--into`", printable_path(.into))]
+    IntoStore { into: PathBuf },
     /// `--platform` without `--rebuild-index`.
     #[error(
         "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it"

@@ -66,6 +66,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    // Otherwise a directory of that name would be made.
+    if arguments.into.to_string_lossy().starts_with("oci-layout:") {
+        return Err(CommandError::IntoStore {
+            into: arguments.into,
+        });
+    }
     let request = Request {
         into: arguments.into.clone(),
         platforms: platforms(&arguments.platform)?,

@@ -14,14 +14,16 @@ use super::error::CommandError;
 
 /// Asks for a line of text.
 pub(super) async fn ask(prompt: &str) -> Result<String, CommandError> {
-    show(prompt)?;
+    show(prompt, &terminal()?)?;
     Ok(line().await?.to_string())
 }
 
 /// Asks for a line of text that the terminal does not show.
 pub(super) async fn ask_for_secret(prompt: &str) -> Result<Secret, CommandError> {
-    show(prompt)?;
+    let terminal = terminal()?;
+    // A user may answer as soon as the prompt is shown.
     let silence = Silence::begin().map_err(|_| CommandError::NoTerminal)?;
+    show(prompt, &terminal)?;
     let line = line().await;
     silence.end();
     let line = line?;
@@ -31,11 +33,15 @@ pub(super) async fn ask_for_secret(prompt: &str) -> Result<Secret, CommandError>
     }
 }
 
-fn show(prompt: &str) -> Result<(), CommandError> {
+fn terminal() -> Result<console::Term, CommandError> {
     let terminal = console::Term::stderr();
-    if !io::stdin().is_terminal() || !terminal.is_term() {
-        return Err(CommandError::NoTerminal);
+    match io::stdin().is_terminal() && terminal.is_term() {
+        true => Ok(terminal),
+        false => Err(CommandError::NoTerminal),
     }
+}
+
+fn show(prompt: &str, terminal: &console::Term) -> Result<(), CommandError> {
     let shown = terminal.write_str(prompt);
     shown.map_err(|_| CommandError::NoTerminal)
 }
@@ -78,9 +84,10 @@ impl Silence {
         })
     }
 
+    /// Elsewhere a terminal would show the password.
     #[cfg(not(unix))]
     fn begin() -> io::Result<Self> {
-        Ok(Self { is_answered: false })
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn end(mut self) {

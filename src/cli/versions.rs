@@ -100,7 +100,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         Some(error) => printer.failure(error),
         None if left_out > 0 && !arguments.all => {
             let text = format!(
-                "{left_out} of {found_count} versions; they did not verify. `--all` lists them with the reasons"
+                "{left_out} of {found_count} versions; they did not verify. `--all` shows the reasons"
             );
             printer.line(Tone::Warning, "Left out", &text);
         }

@@ -12,24 +12,19 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde::de::Error as _;
-
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
-use crate::digest::Digest;
 use crate::disk;
-use crate::json::{self, Object};
 use crate::platform::Platform;
 use crate::release::{Document, Protocols};
 use crate::trust::{Checksums, limits};
 use crate::version::Version;
 
 mod error;
+mod manifest;
 
 pub use error::Error;
 
-/// The largest manifest that is read, in bytes. It lists a few protocol versions.
-const LARGEST_MANIFEST: u64 = 64 << 10;
 /// The most signatures of one release. Real ones have one or two.
 const MOST_SIGNATURES: usize = 64;
 
@@ -151,11 +146,12 @@ impl Folder {
         } else {
             zips = only(zips, platforms)?;
         }
-        let manifest = documents(FileKind::Manifest, LARGEST_MANIFEST)?
+        let manifest = documents(FileKind::Manifest, manifest::LARGEST)?
             .into_iter()
             .next();
+        let listed = listed_name(&lines, provider, &version, &FileKind::Manifest);
         let (protocols, notes) =
-            manifest.map_or_else(|| Ok(Default::default()), |m| read_manifest(&m, &lines))?;
+            manifest::protocols(manifest, &self.directory, listed.as_deref(), &lines)?;
         let signatures = documents(FileKind::Signature, limits::SIGNATURE)?;
         Ok(Files {
             version,
@@ -238,6 +234,22 @@ impl Folder {
     }
 }
 
+/// The first file of this kind and version that the checksum document lists.
+fn listed_name(
+    lines: &Checksums,
+    provider: &ProviderAddr,
+    version: &Version,
+    kind: &FileKind,
+) -> Option<String> {
+    let files = lines
+        .lines()
+        .filter_map(|(name, _)| File::parse(name.to_owned()));
+    let mut files = files.filter(|file| {
+        file.kind == *kind && file.type_name == provider.type_name() && file.version == *version
+    });
+    files.next().map(|file| file.name)
+}
+
 /// The names of the zips of a version that the checksum document lists.
 fn listed_zips(lines: &Checksums, provider: &ProviderAddr, version: &Version) -> Vec<String> {
     let files = lines
@@ -286,50 +298,6 @@ impl File {
             name,
         })
     }
-}
-
-/// Parses the manifest that provider registries read: its format version, and the plugin protocol versions.
-fn protocols(document: &[u8]) -> Result<(u64, Vec<String>), json::Error> {
-    let mut object = Object::parse(document)?;
-    let version = object.required("version")?;
-    let named = object.object("metadata", |mut metadata| {
-        let named: Vec<String> = metadata.required("protocol_versions")?;
-        Ok(named)
-    })?;
-    let missing = || serde_json::Error::missing_field("metadata");
-    Ok((version, named.ok_or_else(missing)?))
-}
-
-fn read_manifest(document: &Document, lines: &Checksums) -> Result<(Protocols, Vec<Note>), Error> {
-    let file = || document.name.clone();
-    let received = Digest::of(&document.bytes);
-    let notes = match lines.lookup(&document.name) {
-        Some(expected) if expected == received => Vec::new(),
-        Some(expected) => {
-            return Err(Error::ManifestAltered {
-                file: file(),
-                expected,
-                received,
-            });
-        }
-        None => vec![Note::UnlistedManifest],
-    };
-    let (version, named) = protocols(&document.bytes).map_err(|source| Error::Manifest {
-        file: file(),
-        source,
-    })?;
-    if version != 1 {
-        return Err(Error::ManifestVersion {
-            file: file(),
-            received: version,
-        });
-    }
-    let protocols = Protocols::parse(named.iter().map(String::as_str));
-    let protocols = protocols.map_err(|error| Error::Protocol {
-        file: file(),
-        source: error,
-    })?;
-    Ok((protocols, notes))
 }
 
 #[cfg(test)]

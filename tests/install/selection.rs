@@ -135,6 +135,23 @@ fn an_empty_store_has_nothing_to_install() {
 }
 
 #[test]
+fn a_store_is_no_directory_to_install_into() {
+    let author = Author::new();
+    author.with_pushed();
+    let arguments = "install acme/demo --from oci-layout:store --into oci-layout:out";
+    let run = author.tfoci(&arguments.split(' ').collect::<Vec<_>>());
+    run.exits(2).without_result().says(
+        "
+error: `oci-layout:out` is a store
+  expected the directory of a filesystem mirror, for `--into`
+
+hint: `tfoci copy --to STORE` copies into a store
+",
+    );
+    assert!(!author.scene.path("oci-layout:out").exists());
+}
+
+#[test]
 fn one_exact_repository_needs_an_address() {
     let scene = with_versions(&["1.0.0"]);
     let repository = "oci-layout:store/example.com/acme/demo";
@@ -152,7 +169,7 @@ fn one_exact_repository_needs_an_address() {
     let run = from(&[]).exits(2);
     assert_eq!(
         run.stderr,
-        "error: no provider is named, and this store cannot list those that it has\n\nhint: name the provider, such as `acme/demo@1.0.0`\n"
+        "error: no provider is named, and this store cannot list those that it has\n\nhint: name the provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`\n"
     );
     // The evidence proves the type and the version, and these bytes may well be mirrored under another host.
     let run = from(&["mirror.example/acme/demo"]).succeeds();

@@ -37,8 +37,6 @@ fn talk(scene: &Scene, door: &Door, more: &str, answers: &[(&str, &str)]) -> Str
     };
     for (prompt, answer) in answers {
         read(Some(prompt));
-        // The echo is turned off after the prompt is shown.
-        std::thread::sleep(std::time::Duration::from_millis(300));
         keyboard.write_all(answer.as_bytes()).unwrap();
     }
     let shown = read(Some("echo \r\n"));

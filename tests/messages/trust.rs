@@ -69,7 +69,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed th
   expected acme.asc
   received none
 
-hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes
+hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig
 ",
         },
         Case {
@@ -82,7 +82,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed th
   expected acme.asc
   received none
 
-hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes
+hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig
 ",
         },
         Case {

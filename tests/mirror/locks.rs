@@ -237,7 +237,7 @@ fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the lock file has no zh: hash of this version
   locked by ./.terraform.lock.hcl
 
-hint: `tofu providers lock` adds the hashes of zips for all platforms
+hint: `tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it asks the origin: without `-fs-mirror`
 ",
     );
     assert!(stage.installs().is_empty());

@@ -275,6 +275,47 @@ fn an_unlisted_manifest_is_believed_with_a_note_and_none_means_protocol_5() {
     author.installs();
 }
 
+/// goreleaser lists the manifest under the name that it uploads it with, and leaves the file where the sources are.
+#[test]
+fn the_manifest_of_the_sources_counts_if_it_is_the_listed_one() {
+    const NAME: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
+    let released = || {
+        let author = Author::new();
+        let release = two_platforms().protocols(&["6.0"]);
+        release.write(&author.scene.path("dist"));
+        let manifest = fs::read_to_string(author.scene.path(NAME)).unwrap();
+        fs::remove_file(author.scene.path(NAME)).unwrap();
+        (author, manifest)
+    };
+    for place in [
+        "terraform-registry-manifest.json",
+        "dist/terraform-registry-manifest.json",
+    ] {
+        let (author, manifest) = released();
+        author.scene.write(place, manifest);
+        let run = author.push(&[]).succeeds();
+        assert!(!run.stderr.contains("missing-manifest"), "{}", run.stderr);
+        assert_eq!(protocols(&author), "6.0");
+    }
+    for other in [
+        None,
+        Some(r#"{"version":1,"metadata":{"protocol_versions":["4.0"]}}"#),
+    ] {
+        let (author, _) = released();
+        if let Some(text) = other {
+            author.scene.write("terraform-registry-manifest.json", text);
+        }
+        let run = author.push(&[]).succeeds();
+        assert!(run.stderr.contains("missing-manifest"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("plugin protocol 5.0 is assumed"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(protocols(&author), "5.0");
+    }
+}
+
 /// Removes the signature's bytes, or the evidence's manifest.
 fn damage(author: &Author, layer: Option<usize>) {
     let hex = match layer {

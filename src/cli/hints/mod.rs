@@ -50,11 +50,14 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
             Some(format!("did you mean `tfoci inspect {}`?", printable(text)))
         }
         CommandError::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
-        CommandError::NoSelection => Some("name the provider, such as `acme/demo@1.0.0`".to_owned()),
+        CommandError::NoSelection => {
+            Some("name the provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`".to_owned())
+        }
         CommandError::NoStore { .. } => Some("name it with `--from STORE`, or give a reference as `push` prints it".to_owned()),
         CommandError::TwoStores => Some("leave out `--from`".to_owned()),
         CommandError::UnknownProvider { .. } => Some("name the provider and the store: `ADDR@DIGEST --from STORE`".to_owned()),
-        CommandError::NothingProven { is_listed: false, .. } => Some("`--all` lists them with the reasons".to_owned()),
+        CommandError::NothingProven { is_listed: false, .. } => Some("`--all` shows the reasons".to_owned()),
+        CommandError::IntoStore { .. } => Some("`tfoci copy --to STORE` copies into a store".to_owned()),
         CommandError::EmptyStore { meant, .. } => meant
             .as_ref()
             .map(|directory| format!("did you mean oci-layout:{}?", printable_path(directory))),

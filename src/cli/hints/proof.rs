@@ -40,7 +40,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
             format!("nothing of this version was written. To go without a signature, `--allow-unsigned {address}`")
         }
         trust::Error::NotSigned { .. } => {
-            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes".to_owned()
+            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig".to_owned()
         }
         trust::Error::NoPinnedKey { .. } => NAME_PINNED_KEY.to_owned(),
         trust::Error::Costly => format!("nothing of this version was written. {COSTLY}"),
@@ -51,7 +51,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
             "nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
         }
         trust::Error::NoZipLocked => {
-            "`tofu providers lock` adds the hashes of zips for all platforms".to_owned()
+            "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it asks the origin: without `-fs-mirror`".to_owned()
         }
         trust::Error::NoLine { .. } => "nothing of this version was written. Only what the signed document lists is pushed".to_owned(),
         trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
