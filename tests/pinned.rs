@@ -125,6 +125,31 @@ fn references_of_registries_name_the_provider_in_the_index() {
     assert_eq!(author.scene.tfoci(arguments).succeeds().stdout, "1.0.0\n");
 }
 
+/// Whoever can move a tag must not choose the provider that is installed.
+#[test]
+fn a_reference_without_a_digest_names_the_provider_itself() {
+    let (author, [first, _]) = two_versions();
+    let other = author.scene.path("elsewhere/acme/other");
+    fs::create_dir_all(other.parent().unwrap()).unwrap();
+    fs::rename(author.repository(""), &other).unwrap();
+    let reference = "oci-layout:elsewhere/acme/other:1.0.0";
+    let with_digest = format!("{reference}@{}", digest(&first));
+    author.scene.tfoci(["inspect", &with_digest]).succeeds();
+    for command in [&["inspect"][..], &["copy", "--to", "oci-layout:out"]] {
+        let run = author
+            .scene
+            .tfoci([command, &[reference]].concat())
+            .exits(3);
+        assert_eq!(
+            run.stderr,
+            format!(
+                "error: `{reference}` is the name of no repository of {PROVIDER}, which its index names\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it\n"
+            )
+        );
+    }
+    assert!(!author.scene.path("out").exists());
+}
+
 #[test]
 fn a_tag_that_moved_is_refused() {
     let author = Author::new();

@@ -95,6 +95,12 @@ pub(super) enum CommandError {
         /// The directory that is probably meant.
         meant: Option<PathBuf>,
     },
+    /// A reference without a digest, to a repository whose name is not that of the provider in its index.
+    #[error("`{}` is the name of no repository of {provider}, which its index names\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it", printable(.reference))]
+    NeedsDigest {
+        reference: String,
+        provider: Box<address::ProviderAddr>,
+    },
     /// `install --into` a store.
     #[error("`{}` is a store\n  expected the directory of a filesystem mirror, for `--into`", printable_path(.into))]
     IntoStore { into: PathBuf },
@@ -256,7 +262,7 @@ impl CommandError {
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),
             Self::WrongPassword { .. } => Category::Unauthorized,
-            Self::NothingProven { .. } => Category::Untrusted,
+            Self::NothingProven { .. } | Self::NeedsDigest { .. } => Category::Untrusted,
             Self::NoSuchTrustFile { .. } | Self::EmptyStore { .. } => Category::NotFound,
             Self::UnknownProvider { .. } => Category::Malformed,
             _ => Category::Usage,

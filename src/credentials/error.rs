@@ -175,6 +175,11 @@ impl Error {
         matches!(self, Self::Disk(error) if error.is_not_found())
     }
 
+    /// Whether the program of a helper does not exist.
+    pub(super) fn is_missing_helper(&self) -> bool {
+        matches!(self, Self::HelperStart { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// The category of the error.
     pub fn category(&self) -> Category {
         match self {

@@ -108,7 +108,7 @@ impl RegistryCredentials {
                 Err(error) => {
                     self.note(|outcomes| outcomes.failures.push((entry.source, error.clone())));
                     // A program that is not installed has no credentials. The registry may need none.
-                    let is_absent = matches!(error, Error::HelperStart { .. });
+                    let is_absent = error.is_missing_helper();
                     failure = failure.or(Some(error).filter(|_| !is_absent));
                 }
             }

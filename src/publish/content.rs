@@ -63,7 +63,7 @@ impl ContentGraph<Expected> {
     /// The store fails, a document is missing or damaged, or there are more documents or bytes than the limits allow.
     pub(crate) async fn read(repo: &Repo, root: RawManifest) -> Result<Self, Error> {
         let mut open = below(&root)?;
-        let (mut seen, mut held) = (HashSet::new(), 0);
+        let (mut seen, mut held) = (HashSet::new(), 0_u64);
         let mut content = Self::of(root);
         while let Some(step) = open.pop() {
             let entry = match step {
@@ -88,7 +88,7 @@ impl ContentGraph<Expected> {
                 content.blobs.push(expected);
                 continue;
             }
-            held += expected.size;
+            held = held.saturating_add(expected.size);
             if held > LARGEST {
                 return Err(Error::TooLarge {
                     what: Part::Index,

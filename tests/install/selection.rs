@@ -1,6 +1,7 @@
 //! Which versions of which providers.
 
 use super::{DEMO, demo, install, names, push};
+use crate::support::author::Author;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 

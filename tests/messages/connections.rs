@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use crate::support::port;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Fault, Personality, Registry, Setup, matching};
 use crate::support::scene::{Run, Scene};
@@ -38,8 +39,7 @@ fn is_unreachable(scene: &Scene, host: &str, more: &str, reason: &str, hint: &st
 
 /// A port at which no process listens.
 fn free_port() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
+    format!("127.0.0.1:{}", port::unused())
 }
 
 fn with_tls(identity: &Identity) -> Registry {

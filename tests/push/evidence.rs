@@ -249,6 +249,10 @@ fn less_than_what_is_there_is_refused() {
     assert_eq!(author.tree(), before);
 }
 
+fn protocols(author: &Author) -> Value {
+    author.document("evidence-1.0.0")["annotations"]["org.tfoci.protocols"].clone()
+}
+
 #[test]
 fn an_unlisted_manifest_is_believed_with_a_note_and_none_means_protocol_5() {
     let author = Author::new();
@@ -256,9 +260,6 @@ fn an_unlisted_manifest_is_believed_with_a_note_and_none_means_protocol_5() {
         .protocols(&[])
         .write(&author.scene.path("dist"));
     author.push(&[]).succeeds();
-    let protocols = |author: &Author| {
-        author.document("evidence-1.0.0")["annotations"]["org.tfoci.protocols"].clone()
-    };
     assert_eq!(protocols(&author), "5.0");
 
     let author = Author::new();

@@ -2,13 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::port;
 use super::programs::find;
 use super::tls::Identity;
 use super::token_server::{ISSUER, SERVICE, TokenServer};
@@ -71,11 +72,7 @@ impl Program {
 
     fn attempt(self, program: &Path, options: &Options<'_>) -> Option<Foreign> {
         let directory = TempDir::new().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = port::unused();
         let config = directory.path().join("config.json");
         fs::write(&config, self.config(directory.path(), port, options)).unwrap();
         fs::write(directory.path().join("htpasswd"), HTPASSWD).unwrap();

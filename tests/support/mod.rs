@@ -11,6 +11,7 @@ pub mod keygrammar;
 pub mod layout;
 pub mod layout_of_registry;
 pub mod origin;
+pub mod port;
 pub mod programs;
 pub mod registry;
 pub mod release;

@@ -29,8 +29,19 @@ pub(super) fn append(path: &Path, title: &str, outcomes: &[Outcome]) -> io::Resu
 }
 
 fn table(title: &str, outcomes: &[Outcome]) -> String {
-    let mut text = format!("### {}\n\n{HEADER}", escaped(title));
-    for outcome in outcomes.iter().take(MOST_ROWS) {
+    let mut text = format!("### {}\n\n", escaped(title));
+    let is_failure = |outcome: &&Outcome| matches!(outcome, Outcome::Failed(..));
+    let failed = outcomes.iter().filter(is_failure).count();
+    if failed > 0 {
+        text += &format!("**{failed} of {} failed.**\n\n", outcomes.len());
+    }
+    text += HEADER;
+    // Failures come first: the others may be more than there are rows.
+    let (failures, others) = (
+        outcomes.iter().filter(is_failure),
+        outcomes.iter().filter(|outcome| !is_failure(outcome)),
+    );
+    for outcome in failures.chain(others).take(MOST_ROWS) {
         let cells = cells(outcome).map(|cell| escaped(&cell));
         text += &format!("| {} |\n", cells.join(" | "));
     }
@@ -61,7 +72,7 @@ fn of_published(published: &Published) -> [String; 6] {
         Change::Planned => "planned",
     };
     let sizes = published.packages.iter().filter_map(|package| package.size);
-    let size = sizes.reduce(|sum, size| sum + size);
+    let size = sizes.reduce(u64::saturating_add);
     let authentication = published.authentication.as_ref();
     row(
         &version_line::subject(published),
@@ -79,10 +90,11 @@ fn of_installed(installed: &Installed) -> [String; 6] {
         Some(_) => "installed",
         None => "present",
     };
+    let sizes = installed.packages.iter().map(|package| package.size);
     row(
         &Subject::version(&installed.provider, &installed.version),
         Some(installed.packages.len()),
-        Some(installed.packages.iter().map(|package| package.size).sum()),
+        Some(sizes.fold(0, u64::saturating_add)),
         installed.authentication.to_string(),
         status.to_owned(),
     )

@@ -35,8 +35,9 @@ impl Tally {
     pub(super) fn add_published(&mut self, published: &Published) {
         *self.changed_versions.get_or_insert_default() +=
             usize::from(published.status != Change::Present);
-        self.written_bytes += published.bytes;
-        self.copied_bytes += published.beside.map_or(0, |beside| beside.moved);
+        let beside = published.beside.map_or(0, |beside| beside.moved);
+        self.written_bytes = self.written_bytes.saturating_add(published.bytes);
+        self.copied_bytes = self.copied_bytes.saturating_add(beside);
         for package in &published.packages {
             self.add_package(package.status, package.size.unwrap_or_default());
         }

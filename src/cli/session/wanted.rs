@@ -190,7 +190,16 @@ impl Session {
             .index
             .provider()
             .or_else(|| provider_of_directory(&repository));
-        let provider = provider.ok_or(CommandError::UnknownProvider { reference: text })?;
+        let Some(provider) = provider else {
+            return Err(CommandError::UnknownProvider { reference: text });
+        };
+        // A digest names the index with its title. Without one, whoever can move the tag could choose the provider.
+        if digest.is_none() && !is_repository_of(&repository, &provider, self.default_host()) {
+            return Err(CommandError::NeedsDigest {
+                reference: text,
+                provider: Box::new(provider),
+            });
+        }
         Ok(Wanted {
             from: Ok(StoredProvider {
                 provider: provider.clone(),
@@ -255,6 +264,20 @@ fn is_reference(text: &str) -> bool {
 /// directory, or more than three parts.
 fn is_address(text: &str) -> bool {
     !text.contains(':') && text.split('/').count() <= 3
+}
+
+/// Whether the name of a repository ends with the address of a provider; on the default host, with its last two parts.
+fn is_repository_of(repository: &str, provider: &ProviderAddr, default_host: &Hostname) -> bool {
+    let address = provider.to_ascii();
+    let short = match provider.hostname() == default_host {
+        true => address.split_once('/').map(|(_, short)| short),
+        false => None,
+    };
+    let names = [Some(&*address), short];
+    names.into_iter().flatten().any(|name| {
+        let before = repository.strip_suffix(name);
+        before.is_some_and(|before| before.ends_with('/') || before.ends_with(':'))
+    })
 }
 
 /// The provider of a layout below a directory of layouts.

@@ -19,7 +19,9 @@ use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Transient, retry_after};
 use crate::store::{Put, PutError};
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
-const LARGEST: usize = 64 << 20;
+const LARGEST: usize = 16 << 20;
+/// Of uploads in longer chunks, one runs at a time.
+const LONG: usize = 5 << 20;
 
 /// An upload in chunks.
 pub(super) struct ChunkedUpload<'a, B> {
@@ -66,6 +68,11 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
 
     /// Sends all bytes and completes the upload.
     pub(super) async fn run(mut self) -> Result<Put, UploadError> {
+        // The semaphore is never closed.
+        let _permit = match self.length > LONG {
+            true => self.upload.registry.long_chunks.acquire().await.ok(),
+            false => None,
+        };
         let pieces = Pieces::of(self.upload.blob).await;
         let mut pieces = pieces.map_err(PutError::Source)?;
         let mut unsent = Bytes::new();

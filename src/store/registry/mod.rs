@@ -32,6 +32,8 @@ mod wire;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Semaphore;
+
 use super::{At, Error, Move, Tagged};
 use crate::credentials::Credentials;
 use crate::http::Http;
@@ -49,6 +51,8 @@ pub struct Registry {
     credentials: Credentials,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<RepositorySessions>>,
+    /// Limits uploads in chunks that are so long that several would take too much memory.
+    long_chunks: Arc<Semaphore>,
 }
 
 impl Registry {
@@ -59,6 +63,7 @@ impl Registry {
             credentials,
             hosts: Arc::default(),
             sessions: Arc::default(),
+            long_chunks: Arc::new(Semaphore::new(1)),
         }
     }
 
