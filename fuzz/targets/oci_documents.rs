@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(tags) = Tags::read(bytes.to_vec()) {
         let written = tags.write().expect("what was read can be written");
         let again = Tags::read(written).expect("what was written can be read");
-        assert_eq!(tags.into_names(), again.into_names());
+        assert_eq!(tags.names(), again.names());
     }
     if let Ok(index) = Index::read(&raw(INDEX))
         && let Ok(written) = index.write()

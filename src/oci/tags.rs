@@ -91,8 +91,8 @@ impl Tags {
     }
 
     /// All names, sorted, including names that are not tags.
-    pub fn into_names(self) -> Vec<String> {
-        let names = self.entries.into_iter().filter_map(|entry| entry.name);
+    pub fn names(&self) -> Vec<String> {
+        let names = self.entries.iter().filter_map(|entry| entry.name.clone());
         let mut names: Vec<String> = names.collect();
         names.sort();
         names.dedup();
@@ -183,7 +183,7 @@ mod tests {
                 entry("2.0.0")
             )
         );
-        let names = Tags::read(text).unwrap().into_names();
+        let names = Tags::read(text).unwrap().names();
         assert_eq!(names, ["1.0.0", "2.0.0"]);
         assert!(is_layout(LAYOUT) && !is_layout(b"{\"imageLayoutVersion\":\"2.0.0\"}"));
     }

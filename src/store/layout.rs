@@ -11,12 +11,15 @@
 //! links, if the file system supports them and no other user can change the file. Blobs are written, synced and renamed before
 //! `index.json` is replaced, which makes a version visible.
 
+mod last_index;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
+use self::last_index::LastIndex;
 use super::{At, Error, Move, Put, PutError, Tagged};
 use crate::blob::{self, BlobLocation, BlobSource, Body, proven};
 use crate::digest::Digest;
@@ -40,6 +43,7 @@ const LARGEST_MARKER: u64 = 4 << 10;
 pub struct Layout {
     root: Arc<PathBuf>,
     name: Arc<str>,
+    last_index: LastIndex,
 }
 
 impl Layout {
@@ -48,6 +52,7 @@ impl Layout {
         Self {
             root: Arc::new(root),
             name: name.into(),
+            last_index: LastIndex::default(),
         }
     }
 
@@ -66,7 +71,7 @@ impl Layout {
             .join(digest.hex())
     }
 
-    fn index(&self, repository: &Repository) -> Result<Option<Tags>, Error> {
+    fn index(&self, repository: &Repository) -> Result<Option<Arc<Tags>>, Error> {
         let directory = self.directory(repository);
         let path = directory.join("index.json");
         let Some(bytes) = if_exists(disk::read_regular(&path, LARGEST_INDEX))? else {
@@ -85,7 +90,7 @@ impl Layout {
             },
             _ => Error::LayoutIndex { path, source },
         };
-        Tags::read(bytes).map(Some).map_err(unread)
+        self.last_index.read(bytes).map(Some).map_err(unread)
     }
 
     /// Reads a document and checks it against the descriptor's digest and size; `None` if it is missing.
@@ -215,7 +220,7 @@ impl BlobSource for LayoutBlob {
 
 impl Layout {
     pub(super) fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
-        Ok(self.index(repository)?.map(Tags::into_names))
+        Ok(self.index(repository)?.map(|tags| tags.names()))
     }
 
     pub(super) async fn manifest(
@@ -323,7 +328,7 @@ impl Layout {
 
     pub(super) fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
         let directory = self.directory(repository);
-        let mut index = self.index(repository)?.unwrap_or_default();
+        let mut index = Tags::clone(&*self.index(repository)?.unwrap_or_default());
         let path = directory.join("index.json");
         for Move { to, .. } in moves {
             self.put_manifest(repository, to)?;
