@@ -98,23 +98,45 @@ fn a_wide_terminal_shows_bars_and_all_figures() {
 
 #[test]
 fn ten_rows_show_the_total_and_how_many_packages_are_hidden() {
-    shows(
-        60,
-        10,
-        &[
-            "aws 5.1.0 linux_arm64         5.0/15.0 MiB   512 KiB/s",
-            "aws 5.1.0 darwin_arm64        5.0/15.0 MiB   512 KiB/s",
-            "aws 5.1.0 windows_amd64       5.0/15.0 MiB   512 KiB/s",
-            "google 5.1.0 linux_amd64      5.0/15.0 MiB   512 KiB/s",
-            "google 5.1.0 linux_arm64      5.0/15.0 MiB   512 KiB/s",
-            "google 5.1.0 darwin_arm64     5.0/15.0 MiB   512 KiB/s",
-            "google 5.1.0 windows_amd64    5.0/15.0 MiB   512 KiB/s",
-            "total 1/24 packages          50.0/~360 MiB   4.0 MiB/s",
-        ],
-    );
+    for rows in [10, 20] {
+        shows(
+            60,
+            rows,
+            &[
+                "aws 5.1.0 linux_arm64         5.0/15.0 MiB   512 KiB/s",
+                "aws 5.1.0 darwin_arm64        5.0/15.0 MiB   512 KiB/s",
+                "aws 5.1.0 windows_amd64       5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 linux_amd64      5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 linux_arm64      5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 darwin_arm64     5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 windows_amd64    5.0/15.0 MiB   512 KiB/s",
+                "total 1/24 packages          50.0/~360 MiB   4.0 MiB/s",
+            ],
+        );
+    }
     let lines = draw(&mut ledger(), seconds(20), screen(80, 8), None);
     assert_eq!(lines.len(), 6);
     assert!(lines.contains(&"and 3 more".to_owned()), "{lines:#?}");
+}
+
+#[test]
+fn usual_terminals_show_every_package() {
+    for rows in [10, 24] {
+        shows(
+            80,
+            rows,
+            &[
+                "aws 5.1.0 linux_arm64       ██░░░    5.0/15.0 MiB   512 KiB/s",
+                "aws 5.1.0 darwin_arm64      ██░░░    5.0/15.0 MiB   512 KiB/s",
+                "aws 5.1.0 windows_amd64     ██░░░    5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 linux_amd64    ██░░░    5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 linux_arm64    ██░░░    5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 darwin_arm64   ██░░░    5.0/15.0 MiB   512 KiB/s",
+                "google 5.1.0 windows_amd64  ██░░░    5.0/15.0 MiB   512 KiB/s",
+                "total 1/24 packages         █░░░░   50.0/~360 MiB   4.0 MiB/s   13%    ETA 1:17",
+            ],
+        );
+    }
 }
 
 #[test]

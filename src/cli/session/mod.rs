@@ -28,7 +28,7 @@ use tfoci::trust::{Policy, limits};
 
 use super::args::{Globals, ReadTrust};
 use super::error::CommandError;
-use super::printer::{Printer, Tone};
+use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::report_considered;
@@ -70,7 +70,7 @@ impl Session {
                 "{variable} names {}, which does not exist",
                 printable_path(&path)
             );
-            self.printer.line(Tone::Warning, "Warning", &line);
+            self.printer.warning(&line);
         }
         let trace = Trace(self.printer.clone());
         Ok(Http::reporting(settings, Arc::new(trace)))
