@@ -121,7 +121,7 @@ fn by_another_key_than_the_pinned_one() {
             run.stderr,
             format!(
                 "error: {ABOUT}: the evidence does not prove the packages beside it\n  \
-                 the signature `signature in the evidence` is by a key that is not pinned\n    \
+                 the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
                  expected {other}\n    received {FINGERPRINT}\n"
             )
         );

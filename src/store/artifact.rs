@@ -60,10 +60,10 @@ pub fn release<L>(
         protocols: evidence.protocols,
         checksums: evidence
             .checksums
-            .map(|bytes| named("checksum document in the evidence", bytes)),
+            .map(|bytes| named("SHA256SUMS", bytes)),
         signatures: evidence
             .signature
-            .map(|bytes| named("signature in the evidence", bytes))
+            .map(|bytes| named("SHA256SUMS.sig", bytes))
             .into_iter()
             .collect(),
         keys: evidence

@@ -288,7 +288,7 @@ hint: do not use these packages: either the store was tampered with, or the key 
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
-  the signature `signature in the evidence` is by a key that is not pinned
+  the signature `SHA256SUMS.sig` is by a key that is not pinned
     expected [STRANGER]
     received [ACME]
 
