@@ -100,9 +100,9 @@ fn the_quick_start_mirrors_a_provider_and_real_clients_install_it() {
         printed = scene.tfoci(arguments.split(' ')).succeeds().stderr;
     }
     let configuration = block("hcl", "filesystem_mirror {");
-    let shown = in_one_line(&configuration.replace("/work", "[TMP]"));
+    let shown = in_one_line(&configuration.replace("/srv", "[TMP]"));
     assert!(in_one_line(&printed).contains(&shown), "{printed}");
-    let configuration = configuration.replace("/work", &root(&scene));
+    let configuration = configuration.replace("/srv", &root(&scene));
     scene.write("project/client.tfrc", configuration);
     // For `terraform`, the name in the quick start is a provider of another host.
     let needs = "terraform {\n  required_providers {\n    random = {\n      source = \"registry.opentofu.org/hashicorp/random\"\n    }\n  }\n}\n";

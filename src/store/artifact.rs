@@ -58,9 +58,7 @@ pub fn release<L>(
         provider: provider.clone(),
         version: version.clone(),
         protocols: evidence.protocols,
-        checksums: evidence
-            .checksums
-            .map(|bytes| named("SHA256SUMS", bytes)),
+        checksums: evidence.checksums.map(|bytes| named("SHA256SUMS", bytes)),
         signatures: evidence
             .signature
             .map(|bytes| named("SHA256SUMS.sig", bytes))

@@ -201,7 +201,7 @@ fn a_silent_server_is_asked_three_times() {
         "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): no connection within 0.25 seconds
   at https://[HOST]/v2/{REPOSITORY}/tags/list
 
-hint: a connection may take a quarter of `--timeout SECONDS`; behind a proxy, set HTTPS_PROXY
+hint: `--timeout SECONDS` waits longer: a connection gets a quarter of it. Behind a proxy, set HTTPS_PROXY
 "
     ));
     assert!(begun.elapsed() < Duration::from_secs(9));

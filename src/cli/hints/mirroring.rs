@@ -62,7 +62,7 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {
             "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it".to_owned()
         }
         trust::Error::NoPinnedKey { .. } => {
-            "nothing of this version was written. The origin serves no key for it, as an attacker might: ask its author. If you have the pinned key, name its file with `--key FILE`".to_owned()
+            "nothing of this version was written. The origin does not serve the pinned key, which may be an attack: ask the author. If you have the key, name its file with `--key FILE`".to_owned()
         }
         trust::Error::Costly => {
             format!("nothing of this version was written. {}", proof::COSTLY)

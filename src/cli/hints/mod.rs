@@ -96,7 +96,7 @@ fn journey(failure: &Failure) -> Option<String> {
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
         Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From(_)) => {
-            format!("the packages were made for {stored}: name that address. `--default-host HOST` is the host of addresses of two parts")
+            format!("the packages were made for {stored}: name that address. For addresses of two parts, `--default-host` names the host")
         }
         Problem::NoProvider => return Some(versions::no_provider(&address, &failure.at)),
         problem => return versions::hint(problem, &address),

@@ -20,7 +20,7 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
             silence: Silence::Connection,
             ..
         } => {
-            "a connection may take a quarter of `--timeout SECONDS`; behind a proxy, set HTTPS_PROXY".to_owned()
+            "`--timeout SECONDS` waits longer: a connection gets a quarter of it. Behind a proxy, set HTTPS_PROXY".to_owned()
         }
         http::Error::Silent { .. } | http::Error::Endless { .. } => {
             "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
