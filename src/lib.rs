@@ -20,8 +20,8 @@
 //! | | |
 //! | --- | --- |
 //! | words | [`error`] [`shown`] [`secret`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
-//! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`outline`] [`lockfile`] [`config`] |
-//! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`source`] [`store`] |
+//! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
+//! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`copy`](mod@copy) |
 //!
 //! The command line, `src/cli`, belongs to the executables. The library cannot use it.
@@ -68,7 +68,7 @@ pub mod archive;
 
 pub mod protocol;
 
-pub mod outline;
+pub mod syntax;
 
 pub mod lockfile;
 
@@ -85,6 +85,8 @@ pub mod disk;
 pub mod credentials;
 
 pub mod blob;
+
+pub mod configuration;
 
 pub mod source;
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tfoci::address;
 use tfoci::config;
+use tfoci::configuration;
 use tfoci::credentials;
 use tfoci::digest;
 use tfoci::disk;
@@ -151,7 +152,7 @@ pub(super) enum CommandError {
     },
     /// The configuration cannot be read or evaluated.
     #[error(transparent)]
-    Configuration(#[from] source::tree::Error),
+    Configuration(#[from] configuration::Error),
     /// `--pin-new` without a trust file.
     #[error("there is no trust file into which new keys could be written")]
     NoTrustFile,

@@ -2,6 +2,7 @@
 
 use crate::address::{hostname, pattern};
 use crate::error::{Category, printable};
+use crate::syntax;
 
 /// An invalid configuration. Messages only show names from it, because values may be secrets.
 #[derive(Debug, thiserror::Error)]
@@ -10,24 +11,9 @@ pub enum Error {
     /// Larger than any real configuration.
     #[error("more than {limit} bytes")]
     Large { limit: usize },
-    /// Not UTF-8.
-    #[error("neither HCL nor JSON: not UTF-8 text")]
-    NotText,
-    /// Not HCL. The line is not quoted: it may hold a password.
-    #[error("not valid HCL\n  at line {line}, column {column}")]
-    Hcl { line: usize, column: usize },
-    /// Not JSON. The text is not quoted: it may hold a password.
-    #[error("not valid JSON\n  at line {line}, column {column}")]
-    Json { line: usize, column: usize },
-    /// A member that is not a block with the expected number of labels.
-    #[error("`{}` is not a block with {labels} {}", printable(.name), if *.labels == 1 { "label" } else { "labels" })]
-    Block { name: String, labels: usize },
-    /// An argument of the wrong type.
-    #[error("the argument `{name}` is not {expected}")]
-    Type {
-        name: &'static str,
-        expected: &'static str,
-    },
+    /// Neither HCL nor JSON, or a block or argument of another shape.
+    #[error(transparent)]
+    Syntax(#[from] syntax::Error),
     /// More than one block of a kind that may occur once.
     #[error("more than one `{name}` block")]
     Several { name: &'static str },

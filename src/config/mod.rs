@@ -2,13 +2,9 @@
 //!
 //! This module only parses bytes into structs. Other modules find the files and decide which of them to use.
 
-mod block;
 pub mod cli;
-mod document;
 mod error;
-mod hcl;
 pub mod helper;
-mod json;
 pub mod mirror;
 pub mod module;
 pub mod prefix;

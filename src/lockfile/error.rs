@@ -2,8 +2,9 @@
 
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, printable};
+use crate::syntax::outline::SyntaxError;
 use crate::version::Version;
-use crate::{constraint, outline, version};
+use crate::{constraint, version};
 
 /// A lock file that clients refuse, or that exceeds a limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +32,7 @@ pub enum LockFileErrorKind {
     Many { what: &'static str, limit: usize },
     /// The file is not HCL.
     #[error("not valid HCL: {0}")]
-    Hcl(outline::SyntaxError),
+    Hcl(SyntaxError),
     /// An unknown block.
     #[error("a lock file has no `{}` blocks", printable(.name))]
     Block { name: String },

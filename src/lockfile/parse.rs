@@ -6,7 +6,7 @@ use super::{Client, Error, LARGEST, LockFile, LockFileErrorKind, LockedProvider,
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::hash::PackageHash;
-use crate::outline::{Block, Body, Expression};
+use crate::syntax::outline::{Block, Body, Expression};
 use crate::version::Version;
 
 impl LockFile {

@@ -7,8 +7,6 @@
 //! | [`network_mirror`] | a copy of packages behind a URL |
 //! | [`filesystem_mirror`] | a copy of packages in a directory |
 //!
-//! [`tree`] reads which providers a configuration requires.
-//!
 //! All but the folder are variants of [`Source`]: they have many providers, list the versions of each, and return the checksum document and
 //! signature of a version, if they have them, before any package is downloaded.
 
@@ -41,7 +39,6 @@ mod package;
 mod package_metadata;
 mod remote;
 mod renewal;
-pub mod tree;
 
 pub use auth::AuthTried;
 pub use error::{Document, Error};

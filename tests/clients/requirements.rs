@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::configuration::Requirements;
 use tfoci::constraint::VersionConstraints;
-use tfoci::source::tree::Requirements;
 
 use super::run;
 use crate::support::programs::has;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
+use tfoci::configuration::Requirements;
 use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Task, VersionFilter};
 use tfoci::outcome::{Failure, Problem};
-use tfoci::source::tree::Requirements;
 use tfoci::store::{Endpoint, RepoMut, Store};
 use tfoci::trust::Policy;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::address::Hostname;
 use crate::config::Error;
-use crate::config::block::{Block, Section};
 use crate::secret::Secret;
+use crate::syntax::{Block, Section};
 
 /// `credentials "HOST" { token = "…" }`.
 #[derive(Clone, Debug, PartialEq, Eq)]

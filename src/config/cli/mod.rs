@@ -4,9 +4,9 @@
 
 use crate::address::Hostname;
 use crate::address::pattern::ProviderPattern;
-use crate::config::block::{Block, Section};
-use crate::config::{Error, HelperName, RepositoryPrefix, document};
+use crate::config::{Error, HelperName, RepositoryPrefix};
 use crate::secret::Secret;
+use crate::syntax::{self, Block, Section};
 
 mod host;
 
@@ -129,7 +129,7 @@ impl CliConfig {
         if bytes.len() > LARGEST {
             return Err(Error::Large { limit: LARGEST });
         }
-        let root = document::parse(bytes)?;
+        let root = syntax::parse(bytes)?;
         let mut oci_credentials: Vec<OciCredentials> = Vec::new();
         for block in root.blocks("oci_credentials", 1)? {
             let read = OciCredentials::read(&block)?;

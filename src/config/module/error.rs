@@ -1,7 +1,8 @@
 //! Why a module is refused.
 
 use crate::error::{Category, printable};
-use crate::{address, constraint, outline};
+use crate::syntax::outline::SyntaxError;
+use crate::{address, constraint};
 
 /// An error in a file of a module, which clients refuse as well.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +33,7 @@ pub enum FileError {
     Large { limit: usize },
     /// Not HCL 2.
     #[error("not valid HCL: {0}")]
-    Hcl(outline::SyntaxError),
+    Hcl(SyntaxError),
     /// Not JSON.
     #[error("not valid JSON")]
     Json,

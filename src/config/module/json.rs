@@ -2,7 +2,7 @@
 
 use super::error::Located;
 use super::{Fact, FileError, ModuleSource, Statement, provider_name};
-use crate::config::block::{Section, Value};
+use crate::syntax::{Section, Value};
 
 /// The statements of a file about providers.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {

@@ -2,7 +2,7 @@
 
 use super::error::Located;
 use super::{Fact, FileError, ModuleSource, Statement, provider_name};
-use crate::outline::{self, Block, Body, Expression};
+use crate::syntax::outline::{self, Block, Body, Expression};
 
 /// The statements of a file about providers.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {

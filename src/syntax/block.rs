@@ -8,7 +8,7 @@ use super::Error;
 
 /// A value of either language.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Null,
     Flag(bool),
     Text(String),
@@ -20,31 +20,31 @@ pub(super) enum Value {
 
 /// The members of a block or object, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Section(Vec<Member>);
+pub(crate) struct Section(Vec<Member>);
 
 /// An attribute, or a block with its labels.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Member {
-    pub(super) name: String,
-    pub(super) labels: Vec<String>,
-    pub(super) value: Value,
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) labels: Vec<String>,
+    pub(crate) value: Value,
 }
 
 /// A block with the number of labels that the caller specified.
 #[derive(Clone, Debug)]
-pub(super) struct Block<'a> {
-    pub(super) name: &'a str,
-    pub(super) labels: Vec<&'a str>,
-    pub(super) body: &'a Section,
+pub(crate) struct Block<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) labels: Vec<&'a str>,
+    pub(crate) body: &'a Section,
 }
 
 impl Section {
-    pub(super) fn new(members: Vec<Member>) -> Self {
+    pub(crate) fn new(members: Vec<Member>) -> Self {
         Self(members)
     }
 
     /// The blocks with this name and number of labels.
-    pub(super) fn blocks(&self, name: &str, labels: usize) -> Result<Vec<Block<'_>>, Error> {
+    pub(crate) fn blocks(&self, name: &str, labels: usize) -> Result<Vec<Block<'_>>, Error> {
         let mut found = Vec::new();
         for member in self.0.iter().filter(|member| member.name == name) {
             member.collect_blocks(labels, &mut found)?;
@@ -53,7 +53,7 @@ impl Section {
     }
 
     /// All blocks without labels, in order. Other members are ignored.
-    pub(super) fn all_blocks(&self) -> Vec<Block<'_>> {
+    pub(crate) fn all_blocks(&self) -> Vec<Block<'_>> {
         let mut found = Vec::new();
         for member in &self.0 {
             let mut blocks = Vec::new();
@@ -65,19 +65,19 @@ impl Section {
     }
 
     /// The members of a JSON object, in order.
-    pub(super) fn members(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &Value)> {
         let members = self.0.iter();
         members.map(|member| (member.name.as_str(), &member.value))
     }
 
     /// An attribute; `None` if it is absent or null. The last of several counts.
-    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
         let found = self.0.iter().rfind(|member| member.name == name)?;
         (found.value != Value::Null).then_some(&found.value)
     }
 
     /// An attribute that is text.
-    pub(super) fn text(&self, name: &'static str) -> Result<Option<String>, Error> {
+    pub(crate) fn text(&self, name: &'static str) -> Result<Option<String>, Error> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Text(text)) => Ok(Some(text.clone())),
@@ -89,7 +89,7 @@ impl Section {
     }
 
     /// An attribute that is true or false.
-    pub(super) fn flag(&self, name: &'static str) -> Result<Option<bool>, Error> {
+    pub(crate) fn flag(&self, name: &'static str) -> Result<Option<bool>, Error> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Flag(flag)) => Ok(Some(*flag)),
@@ -101,7 +101,7 @@ impl Section {
     }
 
     /// An attribute that is an object, or the one block of that name.
-    pub(super) fn section(&self, name: &'static str) -> Result<Option<&Section>, Error> {
+    pub(crate) fn section(&self, name: &'static str) -> Result<Option<&Section>, Error> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Section(section)) => Ok(Some(section)),
@@ -113,7 +113,7 @@ impl Section {
     }
 
     /// Every attribute that is text, in order.
-    pub(super) fn all_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn all_texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|member| match &member.value {
             Value::Text(text) => Some((member.name.as_str(), text.as_str())),
             _ => None,
@@ -121,7 +121,7 @@ impl Section {
     }
 
     /// An attribute that is a list of text.
-    pub(super) fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
+    pub(crate) fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
         let wrong = || Error::Type {
             name,
             expected: "a list of text",

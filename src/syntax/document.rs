@@ -1,10 +1,10 @@
 //! A configuration file in either language.
 
 use super::block::{Section, Value};
-use super::{Error, hcl};
+use super::{Error, hcl1};
 
 /// Parses either language. A document that begins with a brace is JSON, as for clients.
-pub(super) fn parse(bytes: &[u8]) -> Result<Section, Error> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Section, Error> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|_| Error::NotText)?;
     if text.trim_start().starts_with('{') {
@@ -17,5 +17,5 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Section, Error> {
             _ => Err(Error::NotText),
         };
     }
-    hcl::parse(text)
+    hcl1::parse(text)
 }
