@@ -7,7 +7,7 @@ usage() {
 Usage: benches/mirror.sh [ROUNDS]
 
 Mirrors 25 providers with 4 packages of 0.5 MB, from an origin that answers after 0, 20 and 100 ms, and a provider with 4 packages
-of 150 MB after 20 ms, into docker-registry over TLS: with `terraform providers mirror`, and that of tofu if it is on PATH, and
+of 150 MB after 20 ms, into a registry over TLS: with `terraform providers mirror`, and that of tofu if it is on PATH, and
 oras, if it is on PATH, as their users do; with tfoci into a registry that is empty; with nothing to do; and once more after it was killed half way. Medians of all
 rounds are printed, and their ratios to the peers', those with terraform and those with tofu. ROUNDS is 3 unless given.
 
@@ -18,6 +18,7 @@ Environment:
   TFOCI    the executable [default: target/release/tfoci, built first]
   JOBS     packages at once [default: 8, as of tfoci mirror]
   LATENCY  the latencies, ascending [default: 0 20 100]
+  REGISTRY docker-registry or zot [default: docker-registry]
 
 Needs bash, cargo, coreutils, docker-registry, openssl, terraform, GNU time (Debian: docker-registry, openssl, time).
 TEXT
@@ -28,7 +29,7 @@ case ${1-} in
 '' | [1-9]*) rounds=${1:-3} ;;
 *) usage >&2 && exit 2 ;;
 esac
-for tool in cargo docker-registry openssl terraform /usr/bin/time; do
+for tool in cargo "${REGISTRY:-docker-registry}" openssl terraform /usr/bin/time; do
     command -v "$tool" >/dev/null || { echo "needs $tool" >&2 && exit 1; }
 done
 clients=(terraform)
@@ -46,9 +47,10 @@ read -ra latencies <<<"${LATENCY:-0 20 100}"
 platforms=(darwin_arm64 linux_amd64 linux_arm64 windows_amd64)
 
 work=$(mktemp -d)
-registry='' port='' origin=''
+origin=''
+source benches/registry_process.bash
 cleanup() {
-    [[ -z $registry ]] || kill "$registry" 2>/dev/null || true
+    stop_registries
     stop_origin
     rm -rf -- "$work"
 }
@@ -56,15 +58,6 @@ trap cleanup EXIT
 cd -- "$work"
 mkdir home samples project
 export HOME=$work/home
-
-# An authority, and a certificate for the loopback address.
-make_certificates() {
-    local new=(openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -batch)
-    "${new[@]}" -x509 -subj /CN=benchmark -keyout ca.key -out ca.crt 2>/dev/null
-    "${new[@]}" -subj /CN=localhost -keyout server.key -out server.csr 2>/dev/null
-    openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt \
-        -extfile <(echo subjectAltName=IP:127.0.0.1) 2>/dev/null
-}
 
 # Starts an origin of COUNT providers with packages of SIZE bytes, and writes what the peers and tfoci shall mirror.
 start_origin() {
@@ -106,42 +99,16 @@ asked() {
     echo "$count"
 }
 
-listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-
-# Starts a registry with nothing in it.
-start_registry() {
-    [[ -z $registry ]] || { kill "$registry" && wait "$registry" 2>/dev/null || true; }
-    rm -rf -- "$work/registry"
-    until port=$((20000 + RANDOM % 20000)) && ! listens "$port"; do :; done
-    cat >registry.yaml <<YAML
-version: 0.1
-log: {level: error}
-storage: {filesystem: {rootdirectory: $work/registry}}
-http:
-  addr: 127.0.0.1:$port
-  secret: benchmark
-  tls: {certificate: $work/server.crt, key: $work/server.key}
-YAML
-    docker-registry serve registry.yaml >registry.log 2>registry.err &
-    registry=$!
-    until listens "$port"; do
-        kill -0 "$registry" 2>/dev/null || { cat registry.err >&2 && exit 1; }
-        sleep 0.02
-    done
-}
-
-stored() { grep -c '"[A-Z]* /v2/' registry.log || true; }
-
 # Notes wall and CPU seconds, peak KiB, and the requests to the origin and to the registry, of a command under a name.
 measure() {
     local row=$1 log=$work/samples/log latency=$2 before
     shift 2
     sync
     tell_origin "$latency"
-    before=$(stored)
+    before=$(requests registry)
     /usr/bin/time -o samples/time -f '%e %U %S %M' -- "$@" >"$log" 2>&1 || { cat "$log" >&2 && exit 1; }
     sleep 0.2
-    echo "$(tail -n1 samples/time) $(asked) $(($(stored) - before))" >>"samples/$row"
+    echo "$(tail -n1 samples/time) $(asked) $(($(requests registry) - before))" >>"samples/$row"
 }
 
 # What users of CLIENT do today: a filesystem mirror, whose zips oras brings into the REGISTRY.
@@ -170,16 +137,16 @@ export platforms_list="${platforms[*]}"
 round() {
     local name=$1 latency=$2 run victim half client
     for client in "${clients[@]}"; do
-        start_registry
-        measure "$client-$name" "$latency" bash -euc 'peers_recipe "$0" "$1"' "$client" "127.0.0.1:$port"
+        start_registry registry
+        measure "$client-$name" "$latency" bash -euc 'peers_recipe "$0" "$1"' "$client" "127.0.0.1:${port[registry]}"
     done
-    start_registry
-    run=("$TFOCI" mirror "${names[@]}" --to "127.0.0.1:$port/mirror/{namespace}/{type}" --jobs "$jobs")
+    start_registry registry
+    run=("$TFOCI" mirror "${names[@]}" --to "127.0.0.1:${port[registry]}/mirror/{namespace}/{type}" --jobs "$jobs")
     measure "first-$name" "$latency" "${run[@]}"
     half=$(tail -n1 "samples/first-$name" | awk '{ print $1 / 2 }')
     measure "again-$name" "$latency" "${run[@]}"
-    start_registry
-    run=("$TFOCI" mirror "${names[@]}" --to "127.0.0.1:$port/mirror/{namespace}/{type}" --jobs "$jobs")
+    start_registry registry
+    run=("$TFOCI" mirror "${names[@]}" --to "127.0.0.1:${port[registry]}/mirror/{namespace}/{type}" --jobs "$jobs")
     "${run[@]}" >/dev/null 2>&1 &
     victim=$!
     sleep "$half"
@@ -224,8 +191,8 @@ make_certificates
 start_origin 25 500000
 for latency in "${latencies[@]}"; do
     for _ in $(seq "$rounds"); do round "small-$latency" "$latency"; done
-    table "small-$latency" "25 x 4 of 0.5 MB, $latency ms, $jobs jobs"
+    table "small-$latency" "25 x 4 of 0.5 MB, $latency ms, $jobs jobs, $REGISTRY"
 done
 start_origin 1 150000000
 for _ in $(seq "$rounds"); do round large 20; done
-table large "4 of 150 MB, 20 ms, $jobs jobs"
+table large "4 of 150 MB, 20 ms, $jobs jobs, $REGISTRY"

@@ -6,7 +6,7 @@ usage() {
     cat <<'TEXT'
 Usage: benches/registry.sh [ROUNDS]
 
-Pushes 8 zips of 50 MB into docker-registry over TLS, and copies them from there into a second one, with tfoci and with
+Pushes 8 zips of 50 MB into a registry over TLS, and copies them from there into a second one, with tfoci and with
 oras as its users do; without oras, with skopeo from a layout. Each round runs all of these, one after the other, each
 into a registry that is empty; medians of all rounds are printed, and their ratios to the peer's. Requests are counted in
 the registry's access log. ROUNDS is 5 unless given, and at least 3.
@@ -16,6 +16,7 @@ The data is made first, in a temporary directory (TMPDIR) that needs 4 GiB and i
 Environment:
   TFOCI  the executable [default: target/release/tfoci, built first]
   JOBS   packages at once [default: 4]
+  REGISTRY  docker-registry or zot [default: docker-registry]
 
 Needs bash, coreutils, docker-registry, gpg, openssl, zip, GNU time, and oras or skopeo (Debian: docker-registry, gnupg,
 openssl, zip, time, skopeo).
@@ -28,14 +29,15 @@ case ${1-} in
 *) usage >&2 && exit 2 ;;
 esac
 ((rounds >= 3)) || { usage >&2 && exit 2; }
-for tool in basenc docker-registry gpg openssl zip /usr/bin/time; do
+for tool in basenc "${REGISTRY:-docker-registry}" gpg openssl zip /usr/bin/time; do
     command -v "$tool" >/dev/null || { echo "needs $tool" >&2 && exit 1; }
 done
 peer=oras
 command -v oras >/dev/null || peer=skopeo
 command -v "$peer" >/dev/null || { echo 'needs oras or skopeo' >&2 && exit 1; }
+cd -- "$(dirname -- "$0")/.."
+source benches/registry_process.bash
 if [[ -z ${TFOCI-} ]]; then
-    cd -- "$(dirname -- "$0")/.."
     cargo build --release --quiet
     TFOCI=$PWD/target/release/tfoci
 fi
@@ -47,10 +49,8 @@ copies=no
 ! "$TFOCI" --help | grep -q '^  copy ' || copies=yes
 
 work=$(mktemp -d)
-declare -A process port
 cleanup() {
-    local one
-    for one in "${!process[@]}"; do kill "${process[$one]}" 2>/dev/null || true; done
+    stop_registries
     rm -rf -- "$work"
 }
 trap cleanup EXIT
@@ -76,46 +76,6 @@ make_release() {
     gpg --batch --quiet --detach-sign "release/${stem}_1.0.0_SHA256SUMS"
     gpg --batch --quiet --armor --export >key.asc
 }
-
-# An authority, and a certificate for the loopback address.
-make_certificates() {
-    local new=(openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -batch)
-    "${new[@]}" -x509 -subj /CN=benchmark -keyout ca.key -out ca.crt 2>/dev/null
-    "${new[@]}" -subj /CN=localhost -keyout server.key -out server.csr 2>/dev/null
-    openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt \
-        -extfile <(echo subjectAltName=IP:127.0.0.1) 2>/dev/null
-}
-
-listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-
-# Starts a registry with nothing in it, whose access log is NAME.log.
-start_registry() {
-    local one=$1
-    stop_registry "$one"
-    until port[$one]=$((20000 + RANDOM % 20000)) && ! listens "${port[$one]}"; do :; done
-    cat >"$one.yaml" <<YAML
-version: 0.1
-log: {level: error}
-storage: {filesystem: {rootdirectory: $work/$one}}
-http:
-  addr: 127.0.0.1:${port[$one]}
-  secret: benchmark
-  tls: {certificate: $work/server.crt, key: $work/server.key}
-YAML
-    docker-registry serve "$one.yaml" >"$one.log" 2>"$one.err" &
-    process[$one]=$!
-    until listens "${port[$one]}"; do
-        kill -0 "${process[$one]}" 2>/dev/null || { cat "$one.err" >&2 && exit 1; }
-        sleep 0.02
-    done
-}
-
-stop_registry() {
-    [[ -z ${process[$1]-} ]] || { kill "${process[$1]}" && wait "${process[$1]}" 2>/dev/null || true; }
-    rm -rf -- "${work:?}/$1"
-}
-
-requests() { grep -c '"[A-Z]* /v2/' "$1.log" || true; }
 
 # Notes wall and CPU seconds, peak KiB, and the requests to a registry, of a command under a name.
 measure() {
@@ -191,11 +151,11 @@ medians() {
 
 table() {
     local row base text
-    printf '%-30s %8s %8s %8s %8s %8s %9s %9s\n' "$rounds rounds, $jobs jobs" 'wall s' 'least s' ratio 'CPU s' ratio 'peak MiB' requests
+    printf '%-36s %8s %8s %8s %8s %8s %9s %9s\n' "$rounds rounds, $jobs jobs, $REGISTRY" 'wall s' 'least s' ratio 'CPU s' ratio 'peak MiB' requests
     while IFS=: read -r row base text; do
         [[ -e samples/$row ]] || continue
         echo "$(medians "$base") $(medians "$row")" | awk -v text="$text" '{
-            printf "%-30s %8.2f %8.2f %8.2f %8.2f %8.2f %9.1f %9d\n", text, $6, $10, $6 / $1, $7, $7 / $2, $8, $9
+            printf "%-36s %8.2f %8.2f %8.2f %8.2f %8.2f %9.1f %9d\n", text, $6, $10, $6 / $1, $7, $7 / $2, $8, $9
         }'
     done <<ROWS
 peer-push:peer-push:$peer, push
