@@ -1,7 +1,7 @@
 //! Configurations: a root module, the local modules that it calls, and the providers that they require together.
 //!
-//! Called modules may be outside the root's directory, such as `../modules/network`. Remote modules, which clients would download, are not
-//! read but listed.
+//! Called modules may be outside the root's directory, such as `../modules/network`. Remote modules are read where `modules.json` says that
+//! the client has put them; tfoci downloads none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -23,6 +23,9 @@ const MOST_FILES: usize = 10_000;
 /// largest accepted size.
 const LARGEST_MODULE: u64 = 16 << 20;
 
+/// The most bytes of `modules.json`. Large ones have some hundred kilobytes.
+const LARGEST_MANIFEST: u64 = 8 << 20;
+
 /// The requirements of a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
@@ -30,29 +33,47 @@ pub struct Requirements {
     pub providers: BTreeMap<ProviderAddr, VersionConstraints>,
     /// The number of modules that were read.
     pub modules: usize,
-    /// The sources of remote modules, as they are written. Their requirements are not known.
+    /// The sources of remote modules that are not on this disk, as they are written. Their requirements are not known.
     pub not_followed: BTreeSet<String>,
+}
+
+/// How to read a configuration.
+#[derive(Clone, Debug)]
+pub struct ReadAs {
+    /// The client to read it as; `None` for the one that wrote the lock file beside it, whose default host then counts.
+    pub client: Option<Client>,
+    /// The host of addresses without one.
+    pub default_host: Hostname,
+    /// The directory of the client's own files, relative to that of the root module: `.terraform`, or `TF_DATA_DIR`.
+    pub data: PathBuf,
 }
 
 impl Requirements {
     /// Reads a configuration from the directory of its root module.
     ///
-    /// Addresses without a host have the default host of the client that wrote the lock file in that directory, otherwise `default_host`.
+    /// Addresses without a host have the default host of the client. A directory that is called by several names is read once.
     ///
     /// # Errors
-    /// A module is missing or cannot be parsed.
-    pub fn read(root: &Path, default_host: &Hostname) -> Result<Self, Error> {
+    /// A local module is missing, or a module or `modules.json` cannot be parsed.
+    pub fn read(root: &Path, read_as: &ReadAs) -> Result<Self, Error> {
         if root.is_file() {
             let path = root.to_owned();
             return Err(Error::File { path });
         }
-        let client = writer_of_lock_file(root)?;
-        let default_host = client.map_or_else(|| default_host.clone(), Client::default_host);
+        let (client, default_host) = match read_as.client {
+            Some(client) => (Some(client), None),
+            None => {
+                let writer = writer_of_lock_file(root)?;
+                (writer, writer.map(Client::default_host))
+            }
+        };
+        let default_host = default_host.unwrap_or_else(|| read_as.default_host.clone());
+        let installed = installed_modules(root, &root.join(&read_as.data))?;
         let mut not_followed = BTreeSet::new();
         let mut modules = Vec::new();
         let mut seen = BTreeSet::new();
-        let mut pending = vec![(root.to_owned(), None)];
-        while let Some((directory, caller)) = pending.pop() {
+        let mut pending = vec![(root.to_owned(), None, String::new())];
+        while let Some((directory, caller, key)) = pending.pop() {
             // Compare canonical paths, so that modules that link to each other do not cause an endless loop.
             if !seen.insert(one_path(&directory, caller)?) {
                 continue;
@@ -66,16 +87,23 @@ impl Requirements {
                     limit,
                 });
             }
-            let module = read_module(&directory, &default_host)?;
-            for source in module.calls.values() {
-                match source {
-                    ModuleSource::Local(path) => {
-                        pending.push((joined(&directory, path), Some(directory.clone())));
-                    }
-                    ModuleSource::Elsewhere(source) => {
-                        not_followed.insert(source.clone());
-                    }
-                }
+            let module = read_module(&directory, client, &default_host)?;
+            for (name, source) in &module.calls {
+                let key = match key.is_empty() {
+                    true => name.clone(),
+                    false => format!("{key}.{name}"),
+                };
+                let called = match source {
+                    ModuleSource::Local(path) => joined(&directory, path),
+                    ModuleSource::Elsewhere(source) => match installed.get(&key) {
+                        Some(place) => place.clone(),
+                        None => {
+                            not_followed.insert(source.clone());
+                            continue;
+                        }
+                    },
+                };
+                pending.push((called, Some(directory.clone()), key));
             }
             modules.push(module);
         }
@@ -106,14 +134,51 @@ fn writer_of_lock_file(root: &Path) -> Result<Option<Client>, disk::Error> {
     Ok(bytes.and_then(|bytes| Client::of_header(&bytes)))
 }
 
-fn read_module(directory: &Path, default_host: &Hostname) -> Result<Module, Error> {
+/// The modules that the client has downloaded, by the names of the calls that lead to them, such as `network.subnets`.
+fn installed_modules(root: &Path, data: &Path) -> Result<BTreeMap<String, PathBuf>, Error> {
+    #[derive(serde::Deserialize)]
+    struct Manifest {
+        #[serde(rename = "Modules", default)]
+        modules: Vec<Installed>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Installed {
+        #[serde(rename = "Key")]
+        key: String,
+        #[serde(rename = "Dir")]
+        directory: PathBuf,
+    }
+    let path = data.join("modules/modules.json");
+    let Some(bytes) = disk::if_exists(disk::read_regular(&path, LARGEST_MANIFEST))? else {
+        return Ok(BTreeMap::new());
+    };
+    let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| Error::Manifest {
+        path,
+        line: error.line(),
+    })?;
+    let modules = manifest.modules.into_iter();
+    Ok(modules
+        .map(|module| (module.key, root.join(module.directory)))
+        .collect())
+}
+
+fn read_module(
+    directory: &Path,
+    client: Option<Client>,
+    default_host: &Hostname,
+) -> Result<Module, Error> {
     let many = |what, limit| Error::Many {
         directory: directory.to_owned(),
         what,
         limit,
     };
     let mut names = disk::names(directory)?;
-    names.retain(|name| is_configuration(name) && !directory.join(name).is_dir());
+    // Terraform does not know the endings that only OpenTofu reads.
+    let is_read = |name: &str| {
+        let is_tofu = name.ends_with(".tofu") || name.ends_with(".tofu.json");
+        is_configuration(name) && !(is_tofu && client == Some(Client::Terraform))
+    };
+    names.retain(|name| is_read(name) && !directory.join(name).is_dir());
     if names.is_empty() {
         let directory = directory.to_owned();
         return Err(Error::Empty { directory });
@@ -180,6 +245,9 @@ pub enum Error {
     /// A directory without configuration files.
     #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]
     Empty { directory: PathBuf },
+    /// The client's list of downloaded modules is not one.
+    #[error("{} cannot be read\n  not valid JSON at line {line}", printable_path(.path))]
+    Manifest { path: PathBuf, line: usize },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
@@ -205,7 +273,7 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
-            Self::Many { .. } => Category::Malformed,
+            Self::Many { .. } | Self::Manifest { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
         }
     }
@@ -231,7 +299,15 @@ mod tests {
     }
 
     fn read(root: &Path) -> Result<Requirements, Error> {
-        Requirements::read(root, &Hostname::default_origin())
+        Requirements::read(root, &read_as(None))
+    }
+
+    fn read_as(client: Option<Client>) -> ReadAs {
+        ReadAs {
+            client,
+            default_host: Hostname::default_origin(),
+            data: ".terraform".into(),
+        }
     }
 
     fn providers(requirements: &Requirements) -> Vec<String> {

@@ -28,6 +28,8 @@ pub enum Category {
     Local,
     /// The command line, a trust file or a template is invalid.
     Usage,
+    /// What was compared differs.
+    Differs,
     /// The user interrupted the run.
     Interrupted,
 }
@@ -45,6 +47,7 @@ impl Category {
             Self::Malformed => "malformed",
             Self::Local => "local",
             Self::Usage => "usage",
+            Self::Differs => "differs",
             Self::Interrupted => "interrupted",
         }
     }

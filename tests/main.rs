@@ -62,6 +62,9 @@ mod json;
 /// Every fixture of `testdata/layouts`: accepted and refused as clients do.
 mod layouts;
 
+/// Lock files.
+mod lock;
+
 /// Credentials for registries: checked, kept, forgotten.
 #[cfg(unix)]
 mod login;

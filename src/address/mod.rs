@@ -25,6 +25,9 @@ pub mod pattern;
 const BUILT_IN_HOSTS: [&str; 2] = ["terraform.io", "opentofu.org"];
 const BUILT_IN_NAMESPACE: &str = "builtin";
 
+/// The namespace whose providers OpenTofu's default registry took over from its predecessor.
+const TAKEN_OVER: &str = "hashicorp";
+
 /// Prefixes that clients refuse in a type, because they are redundant.
 const REDUNDANT_PREFIXES: [&str; 2] = ["terraform-", "opentofu-"];
 
@@ -133,6 +136,16 @@ impl ProviderAddr {
                 text: text.to_owned(),
             }),
         }
+    }
+
+    /// The same provider at the registry that OpenTofu's default registry succeeded; `None` for providers that it did not take over.
+    pub fn predecessor(&self) -> Option<Self> {
+        let is_successor =
+            self.hostname == Hostname::default_origin() && self.namespace == TAKEN_OVER;
+        is_successor.then(|| Self {
+            hostname: Hostname::predecessor_origin(),
+            ..self.clone()
+        })
     }
 
     /// The host of the registry that publishes the provider.

@@ -13,6 +13,7 @@ use tfoci::credentials;
 use tfoci::digest;
 use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
+use tfoci::lock;
 use tfoci::lockfile;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
@@ -197,6 +198,34 @@ pub(super) enum CommandError {
     /// build the provider again.
     #[error(transparent)]
     Mirroring(Failure),
+    /// A version was not locked. Its hints differ from those of [`Journey`](Self::Journey).
+    #[error(transparent)]
+    Locking(Failure),
+    /// A lock file cannot be updated.
+    #[error(transparent)]
+    LockTarget(#[from] lock::target::Error),
+    /// `--lock-file` with several directories.
+    #[error("`--lock-file` names the lock file of one directory\n  received several `--chdir`")]
+    OneLockFile,
+    /// A module that the client has not downloaded.
+    #[error("{} calls a module that is not on this disk\n  {source_address}", printable_path(.directory))]
+    ModuleMissing {
+        directory: PathBuf,
+        source_address: String,
+        client: lockfile::Client,
+    },
+    /// An address that the configuration does not require.
+    #[error("{} does not require {provider}", printable_path(.directory))]
+    NotRequired {
+        provider: Box<address::ProviderAddr>,
+        directory: PathBuf,
+    },
+    /// No installation method of the CLI configuration is for a provider.
+    #[error("no installation method is for {provider}\n  in {}", printable_path(.file))]
+    NoMethod {
+        provider: Box<address::ProviderAddr>,
+        file: PathBuf,
+    },
     /// A lock file refuses the version.
     #[error("{failure}{}", locked_by(.files))]
     NotLocked {
@@ -239,6 +268,7 @@ impl CommandError {
         match self {
             Self::Journey(failure)
             | Self::Mirroring(failure)
+            | Self::Locking(failure)
             | Self::NotLocked { failure, .. }
             | Self::File { failure, .. } => Some(failure),
             _ => None,
@@ -254,8 +284,13 @@ impl CommandError {
     /// The category, which decides the exit code. Errors about arguments are usage errors.
     pub(super) fn category(&self) -> Category {
         match self {
-            Self::Journey(failure) | Self::Mirroring(failure) | Self::NotLocked { failure, .. } => {
-                failure.category()
+            Self::Journey(failure)
+            | Self::Mirroring(failure)
+            | Self::Locking(failure)
+            | Self::NotLocked { failure, .. } => failure.category(),
+            Self::LockTarget(error) => error.category(),
+            Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
+                Category::NotFound
             }
             Self::File { failure, .. } => failure.category(),
             Self::NotPinned { source, .. } => source.category(),

@@ -122,7 +122,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
-fn platforms(texts: &[String]) -> Result<Platforms, CommandError> {
+/// The platforms that `--platform` names; without any, that of this machine.
+pub(super) fn platforms(texts: &[String]) -> Result<Platforms, CommandError> {
     if texts.iter().any(|text| text == "all") {
         return Ok(Platforms::All);
     }

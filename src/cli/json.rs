@@ -12,6 +12,7 @@ use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
 use tfoci::install::Installed;
+use tfoci::lock;
 use tfoci::outcome::Published;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
@@ -239,6 +240,62 @@ impl<'a> Login<'a> {
             helper,
         }
     }
+}
+
+/// The result of `lock`.
+#[derive(Serialize)]
+pub(super) struct Locking<'a> {
+    pub(super) schema: u32,
+    pub(super) providers: Vec<Locked<'a>>,
+    pub(super) files: Vec<LockedFile<'a>>,
+}
+
+/// A provider version that lock files record, or the reason why they do not.
+#[derive(Serialize)]
+pub(super) struct Locked<'a> {
+    provider: &'a ProviderAddr,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a Version>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authentication: Option<&'a Authentication>,
+    hashes: Vec<&'a PackageHash>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Error>,
+}
+
+impl<'a> Locked<'a> {
+    pub(super) fn of(subject: &'a Subject, locked: &'a lock::Locked) -> Self {
+        Self {
+            provider: &subject.provider,
+            version: subject.version.as_ref(),
+            from: Some(&locked.place),
+            authentication: Some(&locked.authentication),
+            hashes: locked.hashes.iter().collect(),
+            error: None,
+        }
+    }
+
+    pub(super) fn failed(subject: &'a Subject, error: &CommandError) -> Self {
+        Self {
+            provider: &subject.provider,
+            version: subject.version.as_ref(),
+            from: None,
+            authentication: None,
+            hashes: Vec::new(),
+            error: Some(error.into()),
+        }
+    }
+}
+
+/// A lock file.
+#[derive(Serialize)]
+pub(super) struct LockedFile<'a> {
+    pub(super) path: Cow<'a, str>,
+    pub(super) status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Error>,
 }
 
 /// The result of `resolve`.

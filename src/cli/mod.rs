@@ -16,6 +16,7 @@ mod inspect;
 mod install;
 mod json;
 mod list;
+mod lock;
 mod login;
 mod logout;
 mod man;
@@ -84,6 +85,7 @@ Exit codes:
   1    could not be done
   2    usage
   3    refused: something did not verify
+  4    differs (lock --check)
   130  interrupted";
 
 const OCI_PUSH_EXAMPLES: &str = "\
@@ -124,6 +126,7 @@ enum Command {
     Resolve(resolve::Arguments),
     Trust(trust::Arguments),
     Install(install::Arguments),
+    Lock(lock::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
     Help(help::Arguments),
@@ -308,6 +311,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Resolve(arguments) => resolve::run(&arguments, session),
         Command::Trust(arguments) => trust::run(&arguments, session),
         Command::Install(arguments) => install::run(arguments, session).await,
+        Command::Lock(arguments) => lock::run(arguments, session).await,
         Command::Login(arguments) => login::run(arguments, session).await,
         Command::Logout(arguments) => logout::run(arguments, session).await,
         Command::Help(arguments) => help::run(&arguments, session),
@@ -352,6 +356,7 @@ fn exit_code(category: Category) -> u8 {
         Category::Usage => 2,
         Category::Untrusted => 3,
         Category::Interrupted => 130,
+        Category::Differs => 4,
         _ => 1,
     }
 }

@@ -32,6 +32,7 @@ enum Name {
     Mirror,
     Copy,
     Install,
+    Lock,
     List,
     Versions,
     Inspect,
@@ -51,6 +52,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Ending {
             include_str!("../../templates/schemas/publication.json")
         }
         Name::Install => include_str!("../../templates/schemas/install.json"),
+        Name::Lock => include_str!("../../templates/schemas/lock.json"),
         Name::List => include_str!("../../templates/schemas/list.json"),
         Name::Versions => include_str!("../../templates/schemas/versions.json"),
         Name::Inspect => include_str!("../../templates/schemas/inspect.json"),

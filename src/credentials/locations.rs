@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use super::{Error, SourceState};
 use crate::config::cli::{self, CliConfig};
 use crate::disk;
+use crate::lockfile::Client;
 use crate::platform::Platform;
 use crate::secret::Secret;
 
@@ -97,6 +98,27 @@ impl Locations {
         }
         let found = None;
         Ok(CliConfigFile { before, found })
+    }
+
+    /// The CLI configuration that a client uses, and its path; `None` if there is none.
+    ///
+    /// # Errors
+    /// The file is invalid, or an option or variable names a file that does not exist.
+    pub fn cli_config_of(&self, client: Client) -> Result<Option<(PathBuf, CliConfig)>, Error> {
+        let is_named = self.cli_config.is_some() || self.environment.tf_cli_config_file.is_some();
+        for path in self.cli_configs() {
+            // Only OpenTofu reads `.tofurc`, `tofurc` and `tofu.rc`.
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if !is_named && client == Client::Terraform && name.contains("tofu") {
+                continue;
+            }
+            match read_cli_config(&path) {
+                Ok(config) => return Ok(Some((path, config))),
+                Err(error) if error.is_not_found() && !is_named => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
     }
 
     /// The possible paths of the CLI configuration, in the clients' order. Each client prefers its own file to that of the other

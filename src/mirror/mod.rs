@@ -192,7 +192,9 @@ impl Journey<'_> {
         }
         let proven = async {
             // 4. Release.
-            let ReleaseAnswer { release, absent } = self.release(selected, &missing).await?;
+            let ReleaseAnswer {
+                release, absent, ..
+            } = self.release(selected, &missing).await?;
             // 5. Verification.
             let verified = match release {
                 Some(release) => Some(self.verified(release, &absent).await?),

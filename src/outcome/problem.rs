@@ -4,6 +4,7 @@ use crate::address::{self, ProviderAddr};
 use crate::archive;
 use crate::authentication::Status;
 use crate::blob;
+use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable, printable_path};
@@ -184,6 +185,14 @@ pub enum Problem {
         available: Vec<Version>,
         stored: Vec<Platform>,
     },
+    /// The constraints do not admit the version in the lock file.
+    #[error(
+        "the locked version does not satisfy the constraints\n  expected {constraints}\n  received {locked} (in the lock file)"
+    )]
+    OtherLocked {
+        locked: Version,
+        constraints: VersionConstraints,
+    },
     /// The only tag of this version is one that clients list, but never fetch.
     #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .canonical)]
     NotCanonical {
@@ -318,6 +327,7 @@ impl Problem {
             | Self::NoVersion { .. }
             | Self::NoIndex { .. }
             | Self::Withdrawn { .. }
+            | Self::OtherLocked { .. }
             | Self::NotCanonical { .. } => Category::NotFound,
             Self::NoPin | Self::SameRepository => Category::Usage,
         }

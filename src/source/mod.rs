@@ -10,11 +10,13 @@
 //! All but the folder are variants of [`Source`]: they have many providers, list the versions of each, and return the checksum document and
 //! signature of a version, if they have them, before any package is downloaded.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::address::ProviderAddr;
 use crate::blob::BlobSource;
+use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
 use crate::release::{Expected, Release};
@@ -232,6 +234,8 @@ pub struct ReleaseAnswer {
     pub release: Option<Release<PackageMetadata>>,
     /// Platforms without a package that were requested or that the source lists.
     pub absent: Vec<Platform>,
+    /// The `h1` of packages of any platform, as the source reports them. No signature covers them.
+    pub reported: BTreeSet<PackageHash>,
 }
 
 impl ReleaseAnswer {
@@ -242,6 +246,7 @@ impl ReleaseAnswer {
         Self {
             release: (!packages.is_empty()).then_some(release),
             absent: requested,
+            reported: BTreeSet::new(),
         }
     }
 }

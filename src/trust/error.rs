@@ -4,6 +4,7 @@ use crate::digest::Digest;
 use crate::error::{Category, printable};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
+use crate::version::Version;
 
 use super::rule::FingerprintError;
 use super::signature_error::{SignatureError, listed};
@@ -47,6 +48,9 @@ pub enum Error {
     /// The lock file has no zip hashes to check a zip against.
     #[error("the lock file has no zh: hash of this version")]
     NoZipLocked,
+    /// The checksum document is that of another version.
+    #[error("no line of the checksum document names a package of {version}")]
+    OtherRelease { version: Version },
     /// There is no checksum document.
     #[error("the release has no checksum document")]
     NoDocument,
@@ -146,6 +150,7 @@ impl Error {
             | Self::Uncovered { .. }
             | Self::NotLocked { .. }
             | Self::NoZipLocked
+            | Self::OtherRelease { .. }
             | Self::NoDocument
             | Self::NoSignature
             | Self::NoKey

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::configuration::Requirements;
+use tfoci::address::ProviderAddr;
+use tfoci::configuration::{ReadAs, Requirements};
 use tfoci::constraint::VersionConstraints;
 
 use super::run;
@@ -117,8 +117,12 @@ fn clients_require_the_providers_that_we_find() {
         };
         scene.write("beside/b.tf", version("~> 3.0"));
         scene.write("beside/b_override.tf", version("~> 3.1"));
-        let host: Hostname = host.parse().unwrap();
-        let found = Requirements::read(&scene.path("root"), &host).unwrap();
+        let read_as = ReadAs {
+            client: None,
+            default_host: host.parse().unwrap(),
+            data: ".terraform".into(),
+        };
+        let found = Requirements::read(&scene.path("root"), &read_as).unwrap();
         let seen = seen_by(client, &scene);
         assert_eq!(found.providers, seen, "{client}");
         assert_eq!(found.providers.len(), 9);

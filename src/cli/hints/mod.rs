@@ -4,6 +4,7 @@
 //! nothing about, or whose message already says what to do.
 
 mod folders;
+mod locking;
 mod mirroring;
 mod origins;
 mod proof;
@@ -12,6 +13,7 @@ mod stores;
 mod versions;
 
 use tfoci::blob;
+use tfoci::configuration;
 use tfoci::error::{printable, printable_path};
 use tfoci::oci;
 use tfoci::outcome::{At, Failure, Problem};
@@ -25,6 +27,14 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::Journey(failure) => journey(failure),
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => proof::not_locked_in_store(&failure.problem),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
+        CommandError::Locking(failure) => locking::hint(failure).or_else(|| journey(failure)),
+        CommandError::LockTarget(error) => locking::target(error),
+        CommandError::ModuleMissing { client, directory, .. } => Some(locking::get(*client, directory)),
+        CommandError::NotRequired { .. } => Some("add it to `required_providers`, or name another directory with `--chdir`".to_owned()),
+        CommandError::NoMethod { .. } => Some("`--from origin` asks the provider's own registry".to_owned()),
+        CommandError::Configuration(configuration::Error::Empty { .. }) => {
+            Some("name the directory of the configuration, with `--chdir` in `tfoci lock`".to_owned())
+        }
         CommandError::Credentials(error) => reach::credentials(error),
         CommandError::NoTerminal => {
             Some("`--username NAME --password-stdin` reads the password from standard input".to_owned())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
-use tfoci::configuration::Requirements;
+use tfoci::configuration::{ReadAs, Requirements};
 use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Task, VersionFilter};
@@ -137,7 +137,12 @@ fn addresses(arguments: &Arguments, session: &Session) -> Result<Vec<Item>, Comm
 
 /// The providers that one configuration requires, each with the version that `init` would select.
 fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>, CommandError> {
-    let required = Requirements::read(root, session.default_host())?;
+    let read_as = ReadAs {
+        client: None,
+        default_host: session.default_host().clone(),
+        data: session.data_directory(),
+    };
+    let required = Requirements::read(root, &read_as)?;
     for module in &required.not_followed {
         let line = format!(
             "{}: the module {} is not on this disk",

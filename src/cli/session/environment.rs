@@ -49,6 +49,12 @@ pub(super) fn request_limits() -> RequestLimits {
     }
 }
 
+/// The directory where clients keep modules and providers: `TF_DATA_DIR`, otherwise `.terraform`.
+pub(super) fn data_directory() -> PathBuf {
+    let named = variable("TF_DATA_DIR").map(PathBuf::from);
+    named.unwrap_or_else(|| PathBuf::from(".terraform"))
+}
+
 /// All variables `TF_TOKEN_…`, sorted by name.
 fn tokens() -> Vec<(String, Secret)> {
     let token = |(name, value): (OsString, OsString)| {

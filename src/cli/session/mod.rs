@@ -10,7 +10,7 @@ mod trust;
 mod wanted;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
@@ -88,6 +88,11 @@ impl Session {
     /// The locations of credentials.
     pub(super) fn locations(&self) -> Locations {
         environment::locations(&self.globals.access)
+    }
+
+    /// The directory of the client's own files, relative to that of the root module.
+    pub(super) fn data_directory(&self) -> PathBuf {
+        environment::data_directory()
     }
 
     /// All credentials. Their files are read when the first credential is needed.
@@ -220,7 +225,7 @@ pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(
 }
 
 /// One provider of a store.
-fn stored_provider(
+pub(super) fn stored_provider(
     endpoint: &Endpoint,
     store: &Store,
     provider: &ProviderAddr,

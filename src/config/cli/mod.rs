@@ -2,8 +2,8 @@
 //!
 //! It is HCL or JSON. Other blocks are ignored, so that files for every version of both clients can be read.
 
-use crate::address::Hostname;
 use crate::address::pattern::ProviderPattern;
+use crate::address::{Hostname, ProviderAddr};
 use crate::config::{Error, HelperName, RepositoryPrefix};
 use crate::secret::Secret;
 use crate::syntax::{self, Block, Section};
@@ -117,6 +117,19 @@ pub enum MethodKind {
     },
     /// Another kind, by its name.
     Other(String),
+}
+
+impl InstallationMethod {
+    /// Whether clients use the method for a provider. `exclude` overrides `include`
+    /// ([clients: patterns](crate::clients#patterns)).
+    pub fn is_for(&self, provider: &ProviderAddr) -> bool {
+        let matches = |pattern: &ProviderPattern| pattern.matches(provider);
+        let is_included = self
+            .include
+            .as_ref()
+            .is_none_or(|all| all.iter().any(matches));
+        is_included && !self.exclude.iter().any(matches)
+    }
 }
 
 impl CliConfig {

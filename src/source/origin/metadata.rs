@@ -1,6 +1,8 @@
 //! Package metadata: the location of a package, its digest and signing keys
 //! ([clients: package metadata](crate::clients#package-metadata)).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use url::Url;
 
 use super::super::error::{Document, Error};
@@ -11,6 +13,7 @@ use super::super::package_metadata::RemoteMetadata;
 use super::super::renewal::Renewal;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
+use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
 use crate::protocol::registry::{DownloadMetadata, ListedPackage};
@@ -49,6 +52,8 @@ pub(super) struct Metadata {
     pub(super) protocols: Protocols,
     /// Every platform of this version; empty if the origin does not list them.
     pub(super) packages: Vec<Platform>,
+    /// The `h1` of the packages of every platform, as the origin reports them.
+    pub(super) reported: BTreeSet<PackageHash>,
 }
 
 impl Metadata {
@@ -85,10 +90,11 @@ impl Metadata {
             size,
             checksums: url("shasums_url", &said.shasums_url)?,
             signature: url("shasums_signature_url", &said.shasums_signature_url)?,
-            keys: keys(said.keys, asked),
+            keys: keys(said.keys.clone(), asked),
             is_verified: asked.is_verified,
             protocols,
             packages,
+            reported: reported(&said.packages),
         })
     }
 
@@ -170,6 +176,15 @@ fn packages(
         return Err(asked.contradicts("package size", expected, package_size.to_string()));
     }
     Ok((platforms, Some(*package_size)))
+}
+
+/// The `h1` of all packages. Values that match no package are left out.
+fn reported(packages: &BTreeMap<String, ListedPackage>) -> BTreeSet<PackageHash> {
+    let hashes = packages.values().flat_map(|package| &package.hashes);
+    let hashes = hashes.filter_map(|text| text.parse().ok());
+    hashes
+        .filter(|hash| matches!(hash, PackageHash::H1(_)))
+        .collect()
 }
 
 fn keys(said: Vec<String>, asked: &MetadataRequest<'_>) -> Vec<KeyRing> {

@@ -254,6 +254,7 @@ impl Origin {
         let signature = document(Document::Signature, &first.signature, limits::SIGNATURE);
         let (checksums, signature) = futures_util::future::try_join(checksums, signature).await?;
         let (protocols, keys) = (first.protocols.clone(), first.keys.clone());
+        let reported = first.reported.clone();
         let unverified = (!first.is_verified).then_some(Note::UnverifiedTransport);
         let release = Release {
             provider: provider.clone(),
@@ -265,6 +266,9 @@ impl Origin {
             packages: self.packages_of(found, provider, version),
             notes: unverified.into_iter().collect(),
         };
-        Ok(ReleaseAnswer::of(others, release))
+        Ok(ReleaseAnswer {
+            reported,
+            ..ReleaseAnswer::of(others, release)
+        })
     }
 }

@@ -1,0 +1,52 @@
+//! Hints about lock files.
+
+use std::path::Path;
+
+use tfoci::error::printable_path;
+use tfoci::lock::target;
+use tfoci::lockfile::Client;
+use tfoci::outcome::{Failure, Problem};
+use tfoci::trust;
+
+/// A hint for a provider that was not locked; `None` if it is that of other commands.
+pub(super) fn hint(failure: &Failure) -> Option<String> {
+    let text = match &*failure.problem {
+        Problem::OtherLocked { .. } => {
+            "`--upgrade` selects the newest version that satisfies the constraints".to_owned()
+        }
+        Problem::Withdrawn { .. } => {
+            "`--upgrade` selects the newest version that is there".to_owned()
+        }
+        Problem::NoEvidence => "the store has nothing that proves the packages. `--trust-store` believes its checksums; \
+             `tfoci mirror` stores signatures with the packages"
+            .to_owned(),
+        Problem::Trust(
+            trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey,
+        ) => {
+            let address = failure.subject.as_ref()?.provider.to_string();
+            format!(
+                "`--allow-unsigned {address}` accepts it, and downloads the packages of `--platform`"
+            )
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// A hint for a lock file that cannot be updated.
+pub(super) fn target(error: &target::Error) -> Option<String> {
+    match error {
+        target::Error::Malformed { .. } => Some(
+            "clients refuse it too. Restore it, or remove it to select all versions anew"
+                .to_owned(),
+        ),
+        target::Error::Changed { .. } => Some("run the same command again".to_owned()),
+        target::Error::Disk(_) => None,
+    }
+}
+
+/// The command that downloads missing modules.
+pub(super) fn get(client: Client, directory: &Path) -> String {
+    let (program, directory) = (client.program(), printable_path(directory));
+    format!("`{program} -chdir={directory} get` downloads the modules; tfoci downloads none")
+}

@@ -1,0 +1,180 @@
+//! The result of `lock`: providers and files, as text or JSON.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use similar::TextDiff;
+
+use tfoci::error::{Category, printable_path};
+use tfoci::event::Subject;
+use tfoci::lock::target::{self, LockChange};
+use tfoci::lock::{Locked, Task};
+use tfoci::outcome::Failure;
+
+use super::{Arguments, Found};
+use crate::cli::Ending;
+use crate::cli::error::CommandError;
+use crate::cli::json;
+use crate::cli::printer::{Printer, Tone};
+use crate::cli::session::Session;
+
+/// The providers and files of a run.
+pub(super) struct Outcome {
+    pub(super) found: Found,
+    files: Vec<(PathBuf, FileResult)>,
+}
+
+/// The versions that were locked, and the failures.
+type Providers<'a> = (Vec<(Subject, &'a Locked)>, Vec<(Subject, CommandError)>);
+
+/// The change of a lock file; `None` if one of its providers failed.
+type FileResult = Option<Result<LockChange, CommandError>>;
+
+impl Outcome {
+    pub(super) fn new(tasks: &[Task], found: Vec<Vec<Result<Locked, Failure>>>) -> Self {
+        let providers = tasks.iter().map(|task| task.provider.clone());
+        Self {
+            found: providers.zip(found).collect(),
+            files: Vec::new(),
+        }
+    }
+
+    pub(super) fn add_file(
+        &mut self,
+        path: &Path,
+        changed: Option<Result<LockChange, target::Error>>,
+    ) {
+        let changed = changed.map(|changed| changed.map_err(CommandError::from));
+        self.files.push((path.to_owned(), changed));
+    }
+
+    /// Prints everything.
+    pub(super) fn print(self, arguments: &Arguments, session: &Session) -> Ending {
+        let printer = &session.printer;
+        let is_written = !arguments.check && !arguments.dry_run;
+        let (locked, failures) = self.providers();
+        for (subject, one) in &locked {
+            print_locked(subject, one, printer);
+        }
+        for (_, failure) in &failures {
+            printer.failure(failure);
+        }
+        for (path, changed) in &self.files {
+            print_file(path, changed.as_ref(), is_written, printer);
+        }
+        let differs = self
+            .files
+            .iter()
+            .any(|(_, changed)| matches!(changed, Some(Ok(change)) if !change.is_present));
+        let errors = failures.iter().map(|(_, error)| error);
+        let of_files = self.files.iter().filter_map(|(_, changed)| match changed {
+            Some(Err(error)) => Some(error),
+            _ => None,
+        });
+        let ending = Ending::of(errors.chain(of_files));
+        let documents = locked
+            .iter()
+            .map(|(subject, one)| json::Locked::of(subject, one));
+        let failed = failures
+            .iter()
+            .map(|(subject, error)| json::Locked::failed(subject, error));
+        let files = self.files.iter().map(|(path, changed)| {
+            let (status, error) = status(changed.as_ref(), arguments);
+            json::LockedFile {
+                path: path.to_string_lossy(),
+                status,
+                error: error.map(json::Error::from),
+            }
+        });
+        printer.document(&json::Locking {
+            schema: json::SCHEMA,
+            providers: documents.chain(failed).collect(),
+            files: files.collect(),
+        });
+        match ending {
+            Ending::Done if differs && arguments.check => Ending::Failed(Category::Differs),
+            ending => ending,
+        }
+    }
+
+    /// The versions that were locked, and the failures, each once.
+    fn providers(&self) -> Providers<'_> {
+        let (mut locked, mut failures) = (Vec::new(), Vec::new());
+        let mut seen = BTreeSet::new();
+        for (provider, results) in &self.found {
+            for result in results {
+                match result {
+                    Ok(one) => {
+                        let subject = Subject::version(provider, &one.version);
+                        if seen.insert(subject.to_string()) {
+                            locked.push((subject, one));
+                        }
+                    }
+                    Err(failure) => {
+                        if seen.insert(failure.to_string()) {
+                            let subject = failure.subject.clone();
+                            let subject = subject.unwrap_or_else(|| Subject::provider(provider));
+                            failures.push((subject, CommandError::Locking(failure.clone())));
+                        }
+                    }
+                }
+            }
+        }
+        (locked, failures)
+    }
+}
+
+fn print_locked(subject: &Subject, locked: &Locked, printer: &Printer) {
+    let hashes = match locked.hashes.len() {
+        1 => "1 hash".to_owned(),
+        count => format!("{count} hashes"),
+    };
+    let text = format!("{subject} ({}, {hashes})", locked.authentication);
+    printer.line(Tone::Done, "Locked", &text);
+    if let Some(warning) = locked.authentication.warning() {
+        printer.warning(&format!("{subject}: {warning}"));
+    }
+}
+
+fn print_file(
+    path: &Path,
+    changed: Option<&Result<LockChange, CommandError>>,
+    is_written: bool,
+    printer: &Printer,
+) {
+    let name = printable_path(path);
+    match changed {
+        None => printer.line(
+            Tone::Warning,
+            "Unchanged",
+            &format!("{name}: not every provider could be locked"),
+        ),
+        Some(Err(error)) => printer.failure(error),
+        Some(Ok(change)) if change.is_present => {
+            printer.line(Tone::Plain, "Unchanged", &name);
+        }
+        Some(Ok(_)) if is_written => printer.line(Tone::Done, "Wrote", &name),
+        Some(Ok(change)) => {
+            let diff = TextDiff::from_lines(&change.before, &change.after);
+            let diff = diff.unified_diff().header(&name, &name).to_string();
+            for line in diff.lines() {
+                printer.result(line);
+            }
+        }
+    }
+}
+
+/// The status of a file in JSON, and its error.
+fn status<'a>(
+    changed: Option<&'a Result<LockChange, CommandError>>,
+    arguments: &Arguments,
+) -> (&'static str, Option<&'a CommandError>) {
+    match changed {
+        None => ("failed", None),
+        Some(Err(error)) => ("failed", Some(error)),
+        Some(Ok(change)) if change.is_present => ("present", None),
+        Some(Ok(_)) if arguments.check => ("differs", None),
+        Some(Ok(_)) if arguments.dry_run => ("planned", None),
+        Some(Ok(_)) => ("written", None),
+    }
+}

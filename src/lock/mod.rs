@@ -1,0 +1,164 @@
+//! Lock: the hashes that lock files record of providers, mostly without downloading packages.
+//!
+//! For each provider, tfoci selects a version as clients do, verifies its release, and returns the hashes to record:
+//!
+//! | the release | recorded |
+//! | --- | --- |
+//! | signed by a pinned key, or by a key that the origin served over verified TLS | every line of its checksum document |
+//! | from a store, with `--trust-store` | the digests of its packages |
+//! | anything else that the policy accepts | the digests of the packages for the wanted platforms, which are downloaded and hashed |
+//!
+//! With `--h1`, the packages for the wanted platforms are downloaded anyway, and the `h1` of their unpacked directories is recorded too
+//! ([clients: recorded hashes](crate::clients#recorded-hashes)).
+//!
+//! A provider is asked for once, however many lock files need it. [`target`] reads and writes the files.
+
+mod method;
+mod packages;
+mod recorded;
+mod selection;
+pub mod target;
+
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::Semaphore;
+
+use crate::address::ProviderAddr;
+use crate::authentication::Authentication;
+use crate::constraint::VersionConstraints;
+use crate::event::{Event, Reporter, Subject};
+use crate::examine::{Platforms, TrustOptions};
+use crate::hash::PackageHash;
+use crate::lockfile::Client;
+use crate::outcome::{At, Failure};
+use crate::version::Version;
+
+use method::Listing;
+pub use method::Method;
+use recorded::Recorded;
+
+/// The number of providers that are locked concurrently. They mostly wait for responses.
+const PROVIDERS: usize = 16;
+
+/// The options of all providers.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The keys to trust, and the releases to refuse.
+    pub trust: TrustOptions,
+    /// Whether to believe the digests that a store or mirror states.
+    pub trust_store: bool,
+    /// Whether to add the `h1` of the unpacked packages, which have to be downloaded.
+    pub h1: bool,
+    /// The platforms whose packages are downloaded, if packages have to be.
+    pub platforms: Platforms,
+    /// Whether to select the newest version even if another one is locked.
+    pub upgrade: bool,
+    /// The number of concurrent downloads.
+    pub jobs: usize,
+}
+
+/// A provider, and what each lock file needs of it.
+#[derive(Clone)]
+pub struct Task {
+    /// The provider's address.
+    pub provider: ProviderAddr,
+    /// The installation methods for it, in the order in which clients use them.
+    pub methods: Vec<Method>,
+    /// What each lock file needs.
+    pub wanted: Vec<Wanted>,
+}
+
+/// What one lock file needs of a provider.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The acceptable versions.
+    pub constraints: VersionConstraints,
+    /// The version that is locked now.
+    pub locked: Option<Version>,
+    /// The client that the lock file is for. Clients record different hashes.
+    pub client: Client,
+}
+
+/// A provider version to record in a lock file.
+#[derive(Clone, Debug)]
+pub struct Locked {
+    /// The selected version.
+    pub version: Version,
+    /// How its release was authenticated.
+    pub authentication: Authentication,
+    /// The name of the store or source that it comes from.
+    pub place: String,
+    /// The hashes to record.
+    pub hashes: BTreeSet<PackageHash>,
+}
+
+/// Selects and verifies providers concurrently. The results have the order of the tasks and of what they want.
+pub async fn lock(
+    tasks: Vec<Task>,
+    options: &Options,
+    reporter: &Arc<dyn Reporter>,
+) -> Vec<Vec<Result<Locked, Failure>>> {
+    let journey = Journey {
+        options,
+        reporter,
+        permits: Arc::new(Semaphore::new(options.jobs.max(1))),
+    };
+    let locking = stream::iter(&tasks).map(|task| journey.lock(task));
+    locking.buffered(PROVIDERS).collect().await
+}
+
+/// What all providers of a run share.
+struct Journey<'a> {
+    options: &'a Options,
+    reporter: &'a Arc<dyn Reporter>,
+    /// Limits the downloads of all providers.
+    permits: Arc<Semaphore>,
+}
+
+impl Journey<'_> {
+    async fn lock(&self, task: &Task) -> Vec<Result<Locked, Failure>> {
+        let of_each = |failure: Failure| vec![Err(failure); task.wanted.len()];
+        // Without a pinned key every version fails, so nothing is requested.
+        if let Err(problem) = self.options.trust.rule_for(&task.provider) {
+            return of_each(problem.of(Subject::provider(&task.provider), At::Here));
+        }
+        let listing = match Listing::of(task).await {
+            Ok(listing) => listing,
+            Err(failure) => return of_each(failure),
+        };
+        let mut recorded: BTreeMap<Version, Result<Recorded, Failure>> = BTreeMap::new();
+        let mut results = Vec::new();
+        for wanted in &task.wanted {
+            let version = match selection::choose(wanted, &listing, self.options.upgrade) {
+                Ok(version) => version,
+                Err(problem) => {
+                    results.push(Err(listing.failure(&task.provider, problem)));
+                    continue;
+                }
+            };
+            let known = match recorded.entry(version.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(self.record(task, &listing, &version).await),
+            };
+            let locked = known.as_ref().map_err(Clone::clone);
+            results.push(locked.map(|recorded| Locked {
+                hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
+                version,
+                authentication: recorded.authentication.clone(),
+                place: recorded.place.clone(),
+            }));
+        }
+        results
+    }
+
+    /// Reports how a release was authenticated.
+    fn report_verified(&self, subject: &Subject, authentication: &Authentication) {
+        self.reporter.report(Event::Verified {
+            subject: subject.clone(),
+            authentication: authentication.clone(),
+        });
+    }
+}

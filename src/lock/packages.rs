@@ -1,0 +1,143 @@
+//! Downloads packages to hash them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use tokio::sync::Semaphore;
+
+use crate::archive::{Archive, Limits};
+use crate::authentication::Authentication;
+use crate::blob::{self, BlobSource, proven};
+use crate::disk::temp_file::TempFileWriter;
+use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::hash::PackageHash;
+use crate::jobs;
+use crate::oci::Part;
+use crate::outcome::{At, Failure, Problem};
+use crate::publish::{BlobFailure, FailedPackage};
+use crate::release::{Package, Release};
+use crate::trust::Verified;
+
+use super::Journey;
+
+/// A package to hash.
+struct Measurement<B> {
+    package: Package<B>,
+    subject: Subject,
+    authentication: Authentication,
+    h1: bool,
+    permits: Arc<Semaphore>,
+    reporter: Arc<dyn Reporter>,
+}
+
+impl Journey<'_> {
+    /// Downloads the packages of a release. Returns the `zh` of each, and with [`super::Options::h1`] the `h1` of its unpacked directory.
+    pub(super) async fn measure<B: BlobSource>(
+        &self,
+        release: Verified<Release<B>>,
+        subject: &Subject,
+        at: At,
+    ) -> Result<BTreeSet<PackageHash>, Failure> {
+        let packages = release.packages.iter();
+        self.reporter.report(Event::Planned {
+            subject: subject.clone(),
+            packages: release.packages.len(),
+            bytes: packages
+                .map(|package| package.expected.size)
+                .fold(0, u64::saturating_add),
+        });
+        let work = release.packages.iter().map(|package| Measurement {
+            subject: subject.platform(&package.platform),
+            package: package.clone(),
+            authentication: release.authentication().clone(),
+            h1: self.options.h1,
+            permits: Arc::clone(&self.permits),
+            reporter: Arc::clone(self.reporter),
+        });
+        let measured = jobs::run(self.options.jobs, work, |work| {
+            let (subject, at) = (work.subject.clone(), at.clone());
+            async move {
+                // The semaphore is never closed.
+                let permits = Arc::clone(&work.permits);
+                let _permit = permits.acquire().await;
+                work.measure()
+                    .await
+                    .map_err(|problem| problem.of(subject, at))
+            }
+        });
+        Ok(measured.await?.into_iter().flatten().collect())
+    }
+}
+
+impl<B: BlobSource> Measurement<B> {
+    async fn measure(self) -> Result<Vec<PackageHash>, Problem> {
+        let size = self.package.expected.size;
+        self.reporter.report(Event::Started {
+            subject: self.subject.clone(),
+            size,
+        });
+        let mut hashes = Vec::from_iter(self.package.zh());
+        match self.h1 {
+            false => self.read(|_| Ok(())).await?,
+            true => {
+                let mut writer = TempFileWriter::new()?;
+                self.read(|chunk| Ok(writer.write(chunk)?)).await?;
+                let zip = writer.finish();
+                let hashed = tokio::task::spawn_blocking(move || {
+                    Archive::open(zip.reader(0), &Limits::default())?.hashes()
+                });
+                let hashed = hashed
+                    .await
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+                let hashed = hashed.map_err(|source| Problem::Archive {
+                    file: self.package.file_name.clone(),
+                    source,
+                })?;
+                hashes.push(hashed.directory);
+            }
+        }
+        self.reporter.report(Event::Finished {
+            subject: self.subject,
+            size,
+            transfer: Transfer::Copied,
+            authentication: self.authentication,
+        });
+        Ok(hashes)
+    }
+
+    /// Streams the zip to `write`, and verifies its digest before it returns.
+    async fn read(
+        &self,
+        mut write: impl FnMut(&[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let Package {
+            expected, location, ..
+        } = &self.package;
+        let failed = |source: blob::Error| {
+            let package = FailedPackage {
+                platform: self.package.platform.clone(),
+                file_name: self.package.file_name.clone(),
+            };
+            BlobFailure {
+                what: Part::Package,
+                package: Some(package),
+                digest: expected.digest,
+                source,
+            }
+            .into_problem()
+        };
+        let mut body = proven(location).await.map_err(failed)?;
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(failed)?;
+            write(&chunk)?;
+            self.reporter.report(Event::Advanced {
+                subject: self.subject.clone(),
+                bytes: chunk.len() as u64,
+            });
+            // Local reads never yield, so without this the task could not be cancelled.
+            tokio::task::consume_budget().await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! Lock files on the disk: reading one, adding providers, and replacing it.
+//!
+//! A file is written as `providers lock` writes it: providers that are not locked now stay, and so do hashes of the same version
+//! ([clients: lock file writing](crate::clients#lock-file-writing)). One difference is deliberate: if nothing changes, the file and its
+//! time stay as they are.
+//!
+//! Another program may write the file while providers are looked up. So the file is read again before it is replaced, and what changed
+//! meanwhile is kept. tfoci does this under a lock on the directory, which only other runs of tfoci respect.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::address::ProviderAddr;
+use crate::disk::{self, Lock};
+use crate::error::{Category, printable_path};
+use crate::event::Reporter;
+use crate::lockfile::{self, Client, LARGEST, LockFile, LockedProvider};
+
+/// A lock file to update.
+#[derive(Clone, Debug)]
+pub struct LockTarget {
+    path: PathBuf,
+    /// The client to write the file as; `None` for the one that wrote it.
+    client: Option<Client>,
+    /// The content when it was first read; `None` if there was no file.
+    file: Option<LockFile>,
+}
+
+/// The effect on a lock file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockChange {
+    /// The content before; empty without a file.
+    pub before: String,
+    /// The content after.
+    pub after: String,
+    /// Whether the two mean the same, so that the file stays as it is.
+    pub is_present: bool,
+}
+
+impl LockTarget {
+    /// Reads a lock file, which need not exist.
+    ///
+    /// # Errors
+    /// The file cannot be read or parsed.
+    pub fn read(path: &Path, client: Option<Client>) -> Result<Self, Error> {
+        Ok(Self {
+            path: path.to_owned(),
+            client,
+            file: read(path)?.map(|(_, file)| file),
+        })
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The client that the file is written as: the given one, otherwise the one that wrote it, otherwise OpenTofu.
+    pub fn client(&self) -> Client {
+        self.client_of(self.file.as_ref())
+    }
+
+    fn client_of(&self, file: Option<&LockFile>) -> Client {
+        let written_by = file.and_then(|file| file.written_by);
+        self.client.or(written_by).unwrap_or(Client::OpenTofu)
+    }
+
+    /// The entry of a provider. `tofu` takes over the versions of its predecessor's registry
+    /// ([clients: version selection](crate::clients#version-selection)).
+    pub fn locked(&self, provider: &ProviderAddr) -> Option<&LockedProvider> {
+        let file = self.file.as_ref()?;
+        let predecessor = || match self.client() {
+            Client::OpenTofu => file.entries.get(&provider.predecessor()?),
+            Client::Terraform => None,
+        };
+        file.entries.get(provider).or_else(predecessor)
+    }
+
+    /// What these providers change in the file.
+    ///
+    /// # Errors
+    /// The file cannot be read or parsed.
+    pub fn change(
+        &self,
+        providers: &BTreeMap<ProviderAddr, LockedProvider>,
+    ) -> Result<LockChange, Error> {
+        let now = read(&self.path)?;
+        let (before, file) = now.map_or_else(Default::default, |(text, file)| (text, Some(file)));
+        let known = file.clone().unwrap_or_default();
+        let mut after = known.clone();
+        after.modules = 0;
+        after.written_by = Some(self.client_of(file.as_ref()));
+        for (provider, entry) in providers {
+            // The versions were selected for the file as it was first read.
+            let expected = self.entry(provider).map(|entry| &entry.version);
+            let received = known.entries.get(provider).map(|entry| &entry.version);
+            if expected != received && received != Some(&entry.version) {
+                return Err(Error::Changed {
+                    path: self.path.clone(),
+                });
+            }
+            add(&mut after, provider, entry);
+        }
+        let is_same_client = self.client.is_none() || known.written_by == self.client;
+        Ok(LockChange {
+            before,
+            after: after.to_string(),
+            is_present: file.is_some() && is_same_client && known.entries == after.entries,
+        })
+    }
+
+    fn entry(&self, provider: &ProviderAddr) -> Option<&LockedProvider> {
+        self.file.as_ref()?.entries.get(provider)
+    }
+
+    /// Adds these providers to the file. It is replaced in one step, and stays as it is if nothing changes.
+    ///
+    /// # Errors
+    /// The file cannot be read, parsed or replaced, or another program selected another version of one of the providers meanwhile.
+    pub async fn write(
+        &self,
+        providers: &BTreeMap<ProviderAddr, LockedProvider>,
+        reporter: &dyn Reporter,
+    ) -> Result<LockChange, Error> {
+        let directory = match self.path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let _lock = Lock::of_directory(directory, reporter).await?;
+        let change = self.change(providers)?;
+        if !change.is_present {
+            disk::staged::replace(&self.path, change.after.as_bytes())?;
+        }
+        Ok(change)
+    }
+}
+
+/// Adds an entry. The constraints are those of the configuration now; hashes of the same version stay.
+fn add(file: &mut LockFile, provider: &ProviderAddr, entry: &LockedProvider) {
+    let known = file.entries.remove(provider);
+    let mut entry = entry.clone();
+    if let Some(known) = known.filter(|known| known.version == entry.version) {
+        entry.hashes.extend(known.hashes);
+    }
+    file.entries.insert(provider.clone(), entry);
+}
+
+fn read(path: &Path) -> Result<Option<(String, LockFile)>, Error> {
+    let Some(bytes) = disk::if_exists(disk::read_regular(path, LARGEST as u64))? else {
+        return Ok(None);
+    };
+    let file = LockFile::parse(&bytes).map_err(|source| Error::Malformed {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })?;
+    Ok(Some((String::from_utf8_lossy(&bytes).into_owned(), file)))
+}
+
+/// A lock file that cannot be updated. It is unchanged.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum Error {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// Clients refuse the file.
+    #[error("the lock file {} cannot be read", printable_path(.path))]
+    Malformed {
+        path: PathBuf,
+        source: Box<lockfile::Error>,
+    },
+    /// Another program selected other versions in the meantime.
+    #[error("another program changed the versions in {} meanwhile", printable_path(.path))]
+    Changed { path: PathBuf },
+}
+
+impl Error {
+    /// The category of the error.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Disk(error) => error.category(),
+            Self::Malformed { source, .. } => source.category(),
+            Self::Changed { .. } => Category::Conflict,
+        }
+    }
+}

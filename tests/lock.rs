@@ -1,0 +1,87 @@
+//! `tfoci lock`.
+
+/// The same file as `providers lock` and `init -upgrade` write.
+mod clients;
+
+use std::fs;
+
+use crate::support::origin::{Origin, Provider};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Scene;
+use tfoci::platform::Platform;
+
+/// The platforms of every release: this machine's, and one that no machine has.
+pub fn platforms() -> [String; 2] {
+    [Platform::current().to_string(), "plan9_mips".to_owned()]
+}
+
+fn folder(name: &str, version: &str) -> ReleaseFolder {
+    let folder = ReleaseFolder::new(name, version);
+    let all = platforms();
+    all.iter()
+        .fold(folder, |folder, platform| folder.platform(platform))
+}
+
+/// An origin of `acme/demo` in many versions, and of some other providers.
+fn origin() -> Origin {
+    let all = platforms();
+    let all = all.each_ref().map(String::as_str);
+    let versions = [
+        "0.9.0",
+        "1.0.0",
+        "1.0.1",
+        "1.1.0",
+        "1.2.0",
+        "2.0.0",
+        "2.1.0-beta.1",
+    ];
+    let demo = versions
+        .iter()
+        .fold(Provider::new("acme/demo"), |demo, version| {
+            demo.version(version, &all)
+        });
+    let directories = ReleaseFolder::new("directories", "1.0.0");
+    let directories = all.iter().fold(directories, |folder, platform| {
+        folder.package(
+            platform,
+            &[
+                ("docs/", b""),
+                ("docs/x.md", b"x\n"),
+                ("terraform-provider-directories_v1.0.0", platform.as_bytes()),
+            ],
+        )
+    });
+    Origin::of([
+        demo,
+        Provider::new("acme/other").version("3.1.4", &all),
+        Provider::new("hashicorp/null").version("3.2.1", &all),
+        Provider::new("acme/directories").release(directories),
+        Provider::new("acme/crlf").release(
+            folder("crlf", "1.0.0").document(|text| text.trim_end().replace('\n', "\r\n")),
+        ),
+        Provider::new("acme/sbom").release(
+            folder("sbom", "1.0.0")
+                .document(|text| format!("{text}{}  sbom.json\n", "AB".repeat(32))),
+        ),
+        Provider::new("acme/bare").release(
+            crate::support::origin::Release::from(folder("bare", "1.0.0")).without_packages(),
+        ),
+    ])
+}
+
+/// A user who believes the origin. It also takes the place of both default registries.
+fn scene(origin: &Origin) -> Scene {
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene);
+    let hosts = ["registry.opentofu.org", "registry.terraform.io"];
+    let blocks: String = hosts.iter().map(|host| origin.host_block(host)).collect();
+    let configuration = scene.write("client.tfrc", blocks);
+    let configuration = configuration.to_str().unwrap().to_owned();
+    scene
+        .env("SSL_CERT_FILE", ca.to_str().unwrap())
+        .env("TF_CLI_CONFIG_FILE", &configuration)
+}
+
+fn read(scene: &Scene, path: &str) -> String {
+    fs::read_to_string(scene.path(path)).unwrap()
+}

@@ -1,0 +1,230 @@
+use crate::clients::run;
+use crate::support::origin::Origin;
+use crate::support::programs::has;
+use crate::support::scene::Scene;
+
+use super::{origin, platforms, read, scene};
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+/// A project, and how it is locked.
+struct Case {
+    name: String,
+    /// The files of the project. `[HOST]` stands for the origin.
+    files: Vec<(String, String)>,
+    /// Whether the client has to fetch modules first.
+    modules: bool,
+    platforms: usize,
+    upgrade: bool,
+    /// More arguments for tfoci.
+    more: Vec<&'static str>,
+}
+
+/// A project with this `required_providers`.
+fn project(name: &str, required: &str) -> Case {
+    let file = format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n");
+    Case {
+        name: name.to_owned(),
+        files: vec![("main.tf".to_owned(), file)],
+        modules: false,
+        platforms: 1,
+        upgrade: false,
+        more: Vec::new(),
+    }
+}
+
+/// A project that requires `acme/demo` with a constraint.
+fn constraint(text: &str) -> Case {
+    let required = format!("demo = {{ source = \"[HOST]/acme/demo\", version = \"{text}\" }}");
+    project(text, &required)
+}
+
+/// A project that requires one provider without a constraint.
+fn provider(address: &str) -> Case {
+    project(address, &format!("x = {{ source = \"{address}\" }}"))
+}
+
+impl Case {
+    fn file(mut self, name: &str, text: &str) -> Self {
+        self.files.push((name.to_owned(), text.to_owned()));
+        self
+    }
+
+    /// A lock file with this content below its header.
+    fn lock(self, program: &str, entries: &str) -> Self {
+        let header = format!("# This file is maintained automatically by \"{program} init\".");
+        let text = format!("{header}\n# Manual edits may be lost in future updates.\n{entries}");
+        self.file(LOCK, &text)
+    }
+
+    fn named(mut self, name: &str) -> Self {
+        self.name = name.to_owned();
+        self
+    }
+
+    fn everywhere(mut self) -> Self {
+        self.platforms = 2;
+        self
+    }
+
+    fn with_modules(mut self) -> Self {
+        self.modules = true;
+        self
+    }
+
+    fn upgraded(mut self) -> Self {
+        self.upgrade = true;
+        self
+    }
+
+    fn write(&self, scene: &Scene, directory: &str, origin: &Origin) {
+        for (name, text) in &self.files {
+            scene.write(
+                format!("{directory}/{name}"),
+                text.replace("[HOST]", origin.host()),
+            );
+        }
+    }
+
+    /// Asserts that the client and tfoci write the same lock file.
+    #[track_caller]
+    fn assert_same(&self, number: usize, client: &str, scene: &Scene, origin: &Origin) {
+        let place = format!("{client}-{number}");
+        let (theirs, ours) = (format!("{place}/theirs"), format!("{place}/ours"));
+        self.write(scene, &theirs, origin);
+        self.write(scene, &ours, origin);
+        let directory = scene.path(&theirs);
+        let all = platforms();
+        let wanted = &all[..self.platforms];
+        let case = &self.name;
+        if self.modules {
+            run(scene, &directory, client, ["get", "-no-color"]).succeeds();
+        }
+        if self.upgrade {
+            run(scene, &directory, client, ["init", "-upgrade", "-no-color"]).succeeds();
+        } else {
+            let options = wanted.iter().map(|one| format!("-platform={one}"));
+            let arguments = ["providers", "lock", "-no-color"].map(str::to_owned);
+            run(
+                scene,
+                &directory,
+                client,
+                arguments.into_iter().chain(options),
+            )
+            .succeeds();
+        }
+        let mut arguments = vec!["lock", "--h1", "--chdir", &ours, "--client", client];
+        wanted
+            .iter()
+            .for_each(|one| arguments.extend(["--platform", one]));
+        arguments.extend(self.upgrade.then_some("--upgrade"));
+        arguments.extend(&self.more);
+        scene.tfoci(arguments).succeeds();
+        let lock = |directory: &str| read(scene, &format!("{directory}/{LOCK}"));
+        assert_eq!(lock(&ours), lock(&theirs), "{client}: {case}");
+        let before = lock(&ours);
+        let check = ["lock", "--check", "--chdir", &ours, "--client", client];
+        let check = scene.tfoci(check.into_iter().chain(self.more.iter().copied()));
+        assert_eq!(check.status, Some(0), "{client}: {case}: {}", check.stdout);
+        assert_eq!(lock(&ours), before);
+    }
+}
+
+/// Entries of a provider that the project does not require, and of one that it does.
+const KEPT: &str = r#"
+provider "[HOST]/acme/demo" {
+  version     = "1.0.1"
+  constraints = ">= 1.0.0"
+  hashes = [
+    "h9:unknown",
+    "zh:0000000000000000000000000000000000000000000000000000000000000000",
+  ]
+}
+
+provider "registry.example.com/acme/kept" {
+  version = "7.0.0"
+  hashes = [
+    "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+  ]
+}
+"#;
+
+const PREDECESSOR: &str = r#"
+provider "registry.terraform.io/hashicorp/null" {
+  version     = "3.2.1"
+  constraints = "~> 3.0"
+  hashes = [
+    "zh:0000000000000000000000000000000000000000000000000000000000000000",
+  ]
+}
+"#;
+
+fn cases() -> Vec<Case> {
+    let constraints = [
+        "1.0.0",
+        "= 1.0.0",
+        "1.1",
+        "2",
+        ">= 1",
+        ">1.0",
+        "<2",
+        "<= 1.1.0",
+        "!= 2.0.0",
+        "~> 1",
+        "~> 1.0",
+        "~> 1.0.0",
+        "~>1.1",
+        ">= 1.0, < 2.0",
+        ">= 1.0.0, >= 1.0.0",
+        " >= 1.0 , < 2.0 ",
+        "2.1.0-beta.1",
+        "= 2.1.0-beta.1",
+        "> 1.0.0,<=2.0.0,!=1.1.0",
+        "01.0.0",
+        "~> 1.0, != 1.2.0, >= 0.9",
+        "~> 1.0, ~> 1.0.0",
+        "< 2, <= 1.1, > 0.9, >= 1",
+    ];
+    let two = "demo = { source = \"[HOST]/acme/demo\", version = \"< 2\" }\n    other = { source = \"[HOST]/acme/other\" }";
+    let called = "terraform {\n  required_providers {\n    d = { source = \"[HOST]/acme/demo\", version = \"!= 1.2.0\" }\n    o = { source = \"[HOST]/acme/other\" }\n  }\n}\n";
+    let mut cases: Vec<Case> = constraints.iter().map(|text| constraint(text)).collect();
+    cases.extend([
+        provider("[HOST]/acme/demo"),
+        provider("[HOST]/Acme/Demo").named("an address in another case"),
+        provider("[HOST]/acme/directories").named("directory entries").everywhere(),
+        provider("[HOST]/acme/crlf"),
+        provider("[HOST]/acme/sbom"),
+        provider("[HOST]/acme/bare"),
+        project("two providers, two platforms", two).everywhere(),
+        project("two names of one provider", "a = { source = \"[HOST]/acme/demo\", version = \">= 1\" }\n    b = { source = \"[HOST]/acme/demo\", version = \"< 1.2\" }"),
+        project("the default host", "null = \"~> 3.0\""),
+        project("nothing", ""),
+        project("no `required_providers`", "").file("main.tf", "resource \"null_resource\" \"x\" {}\n"),
+        constraint(">= 1").named("an override").file("x_override.tf", "terraform {\n  required_providers {\n    demo = { source = \"[HOST]/acme/demo\", version = \"~> 1.0.0\" }\n  }\n}\n"),
+        constraint(">= 1").named("a `provider` block").file("p.tf", "provider \"demo\" {\n  version = \"< 1.1\"\n}\n"),
+        constraint(">= 1").named("JSON").file("more.tf.json", "{\"resource\":{\"null_resource\":{\"x\":{}}}}"),
+        constraint("~> 1.0").named("a module").file("calls.tf", "module \"m\" {\n  source = \"./m\"\n}\n").file("m/main.tf", called).with_modules(),
+        constraint(">= 1").named("kept entries").lock("tofu", KEPT).everywhere(),
+        constraint(">= 1").named("the header of another client").lock("terraform", KEPT),
+        project("nothing, and kept entries", "").lock("terraform", KEPT),
+        project("the predecessor's version", "null = { source = \"hashicorp/null\" }").lock("terraform", PREDECESSOR),
+        constraint("~> 1.0").named("an upgrade").lock("tofu", "\nprovider \"[HOST]/acme/demo\" {\n  version = \"1.0.1\"\n  hashes = [\n    \"zh:0000000000000000000000000000000000000000000000000000000000000000\",\n  ]\n}\n").upgraded(),
+    ]);
+    cases
+}
+
+#[test]
+fn clients_write_the_same_lock_file() {
+    let cases = cases();
+    assert!(cases.len() >= 40, "{}", cases.len());
+    let origin = origin();
+    let scene = scene(&origin);
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        for (number, case) in cases.iter().enumerate() {
+            case.assert_same(number, client, &scene, &origin);
+        }
+    }
+}
