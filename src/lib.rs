@@ -19,7 +19,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`shown`] [`secret`] [`json`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
+//! | words | [`error`] [`shown`] [`secret`] [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`lock`](mod@lock) [`install`](mod@install) [`copy`](mod@copy) |
@@ -36,7 +36,11 @@ pub mod shown;
 
 pub mod secret;
 
+mod plain;
+
 pub mod json;
+
+pub mod toml;
 
 pub mod platform;
 

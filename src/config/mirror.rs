@@ -24,6 +24,7 @@ use crate::address::{self, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
 use crate::error::{Category, printable};
 use crate::platform::{self, Platform};
+use crate::toml;
 
 /// A mirror file. Its tables already contain the settings that they inherit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ struct Tables {
     platforms: Option<Texts>,
     newest: Option<Count>,
     prereleases: Option<bool>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "toml::provider_tables")]
     provider: Vec<Table>,
 }
 
@@ -124,8 +125,7 @@ impl MirrorFile {
     /// # Errors
     /// The text is not TOML, has an unknown field, or has an invalid address, constraint or platform.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let mut file: Tables =
-            toml_edit::de::from_str(text).map_err(|source| Error::Toml(Box::new(source)))?;
+        let mut file: Tables = toml::parse(text).map_err(|source| Error::Toml(Box::new(source)))?;
         let tables = std::mem::take(&mut file.provider);
         if tables.is_empty() {
             return Err(Error::Empty);
@@ -175,7 +175,7 @@ impl Table {
 pub enum Error {
     /// The text is not TOML, or has unknown fields.
     #[error("the text is not that of a mirror file")]
-    Toml(#[source] Box<toml_edit::de::Error>),
+    Toml(#[source] Box<toml::Error>),
     /// The file lists no provider.
     #[error("the file names no provider\n  expected a table [[provider]] for each")]
     Empty,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{Category, printable};
+use crate::plain;
 
 /// An invalid document, or an ambiguous one that different readers understand differently.
 #[derive(Debug)]
@@ -127,18 +128,32 @@ impl fmt::Display for Error {
         }
         match &self.fault {
             Fault::Malformed(mistake) => {
-                let text = printable(&mistake.to_string());
-                match text.split_once(" at line ") {
-                    // Omit the line: it is relative to the member, and the user would look for it in the document.
-                    Some((text, _)) if !self.path.is_empty() => f.write_str(text),
-                    _ => f.write_str(&text),
+                // The position in a member is relative to it, and the user would look for it in the document.
+                if self.path.is_empty() && mistake.line() > 0 {
+                    let (line, column) = (mistake.line(), mistake.column().max(1));
+                    write!(f, "line {line}, column {column}: ")?;
                 }
+                f.write_str(&explained(mistake))
             }
             Fault::Repeated { first, second } => {
                 let (first, second) = (printable(first), printable(second));
                 write!(f, "an object has the members `{first}` and `{second}`")
             }
             Fault::TooMany { what, limit } => write!(f, "more than {limit} {what}"),
+        }
+    }
+}
+
+/// What is wrong with a document, without the position.
+fn explained(mistake: &serde_json::Error) -> String {
+    match mistake.classify() {
+        serde_json::error::Category::Eof => "the document ends too early".to_owned(),
+        serde_json::error::Category::Syntax => "this is not JSON".to_owned(),
+        serde_json::error::Category::Data | serde_json::error::Category::Io => {
+            let text = mistake.to_string();
+            let message = text.rsplit_once(" at line ");
+            let message = message.map_or(text.as_str(), |(message, _)| message);
+            printable(&plain::words(message, "object"))
         }
     }
 }

@@ -123,7 +123,7 @@ fn check_data(value: &RawValue) -> Result<(), json::Error> {
         text = text.replace(['\r', '\n'], "").into();
     }
     let decoded = BASE64.decode(&*text);
-    decoded.map_err(serde_json::Error::custom)?;
+    decoded.map_err(|_| serde_json::Error::custom("expected base64"))?;
     Ok(())
 }
 

@@ -95,7 +95,7 @@ pub enum Error {
     Unsupported,
     /// The trust file is not TOML, or has unknown fields or values.
     #[error("the trust file is malformed")]
-    TrustFile(#[source] Box<toml_edit::de::Error>),
+    TrustFile(#[source] Box<crate::toml::Error>),
     /// The trust file is not UTF-8, as TOML requires.
     #[error("the trust file is not UTF-8")]
     Encoding,

@@ -6,6 +6,7 @@ use std::fmt;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
 use crate::address::ProviderAddr;
+use crate::toml;
 use crate::version::Version;
 
 use super::rule::{Expired, Fingerprint, Weak};
@@ -103,8 +104,8 @@ fn edit(text: &str, change: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Resu
         text.trim_end_matches(LINE_END).replace('\n', line_end)
     };
 
-    let parsed = content.replace("\r\n", "\n").parse::<DocumentMut>();
-    let mut file = parsed.map_err(|error| Error::TrustFile(Box::new(error.into())))?;
+    let parsed = toml::parse_to_edit(&content.replace("\r\n", "\n"));
+    let mut file = parsed.map_err(|error| Error::TrustFile(Box::new(error)))?;
     if written(&file) != content {
         return Err(Error::NoPlace);
     }

@@ -9,6 +9,7 @@
 //! weak = "refuse"
 //! ```
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
 use crate::release::KeyRing;
+use crate::toml;
 
 use super::Error;
 use super::lines::{EntryLines, lines};
@@ -63,7 +65,7 @@ pub struct KeyFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "toml::provider_tables")]
     provider: Vec<Table>,
 }
 
@@ -106,8 +108,7 @@ impl TrustFile {
     }
 
     fn entries(text: &str) -> Result<Vec<Result<TrustEntry, Error>>, Error> {
-        let tables: Tables =
-            toml_edit::de::from_str(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
+        let tables: Tables = toml::parse(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
         let mut lines = lines(text).into_iter();
         let entries = tables.provider.into_iter().map(|table| {
             let lines = lines.next().unwrap_or_default();
@@ -116,7 +117,7 @@ impl TrustFile {
         Ok(entries.collect())
     }
 
-    /// Reads the key files with `read`.
+    /// Reads the key files with `read`, each once.
     ///
     /// # Errors
     /// The first error of `read`.
@@ -125,10 +126,19 @@ impl TrustFile {
         mut read: impl FnMut(&KeyFile) -> Result<Vec<u8>, E>,
     ) -> Result<Policy, E> {
         let mut entries = Vec::new();
+        let mut contents: HashMap<PathBuf, Vec<u8>> = HashMap::new();
         for entry in self.entries {
             let mut rule = entry.rule_without_files();
             for file in &entry.files {
-                rule.keys.push(file.ring(read(file)?));
+                let content = match contents.get(&file.path) {
+                    Some(content) => content.clone(),
+                    None => {
+                        let content = read(file)?;
+                        contents.insert(file.path.clone(), content.clone());
+                        content
+                    }
+                };
+                rule.keys.push(file.ring(content));
             }
             entries.push(PolicyEntry {
                 line: entry.line,
@@ -172,14 +182,16 @@ impl TrustEntry {
         Ok(entry)
     }
 
-    /// Adds a text of `keys`.
+    /// Adds a text of `keys`. A file counts once.
     fn add(&mut self, key: String, line: usize) -> Result<(), Error> {
         match (key.parse(), key_id_digits(&key)) {
             (Ok(fingerprint), _) => self.pins.push(fingerprint),
-            (Err(_), None) => self.files.push(KeyFile {
-                path: PathBuf::from(key),
-                line,
-            }),
+            (Err(_), None) => {
+                let path = PathBuf::from(key);
+                if !self.files.iter().any(|file| file.path == path) {
+                    self.files.push(KeyFile { path, line });
+                }
+            }
             (Err(_), Some(..=16)) => return Err(Error::KeyId { text: key }.in_line(line)),
             (Err(error), Some(_)) => return Err(Error::Fingerprint(error).in_line(line)),
         }
@@ -273,6 +285,22 @@ mod tests {
         let file =
             TrustFile::parse("[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc']").expect("a file");
         assert_eq!(file.resolve(|_| Err("gone")).err(), Some("gone"));
+    }
+
+    #[test]
+    fn a_key_file_is_read_once() {
+        let entry = "[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc', 'x.asc', 'y.asc']\n";
+        let file = TrustFile::parse(&entry.repeat(9)).expect("a file");
+        let mut read = Vec::new();
+        let policy = file.resolve(|key| {
+            read.push(key.path.clone());
+            Ok::<_, ()>(Vec::new())
+        });
+        assert_eq!(read, [PathBuf::from("x.asc"), PathBuf::from("y.asc")]);
+        let rule = policy
+            .expect("keys")
+            .rule_for(&"a/b/c".parse().expect("an address"));
+        assert_eq!(rule.expect("a rule").keys.len(), 2);
     }
 
     proptest! {

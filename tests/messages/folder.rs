@@ -271,7 +271,7 @@ hint: nothing of this version was written. Build the release again, and sign aft
             exit: 1,
             says: r#"
 error: registry.opentofu.org/acme/demo (dist): `terraform-provider-demo_1.0.0_manifest.json` is not a provider manifest
-  missing field `metadata`
+  `metadata` is missing
 
 hint: such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`
 "#,

@@ -42,7 +42,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform ma
             1,
             r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform manifest is not valid JSON of its kind
-  trailing characters at line 1 column 419
+  line 1, column 419: this is not JSON
 ",
         ),
         shape(

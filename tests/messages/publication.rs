@@ -205,7 +205,7 @@ error: registry.opentofu.org/acme/demo 1.0.0: cannot create store/registry.opent
             exit: 1,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0: store/registry.opentofu.org/acme/demo/index.json is not the index of an OCI image layout
-  expected ident at line 1 column 2
+  line 1, column 2: this is not JSON
 ",
         },
     ]);

@@ -136,7 +136,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index has t
             1,
             r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index is not valid JSON of its kind
-  EOF while parsing an object at line 1 column 397
+  line 1, column 397: the document ends too early
 ",
         ),
         shape(

@@ -19,11 +19,10 @@ fn trust_files_keys_and_patterns() {
             says: r"
 error: trust.toml is not a trust file
   the trust file is malformed
-  TOML parse error at line 1, column 12
+  line 1, column 12: unclosed array table, expected `]`
     |
   1 | [[provider]
     |            ^
-  unclosed array table, expected `]`
 
 hint: `tfoci help trust` shows a trust file
 ",
@@ -41,11 +40,10 @@ hint: `tfoci help trust` shows a trust file
             says: r"
 error: trust.toml is not a trust file
   the trust file is malformed
-  TOML parse error at line 3, column 1
+  line 3, column 1: unknown field `key`, expected one of `match`, `keys`, `unsigned`, `expired`, `weak`
     |
   3 | key = []
     | ^^^
-  unknown field `key`, expected one of `match`, `keys`, `unsigned`, `expired`, `weak`
 
 hint: `tfoci help trust` shows a trust file
 ",

@@ -173,7 +173,7 @@ hint: nothing of this version was written. The package may be another version's:
     );
     refused("download", lie::lacks("filename"), 1, "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
-  missing field `filename`
+  `filename` is missing
 ");
     refused("download", lie::renames_in("packages", "linux_amd64", "plan9_mips"), 3, "
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has another list of packages than expected
@@ -206,7 +206,7 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has
         "
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64
-  `packages`: `linux_amd64`: `package_size`: invalid value: integer `-1`, expected u64
+  `packages`: `linux_amd64`: `package_size`: expected a whole number from 0, received the number -1
 ",
     );
     refused("download", lie::says("packages/linux_amd64/hashes", json!(["zh:00"])), 3, "

@@ -102,7 +102,7 @@ hint: the full address counts: the same name on another host is another provider
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document cannot be understood
   from https://[ORIGIN]/.well-known/terraform.json
-  EOF while parsing an object at line 1 column 1
+  line 1, column 1: the document ends too early
 ",
     );
     refused(
@@ -146,7 +146,7 @@ hint: the source knows the provider, and lists no version of it
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/versions
-  expected value at line 1 column 1
+  line 1, column 1: this is not JSON
 ",
     );
     refused(

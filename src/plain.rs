@@ -1,0 +1,117 @@
+//! Plain words for the messages of serde, which name types of Rust.
+
+/// What a value must be and is, from a message of serde. `object` is the word for a value with members: `object` in JSON, `table` in TOML.
+/// A message of another form is returned as it is.
+pub(crate) fn words(message: &str, object: &str) -> String {
+    if message == "wanted string or table" {
+        return "expected a text".to_owned();
+    }
+    let member = message.strip_prefix("missing field ");
+    if let Some(name) = member {
+        return format!("{name} is missing");
+    }
+    let received = ["invalid type: ", "invalid value: ", "unknown variant "]
+        .into_iter()
+        .find_map(|begin| message.strip_prefix(begin));
+    match received.and_then(|rest| rest.rsplit_once(", expected ")) {
+        Some((received, expected)) => {
+            let (expected, received) = (kind(expected, object), value(received, object));
+            format!("expected {expected}, received {received}")
+        }
+        None => message.to_owned(),
+    }
+}
+
+/// The word for the expected type.
+fn kind(expected: &str, object: &str) -> String {
+    match expected {
+        "a sequence" => "a list".to_owned(),
+        "a string" | "a borrowed string" => "a text".to_owned(),
+        "a boolean" => "`true` or `false`".to_owned(),
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number".to_owned(),
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".to_owned(),
+        "a map" => with_article(object),
+        other if other.starts_with("struct ") => with_article(object),
+        other => other.to_owned(),
+    }
+}
+
+/// The words for a received value.
+fn value(received: &str, object: &str) -> String {
+    let numbers = ["integer ", "floating point "];
+    let number = numbers.iter().find_map(|kind| received.strip_prefix(kind));
+    match (number, received) {
+        (Some(number), _) => format!("the number {}", number.trim_matches('`')),
+        (None, "sequence") => "a list".to_owned(),
+        (None, "map") => with_article(object),
+        (None, other) => match (
+            other.strip_prefix("boolean "),
+            other.strip_prefix("string "),
+        ) {
+            (Some(value), _) => value.to_owned(),
+            (None, Some(text)) => format!("the text {text}"),
+            (None, None) => other.to_owned(),
+        },
+    }
+}
+
+fn with_article(noun: &str) -> String {
+    let article = match noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        true => "an",
+        false => "a",
+    };
+    format!("{article} {noun}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_type_of_rust_is_named() {
+        let cases = [
+            ("missing field `version`", "`version` is missing"),
+            (
+                "invalid type: integer `1`, expected a string",
+                "expected a text, received the number 1",
+            ),
+            (
+                "invalid type: string \"a, expected b\", expected i64",
+                "expected a whole number, received the text \"a, expected b\"",
+            ),
+            (
+                "invalid value: integer `-1`, expected u64",
+                "expected a whole number from 0, received the number -1",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected a sequence",
+                "expected a list, received the number 1.5",
+            ),
+            (
+                "invalid type: sequence, expected struct Tables",
+                "expected an object, received a list",
+            ),
+            (
+                "invalid type: map, expected a boolean",
+                "expected `true` or `false`, received an object",
+            ),
+            (
+                "invalid type: boolean `true`, expected a map",
+                "expected an object, received `true`",
+            ),
+            (
+                "invalid type: null, expected a borrowed string",
+                "expected a text, received null",
+            ),
+            (
+                "unknown variant `maybe`, expected `refuse` or `allow`",
+                "expected `refuse` or `allow`, received `maybe`",
+            ),
+            ("wanted string or table", "expected a text"),
+            ("not base64", "not base64"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(words(message, "object"), expected);
+        }
+    }
+}

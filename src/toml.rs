@@ -1,0 +1,173 @@
+//! Parses TOML documents, and says in plain words what is wrong with one.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, SeqAccess, Visitor};
+use toml_edit::DocumentMut;
+
+use crate::error::printable;
+use crate::plain;
+
+/// A text that is not TOML, or a value that is not the expected one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The line, from 1.
+    line: usize,
+    /// The first character of the part that is wrong, counted in its line from 1.
+    column: usize,
+    /// The number of characters that are wrong, at least 1.
+    length: usize,
+    message: String,
+    /// The text of the line.
+    text: String,
+}
+
+/// Parses a document.
+///
+/// # Errors
+/// The text is not TOML, or not that of a `T`.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    let parsed = toml_edit::de::from_str(text);
+    parsed.map_err(|error| Error::at(text, error.span(), error.message()))
+}
+
+/// Parses a document that is edited.
+///
+/// # Errors
+/// The text is not TOML.
+pub(crate) fn parse_to_edit(text: &str) -> Result<DocumentMut, Error> {
+    let parsed = text.parse::<DocumentMut>();
+    parsed.map_err(|error| Error::at(text, error.span(), error.message()))
+}
+
+impl Error {
+    /// The error in these bytes of a text.
+    fn at(text: &str, span: Option<Range<usize>>, message: &str) -> Self {
+        let Range { start, end } = span.unwrap_or_default();
+        let before = text.get(..start).unwrap_or(text);
+        let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = text.get(begin..).unwrap_or_default();
+        let line = line.lines().next().unwrap_or_default();
+        let wrong = text.get(start..end).unwrap_or_default();
+        let wrong = wrong.lines().next().unwrap_or_default();
+        Self {
+            line: 1 + before.matches('\n').count(),
+            column: 1 + before.get(begin..).map_or(0, |part| part.chars().count()),
+            length: wrong.chars().count().max(1),
+            message: printable(&plain::words(message, "table")),
+            text: line.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Longer lines are not shown: the mark below would not be under its place.
+        const WIDEST: usize = 100;
+        let Self {
+            line,
+            column,
+            length,
+            message,
+            text,
+        } = self;
+        write!(f, "line {line}, column {column}: {message}")?;
+        if text.chars().count() <= WIDEST && printable(text) == *text {
+            let number = line.to_string();
+            let (gutter, blanks) = (" ".repeat(number.len()), " ".repeat(column - 1));
+            let marks = "^".repeat(*length);
+            write!(
+                f,
+                "\n{gutter} |\n{number} | {text}\n{gutter} | {blanks}{marks}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Parses the tables `[[provider]]` of a file, whose brackets are easily written as for a single table.
+///
+/// # Errors
+/// The value is not a list of tables.
+pub fn provider_tables<'de, D, T>(source: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Tables<T>(std::marker::PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("tables `[[provider]]` with two brackets on each side")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut tables: A) -> Result<Vec<T>, A::Error> {
+            let mut all = Vec::new();
+            while let Some(table) = tables.next_element()? {
+                all.push(table);
+            }
+            Ok(all)
+        }
+    }
+
+    source.deserialize_seq(Tables(std::marker::PhantomData))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    struct File {
+        #[serde(deserialize_with = "provider_tables")]
+        #[expect(dead_code, reason = "only errors are tested")]
+        provider: Vec<Table>,
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Table {
+        #[expect(dead_code, reason = "only errors are tested")]
+        keys: Vec<String>,
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_was_expected() {
+        let cases = [
+            (
+                "[[provider]]\nkeys = \"x\"\n",
+                "line 2, column 8: expected a list, received the text \"x\"\n  |\n2 | keys = \"x\"\n  |        ^^^",
+            ),
+            (
+                "\n[provider]\nkeys = []\n",
+                "line 2, column 1: expected tables `[[provider]]` with two brackets on each side, received a table\n  |\n2 | [provider]\n  | ^^^^^^^^^^",
+            ),
+            (
+                "[[provider]]\nkeys = [\n  'a',\n  1 ]\n",
+                "line 4, column 3: expected a text, received the number 1\n  |\n4 |   1 ]\n  |   ^",
+            ),
+            (
+                "[[provider]]\n",
+                "line 1, column 1: `keys` is missing\n  |\n1 | [[provider]]\n  | ^^^^^^^^^^^^",
+            ),
+        ];
+        for (text, expected) in cases {
+            let error = parse::<File>(text).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn lines_that_cannot_be_shown_are_not() {
+        let long = format!("provider = [ 1, {} ]", "1, ".repeat(50));
+        for text in ["provider = 1 # \u{202e}", &long] {
+            let error = parse::<File>(text).unwrap_err().to_string();
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+}
