@@ -73,33 +73,33 @@ fn a_file_is_printed_with_its_keys_and_warnings() {
         "match     a.example/acme/demo   line 3
 key       [STRANGER]   only the fingerprint; the key comes with the release
 key       {ACME}
-unsigned  refuse
-expired   warn
-weak      refuse
+unsigned  refused: a release needs a signature by one of these keys
+expired   accepted with a note: a signature by an expired key
+weak      refused: SHA-1 over the checksum document
 
 match     a.example/acme/*   line 7
-unsigned  allow
-expired   warn
-weak      warn
+unsigned  accepted: a release without a signature is shown as `checksum` or `unverified`
+expired   accepted with a note: a signature by an expired key
+weak      accepted with a note: SHA-1 over the checksum document
 
 match     a.example/acme/late   line 12
 key       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc
-unsigned  refuse
-expired   warn
-weak      refuse
+unsigned  refused: a release needs a signature by one of these keys
+expired   accepted with a note: a signature by an expired key
+weak      refused: SHA-1 over the checksum document
 
 match     b.example/*/*   line 16
-unsigned  refuse
-expired   warn
-weak      refuse
+unsigned  refused: a release needs a signature, by any key
+expired   accepted with a note: a signature by an expired key
+weak      refused: SHA-1 over the checksum document
 
 match     c.example/*/*   line 19
 key       [ACME]   only the fingerprint; the key comes with the release
 key       [EXPIRED]   Expired Since (test key) <since@acme.example>, Ed25519, expired 2020-04-10   expired.asc
 key       [REVOKED]   Revoked (test key) <revoked@acme.example>, Ed25519, revoked   revoked.asc
-unsigned  refuse
-expired   refuse
-weak      refuse
+unsigned  refused: a release needs a signature by one of these keys
+expired   refused: a signature by an expired key
+weak      refused: SHA-1 over the checksum document
 "
     );
     assert_eq!(run.stdout, expected);
@@ -123,7 +123,7 @@ fn every_problem_is_told_with_its_line() {
     assert_eq!(
         run.stdout,
         format!(
-            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refuse\nexpired   warn\nweak      refuse\n"
+            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refused: a release needs a signature by one of these keys\nexpired   accepted with a note: a signature by an expired key\nweak      refused: SHA-1 over the checksum document\n"
         )
     );
     run.says(
@@ -154,11 +154,10 @@ hint: `gpg --export --armor FINGERPRINT` writes one
         .says(
             "error: trust.toml is not a trust file
   the trust file is malformed
-  TOML parse error at line 1, column 12
+  line 1, column 12: unclosed array table, expected `]`
     |
   1 | [[provider]
     |            ^
-  unclosed array table, expected `]`
 
 hint: `tfoci help trust` shows a trust file
 ",
@@ -201,13 +200,85 @@ fn every_command_warns_of_entries_that_hardly_mean_what_they_say() {
     assert!(push.succeeds().stderr.starts_with(&lines));
 }
 
+/// A file that cannot be used is the same mistake in every command.
+#[test]
+fn the_exit_code_is_that_of_other_commands() {
+    for (text, code) in [
+        (
+            "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"none.asc\"]\n",
+            1,
+        ),
+        ("[[provider]]\nmatch = \"*/*/*\"\nkeys = \"none.asc\"\n", 2),
+    ] {
+        let author = Author::with_trust(text);
+        author.with_pushed();
+        let check = author.trust("check trust.toml").exits(code).stderr;
+        for command in [
+            "install acme/demo --from oci-layout:store --into out --trust trust.toml",
+            "trust show acme/demo --trust trust.toml",
+        ] {
+            let arguments: Vec<&str> = command.split(' ').collect();
+            author.tfoci(&arguments).exits(code).says(&check);
+        }
+    }
+}
+
+#[test]
+fn values_and_brackets_of_another_kind_are_told_in_plain_words() {
+    for (text, line, wrong, mark) in [
+        (
+            "[[provider]]\nmatch = \"*/*/*\"\nkeys = \"acme.asc\"\n",
+            "line 3, column 8: expected a list, received the text \"acme.asc\"",
+            "3 | keys = \"acme.asc\"",
+            "       ^^^^^^^^^^",
+        ),
+        (
+            "[provider]\nmatch = \"*/*/*\"\n",
+            "line 1, column 1: expected tables `[[provider]]` with two brackets on each side, received a table",
+            "1 | [provider]",
+            "^^^^^^^^^^",
+        ),
+        (
+            "[[provider]]\nmatch = \"*/*/*\"\nunsigned = true\n",
+            "line 3, column 12: expected a text",
+            "3 | unsigned = true",
+            "           ^^^^",
+        ),
+        (
+            "[[provider]]\nmatch = \"*/*/*\"\nweak = \"maybe\"\n",
+            "line 3, column 8: expected `refuse` or `warn`, received `maybe`",
+            "3 | weak = \"maybe\"",
+            "       ^^^^^^^",
+        ),
+    ] {
+        let author = Author::with_trust(text);
+        let expected = format!(
+            "error: trust.toml is not a trust file\n  the trust file is malformed\n  {line}\n    |\n  {wrong}\n    | {mark}\n\nhint: `tfoci help trust` shows a trust file\n"
+        );
+        author.trust("check trust.toml").exits(2).says(&expected);
+    }
+}
+
+/// A file that names one key file hundreds of times says one thing once.
+#[test]
+fn a_key_file_counts_once() {
+    let keys = "\"acme.asc\", ".repeat(500);
+    let table = format!("[[provider]]\nmatch = \"a.example/*/*\"\nkeys = [{keys}]\n");
+    let author = Author::with_trust(&table);
+    let run = author.trust("check trust.toml").succeeds().says("");
+    assert_eq!(run.stdout.matches("\nkey ").count(), 1, "{}", run.stdout);
+    let absent = Author::with_trust(&table.replace("acme.asc", "none.asc"));
+    let said = absent.trust("check trust.toml").exits(1).stderr;
+    assert_eq!(said.matches("cannot read none.asc").count(), 1, "{said}");
+}
+
 #[test]
 fn keys_that_were_made_to_keep_readers_busy_end_the_check() {
     use crate::support::keygrammar as grammar;
     let author = Author::with_trust("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"busy.asc\"]\n");
     let bytes = grammar::certificate(&grammar::dsa(4095, 512), &[511, 511], 500);
     author.scene.write("busy.asc", grammar::armoured(&bytes));
-    author.trust("check trust.toml").exits(2).says(
+    author.trust("check trust.toml").exits(3).says(
         "error: the signature and its keys cost more work to check than any honest ones\n  named by `keys` in trust.toml, line 3\n",
     );
 }
@@ -215,9 +286,9 @@ fn keys_that_were_made_to_keep_readers_busy_end_the_check() {
 #[test]
 fn the_entry_that_applies_is_shown() {
     let author = Author::with_trust(FILE);
-    let weak = "weak      refuse: SHA-1 over the checksum document is refused\n";
-    let expired = "expired   warn: a signature by an expired key is accepted with a note\n";
-    let pinned = "unsigned  refuse: a release needs a signature by one of these keys\n";
+    let weak = "weak      refused: SHA-1 over the checksum document\n";
+    let expired = "expired   accepted with a note: a signature by an expired key\n";
+    let pinned = "unsigned  refused: a release needs a signature by one of these keys\n";
     let show = |arguments: &str| author.trust(&format!("show {arguments}")).succeeds();
     let run = show("a.example/acme/demo --trust trust.toml").says("");
     assert_eq!(
@@ -240,16 +311,16 @@ fn the_entry_that_applies_is_shown() {
         format!(
             "provider  a.example/acme/late
 entry     trust.toml, line 7: a.example/acme/*
-unsigned  allow: all commands accept a release without a signature, and show it as `checksum` or `unverified`
+unsigned  accepted: a release without a signature is shown as `checksum` or `unverified`
 pinned    no: --require-pinned refuses a.example/acme/late, unless a lock file lists its packages
-{expired}weak      warn: SHA-1 over the checksum document is accepted with a note
+{expired}weak      accepted with a note: SHA-1 over the checksum document
 "
         )
     );
     let run = show("acme/demo --trust trust.toml").says("");
     let unpinned = format!(
-        "unsigned  refuse: push and mirror refuse a release without a signature, and accept one with a signature by any key
-unsigned  allow: other commands accept a release without a signature, and show it as `checksum` or `unverified`
+        "unsigned  refused by push and mirror: a release needs a signature, by any key
+unsigned  accepted by other commands: a release without a signature is shown as `checksum` or `unverified`
 pinned    no: --require-pinned refuses registry.opentofu.org/acme/demo, unless a lock file lists its packages
 {expired}{weak}"
     );

@@ -6,12 +6,12 @@ use std::time::SystemTime;
 
 use clap::Args;
 
-use tfoci::error::{Category, printable_path};
+use tfoci::error::printable_path;
 use tfoci::trust::{self, KeyDescription, KeyFile, TrustEntry, TrustFile};
 
 use super::document::{Check, Entry, Rules, Warning};
 use super::keys::{self, DescribedFile};
-use super::warnings;
+use super::{rules, warnings};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
@@ -26,7 +26,7 @@ Examples:
 /// Check a trust file and the key files that it names
 ///
 /// It prints every entry with its keys and rules, and warns of entries that are never used or have no effect, and of keys that have
-/// expired or are revoked. The exit code is 2 if other commands would refuse the file.
+/// expired or are revoked. The exit code is that of other commands that use the file: 2 if it is malformed, 1 if a key file cannot be used.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -65,16 +65,12 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         warnings,
         errors: errors.iter().map(json::Error::from).collect(),
     };
-    print(&document, &session.printer);
+    print(&document, &file, &session.printer);
     for error in &errors {
         session.printer.failure(error);
     }
     session.printer.document(&document);
-    Ok(match errors.is_empty() {
-        true => Ending::Done,
-        // Whatever the reason, the file cannot be used as it is.
-        false => Ending::Failed(Category::Usage),
-    })
+    Ok(Ending::of(errors.iter()))
 }
 
 /// A trust file, and what was found out about it so far.
@@ -127,8 +123,9 @@ impl Checked<'_> {
     }
 }
 
-fn print(document: &Check, printer: &Printer) {
-    for (place, entry) in document.entries.iter().enumerate() {
+fn print(document: &Check, file: &TrustFile, printer: &Printer) {
+    let entries = document.entries.iter().zip(&file.entries);
+    for (place, (entry, parsed)) in entries.enumerate() {
         if place > 0 {
             printer.result("");
         }
@@ -137,14 +134,8 @@ fn print(document: &Check, printer: &Printer) {
         for key in &entry.keys {
             key.print(printer);
         }
-        let Rules {
-            unsigned,
-            expired,
-            weak,
-        } = entry.rules;
-        printer.result(&format!("unsigned  {unsigned}"));
-        printer.result(&format!("expired   {expired}"));
-        printer.result(&format!("weak      {weak}"));
+        rules::print_unsigned(parsed.has_keys(), parsed.unsigned, None, printer);
+        rules::print_doubtful(parsed.expired, parsed.weak, printer);
     }
     for warning in &document.warnings {
         let (line, message) = (warning.line, &warning.message);

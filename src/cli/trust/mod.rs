@@ -4,6 +4,7 @@ mod check;
 mod date;
 mod document;
 mod keys;
+mod rules;
 mod show;
 mod warnings;
 

@@ -8,11 +8,12 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::error::printable_path;
 use tfoci::release::KeyRing;
-use tfoci::trust::rule::{Expired, Unsigned, Weak};
+use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{self, PolicyEntry, Rule};
 
 use super::document::{Applied, Rules, Show};
 use super::keys::{self, DescribedFile};
+use super::rules;
 use super::warnings;
 use crate::cli::Ending;
 use crate::cli::args::Trust;
@@ -68,8 +69,8 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         }),
         pinned: writing.pinned(),
         keys: keys::pinned(&writing.pins, &files, are_files_pinned, now),
-        writing: rules(&writing),
-        reading: rules(&reading),
+        writing: documented(&writing),
+        reading: documented(&reading),
         warnings: warnings.collect(),
     };
     let printer = &session.printer;
@@ -92,7 +93,7 @@ fn described(rings: &[KeyRing], now: SystemTime) -> Result<Vec<DescribedFile>, C
     rings.iter().map(described).collect()
 }
 
-fn rules(rule: &Rule) -> Rules {
+fn documented(rule: &Rule) -> Rules {
     // Where keys are pinned, nothing else is accepted.
     let unsigned = match rule.pinned() {
         true => Unsigned::Refuse,
@@ -126,37 +127,19 @@ fn print(
 
 /// Prints what the rules mean for releases.
 fn print_rules(provider: &ProviderAddr, writing: &Rule, reading: &Rule, printer: &Printer) {
-    if writing.pinned() {
-        printer.result("unsigned  refuse: a release needs a signature by one of these keys");
+    let print_unsigned = |rule: &Rule, commands| {
+        rules::print_unsigned(rule.pinned(), rule.unsigned, commands, printer);
+    };
+    if writing.pinned() || writing.unsigned == reading.unsigned {
+        print_unsigned(writing, None);
     } else {
-        let commands = match writing.unsigned == reading.unsigned {
-            true => vec![("all commands", writing)],
-            false => vec![("push and mirror", writing), ("other commands", reading)],
-        };
-        for (commands, rule) in commands {
-            let text = match rule.unsigned {
-                Unsigned::Refuse => {
-                    "refuse a release without a signature, and accept one with a signature by any key"
-                }
-                Unsigned::Allow => {
-                    "accept a release without a signature, and show it as `checksum` or `unverified`"
-                }
-            };
-            let word = rule.unsigned.as_str();
-            printer.result(&format!("unsigned  {word}: {commands} {text}"));
-        }
+        print_unsigned(writing, Some("push and mirror"));
+        print_unsigned(reading, Some("other commands"));
+    }
+    if !writing.pinned() {
         printer.result(&format!(
             "pinned    no: --require-pinned refuses {provider}, unless a lock file lists its packages"
         ));
     }
-    let expired = match writing.expired {
-        Expired::Warn => "warn: a signature by an expired key is accepted with a note",
-        Expired::Refuse => "refuse: a signature by an expired key is refused",
-    };
-    printer.result(&format!("expired   {expired}"));
-    let weak = match writing.weak {
-        Weak::Warn => "warn: SHA-1 over the checksum document is accepted with a note",
-        Weak::Refuse => "refuse: SHA-1 over the checksum document is refused",
-    };
-    printer.result(&format!("weak      {weak}"));
+    rules::print_doubtful(writing.expired, writing.weak, printer);
 }

@@ -1,0 +1,44 @@
+//! The rules of an entry, in words.
+
+use tfoci::trust::rule::{Expired, Unsigned, Weak};
+
+use crate::cli::printer::Printer;
+
+/// Prints what happens to a release without a signature. `commands` says for which commands, if not all of them do the same.
+pub(super) fn print_unsigned(
+    is_pinned: bool,
+    unsigned: Unsigned,
+    commands: Option<&str>,
+    printer: &Printer,
+) {
+    let by = commands.map(|commands| format!(" by {commands}"));
+    let by = by.unwrap_or_default();
+    printer.result(&match (is_pinned, unsigned) {
+        (true, _) => "unsigned  refused: a release needs a signature by one of these keys".to_owned(),
+        (false, Unsigned::Refuse) => {
+            format!("unsigned  refused{by}: a release needs a signature, by any key")
+        }
+        (false, Unsigned::Allow) => format!(
+            "unsigned  accepted{by}: a release without a signature is shown as `checksum` or `unverified`"
+        ),
+    });
+}
+
+/// Prints what happens to signatures by expired keys and over weak digests.
+pub(super) fn print_doubtful(expired: Expired, weak: Weak, printer: &Printer) {
+    const NOTED: &str = "accepted with a note";
+    let expired = match expired {
+        Expired::Warn => NOTED,
+        Expired::Refuse => "refused",
+    };
+    printer.result(&format!(
+        "expired   {expired}: a signature by an expired key"
+    ));
+    let weak = match weak {
+        Weak::Warn => NOTED,
+        Weak::Refuse => "refused",
+    };
+    printer.result(&format!(
+        "weak      {weak}: SHA-1 over the checksum document"
+    ));
+}
