@@ -116,13 +116,17 @@ fn by_another_key_than_the_pinned_one() {
     );
     for pin in [["--key", "stranger.asc"], ["--trust", "trust.toml"]] {
         let run = inspect(&scene, &pin).exits(3);
-        assert_eq!(run.stdout, format!("{HEAD}{PACKAGES}"));
+        assert_eq!(
+            run.stdout,
+            format!("{HEAD}authentication  refused\n{PACKAGES}")
+        );
         assert_eq!(
             run.stderr,
             format!(
                 "error: {ABOUT}: the evidence does not prove the packages beside it\n  \
                  the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
-                 expected {other}\n    received {FINGERPRINT}\n"
+                 expected {other}\n    received {FINGERPRINT}\n\nhint: this version is not signed by a key that you named. \
+                 If its author says that the key is a new one, name it too; else do not use these packages\n"
             )
         );
     }
@@ -160,7 +164,7 @@ fn evidence_that_was_altered_or_is_gone() {
     assert_eq!(
         run.stdout,
         format!(
-            "{}{PACKAGES}",
+            "{}authentication  refused\n{PACKAGES}",
             HEAD.replace("protocols       5.0, 6.0\n", "")
         )
     );
@@ -172,7 +176,10 @@ fn evidence_that_was_altered_or_is_gone() {
     let run = inspect(&scene, &[]).exits(3);
     assert_eq!(
         run.stderr,
-        format!("error: {ABOUT}: the evidence sha256:{CHECKSUMS} is missing\n")
+        format!(
+            "error: {ABOUT}: the evidence sha256:{CHECKSUMS} is missing\n\nhint: evidence that cannot be read proves nothing. \
+             Pushing the release again writes it anew\n"
+        )
     );
     assert!(run.stdout.ends_with(PACKAGES));
 }

@@ -105,7 +105,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(match error {
         None => Ending::Done,
         Some(error) => {
-            printer.problem(&error);
+            printer.failure(&error);
             Ending::Failed(error.category())
         }
     })
@@ -148,8 +148,13 @@ fn print(inspection: &json::Inspection<'_>, printer: &Printer) {
             inspection.protocols.join(", ")
         ));
     }
-    if let Some(authentication) = &inspection.authentication {
-        printer.result(&format!("authentication  {authentication}"));
+    match (&inspection.authentication, &inspection.error) {
+        (Some(authentication), _) => {
+            printer.result(&format!("authentication  {authentication}"));
+        }
+        // The error on stderr says why.
+        (None, Some(_)) => printer.result("authentication  refused"),
+        (None, None) => {}
     }
     let width = inspection
         .packages
