@@ -89,6 +89,9 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
 pub(super) struct Report<'a> {
     pub(super) schema: u32,
     pub(super) providers: Vec<Provider<'a>>,
+    /// The keys of `--pin-new`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) pins: &'a [Pin],
     /// The bytes of the packages that were written into a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes: Option<u64>,
@@ -98,6 +101,22 @@ pub(super) struct Report<'a> {
     /// An error that is not about a version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
+}
+
+/// A key that `--pin-new` wrote into the trust file, or would write.
+#[derive(Serialize)]
+pub(super) struct Pin {
+    pub(super) provider: ProviderAddr,
+    pub(super) fingerprint: String,
+    /// `pinned`, or `planned` in a dry run.
+    pub(super) status: &'static str,
+    /// The trust file.
+    pub(super) file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) user_id: Option<String>,
+    pub(super) algorithm: String,
+    /// The version that the key signed.
+    pub(super) version: Version,
 }
 
 /// One provider version of a report.

@@ -4,10 +4,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::origin_scene::OriginScene;
 use super::{LINUX, demo};
+use crate::schema::follows;
 use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::signer::Signer;
@@ -24,6 +25,14 @@ impl OriginScene {
     /// Mirrors both providers.
     fn both(&self, more: &str) -> super::origin_scene::Told {
         self.mirror(&format!("[ORIGIN]/acme/demo [ORIGIN]/acme/other {more}"))
+    }
+
+    /// Mirrors both providers, and returns the document.
+    fn document(&self, more: &str) -> Value {
+        let arguments = "mirror [ORIGIN]/acme/demo [ORIGIN]/acme/other --to oci-layout:store --ca-file ca.pem --format json";
+        let arguments = self.named(&format!("{arguments} {more}"));
+        let run = self.scene.tfoci(arguments.split_whitespace()).succeeds();
+        serde_json::from_str(&run.stdout).unwrap()
     }
 
     /// The trust file, with names for hosts and keys.
@@ -432,6 +441,39 @@ hint: {HINT}
         ),
     );
     assert_eq!(stage.trust(), "provider = []\n");
+}
+
+/// Programs read them in the document, also those that were written.
+#[test]
+fn the_document_has_the_keys() {
+    for (more, status) in [("--dry-run", "planned"), ("", "pinned")] {
+        let stage = OriginScene::of([demo(), other()]);
+        let document = stage.document(&format!("{PINNING} {more} -q"));
+        follows("mirror", &document);
+        let pin = |name: &str, signer: &Signer, user_id: &str| {
+            json!({
+                "provider": stage.origin.address(&format!("acme/{name}")),
+                "fingerprint": signer.fingerprint(),
+                "status": status,
+                "file": "trust.toml",
+                "user_id": user_id,
+                "algorithm": "Ed25519",
+                "version": "1.0.0",
+            })
+        };
+        let mut pins = document["pins"].as_array().unwrap().clone();
+        pins.sort_by_key(|pin| pin["provider"].to_string());
+        let acme = "Acme Provider Signing (test key) <security@acme.example>";
+        let stranger = "Another Author (test key) <else@stranger.example>";
+        let expected = [
+            pin("demo", Signer::acme(), acme),
+            pin("other", Signer::stranger(), stranger),
+        ];
+        assert_eq!(pins, expected);
+    }
+    let stage = OriginScene::of([demo(), other()]);
+    let document = stage.document("-q");
+    assert_eq!(document.get("pins"), None);
 }
 
 /// A user id with line ends and terminal escapes stays within its comment.

@@ -148,7 +148,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         let text = "`--pin-new` pins no key, because `--key` names those of all providers";
         session.printer.warning(text);
     }
-    let pins = pins.map(|path| Pins::new(path, &tasks, &session.printer, arguments.dry_run));
+    let pins = pins.map(|path| Pins::new(path, &tasks, session, arguments.dry_run));
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },
         None => CommandError::Mirroring(failure),

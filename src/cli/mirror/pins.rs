@@ -17,8 +17,9 @@ use tfoci::trust::rule::{Fingerprint, Unsigned};
 
 use super::{Arguments, plan};
 use crate::cli::error::CommandError;
-use crate::cli::printer::{Printer, Tone};
-use crate::cli::session::trust_text;
+use crate::cli::json;
+use crate::cli::printer::Tone;
+use crate::cli::session::{Session, trust_text};
 
 /// The trust file that receives new keys; it need not exist yet.
 pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, CommandError> {
@@ -35,7 +36,7 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Comma
 /// The keys of mirrored releases, and the trust file that receives them.
 pub(super) struct Pins<'a> {
     path: PathBuf,
-    printer: &'a Printer,
+    session: &'a Session,
     dry_run: bool,
     /// Providers that require a signature and have no pinned key.
     keyless: BTreeSet<ProviderAddr>,
@@ -60,14 +61,14 @@ impl Keys {
 }
 
 impl<'a> Pins<'a> {
-    pub(super) fn new(path: PathBuf, tasks: &[Task], printer: &'a Printer, dry_run: bool) -> Self {
+    pub(super) fn new(path: PathBuf, tasks: &[Task], session: &'a Session, dry_run: bool) -> Self {
         // A provider that may be unsigned need not have keys.
         let is_keyless =
             |task: &&Task| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
         let keyless = tasks.iter().filter(is_keyless);
         Self {
             path,
-            printer,
+            session,
             dry_run,
             keyless: keyless.map(|task| task.provider.clone()).collect(),
             keys: Mutex::default(),
@@ -144,7 +145,7 @@ impl<'a> Pins<'a> {
                 "{}: no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys",
                 unseen.join(", ")
             );
-            self.printer.warning(&line);
+            self.session.printer.warning(&line);
         }
         why.map_or(Ok(()), |source| {
             Err(CommandError::NotPinned {
@@ -167,6 +168,9 @@ impl<'a> Pins<'a> {
             return Ok(());
         }
         let path = &self.path;
+        let Session {
+            printer, report, ..
+        } = self.session;
         let text = match draft {
             Some(text) => text.clone(),
             None => current(path)?,
@@ -177,22 +181,45 @@ impl<'a> Pins<'a> {
             *draft = Some(text);
             for (key, seen) in &keys.seen {
                 let line = format!("{provider}   {key} in {}   {seen}", printable_path(path));
-                self.printer.line(Tone::Plain, "Would pin", &line);
+                printer.line(Tone::Plain, "Would pin", &line);
             }
+            report.pinned(keys.seen.values().map(|seen| self.pin(provider, seen)));
         } else if let Some(text) = pinned {
             let written = disk::staged::replace(path, text.as_bytes());
             written.map_err(Problem::from).map_err(Failure::from)?;
-            let new = keys.seen.keys().filter(|key| !keys.saved.contains(key));
-            let new: Vec<String> = new.map(Fingerprint::to_string).collect();
+            let new = keys
+                .seen
+                .iter()
+                .filter(|(key, _)| !keys.saved.contains(key));
+            report.pinned(new.clone().map(|(_, seen)| self.pin(provider, seen)));
+            let new: Vec<String> = new.map(|(key, _)| key.to_string()).collect();
             let line = format!(
                 "{provider}   {} in {}",
                 new.join(", "),
                 printable_path(path)
             );
-            self.printer.line(Tone::Done, "Pinned", &line);
+            printer.line(Tone::Done, "Pinned", &line);
         }
         keys.saved = keys.seen.keys().cloned().collect();
         Ok(())
+    }
+}
+
+impl Pins<'_> {
+    /// The document of a key that is pinned, or would be.
+    fn pin(&self, provider: &ProviderAddr, seen: &FirstSeen) -> json::Pin {
+        json::Pin {
+            provider: provider.clone(),
+            fingerprint: seen.key.fingerprint.to_string(),
+            status: match self.dry_run {
+                true => "planned",
+                false => "pinned",
+            },
+            file: printable_path(&self.path),
+            user_id: seen.key.user_id.clone(),
+            algorithm: seen.key.algorithm.clone(),
+            version: seen.version.clone(),
+        }
     }
 }
 

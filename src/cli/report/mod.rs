@@ -64,6 +64,8 @@ struct Run {
     outcomes: Vec<Outcome>,
     /// The number of outcomes that are left out.
     left_out: usize,
+    /// The keys that were pinned, or would be.
+    pins: Vec<json::Pin>,
     /// An error that is not about a version.
     error: Option<CommandError>,
 }
@@ -96,6 +98,7 @@ impl Report {
             only_changed: scope.only_changed,
             outcomes: Vec::new(),
             left_out: 0,
+            pins: Vec::new(),
             error: None,
         }));
         progress
@@ -121,6 +124,11 @@ impl Report {
             }
             run.outcomes.push(Outcome::Published(published));
         });
+    }
+
+    /// Adds keys that were pinned, or would be.
+    pub(super) fn pinned(&self, pins: impl IntoIterator<Item = json::Pin>) {
+        self.change(|run| run.pins.extend(pins));
     }
 
     /// Adds an installed version.
@@ -265,6 +273,7 @@ impl Run {
                 .iter()
                 .map(|outcome| outcome.provider(http.is_some()))
                 .collect(),
+            pins: &self.pins,
             bytes: http.map(|_| self.tally.written_bytes),
             requests: http.map(Http::requests),
             error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),
