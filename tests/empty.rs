@@ -61,6 +61,19 @@ hint: did you mean oci-layout:disk/store?
     }
 }
 
+/// A layout of another tool tells nothing of the directories above it.
+#[test]
+fn a_directory_above_is_named_only_if_it_is_a_store() {
+    let author = disk();
+    let store = author.scene.path("disk/store");
+    let layout = author.scene.path("a/b/image");
+    std::fs::create_dir_all(layout.parent().unwrap()).unwrap();
+    std::fs::rename(store.join("registry.opentofu.org/acme/demo"), layout).unwrap();
+    let run = author.tfoci(&["list", "--from", "oci-layout:a/b"]);
+    run.exits(1)
+        .says("error: no provider is in oci-layout:a/b\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n");
+}
+
 #[test]
 fn a_store_is_not_copied_onto_itself() {
     let author = disk();

@@ -159,6 +159,45 @@ fn of_a_registry_that_lists_nothing() {
 }
 
 #[test]
+fn a_template_with_more_levels_than_the_repositories_have() {
+    let author = pushed();
+    for (names, received) in [
+        (&["acme/demo"][..], "one repository, HOST/acme/demo"),
+        (
+            &["acme/demo", "acme/more"],
+            "2 repositories, such as HOST/acme/demo",
+        ),
+    ] {
+        let registry = listing(&author, names);
+        for command in [&["list"][..], &["install", "--into", "out"]] {
+            let from = format!(
+                "{}/tofu/{{hostname}}/{{namespace}}/{{type}}",
+                registry.host()
+            );
+            let arguments = [command, &["--from", &from], &PLAIN].concat();
+            let run = author.scene.tfoci(arguments).exits(1);
+            assert_eq!(run.stdout, "");
+            let stderr = run.stderr.replace(registry.host(), "HOST");
+            assert_eq!(
+                stderr,
+                format!(
+                    "error: no repository of the registry matches HOST/tofu/{{hostname}}/{{namespace}}/{{type}}\n  received {received}\n\nhint: give the template as many levels as the repositories have, in the same order\n"
+                )
+            );
+        }
+    }
+    let registry = listing(&author, &[]);
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let arguments = [&["list", "--from", &from][..], &PLAIN].concat();
+    let run = author.scene.tfoci(arguments).exits(1);
+    let stderr = run.stderr.replace(registry.host(), "HOST");
+    assert_eq!(
+        stderr,
+        "error: no repository of the registry matches HOST/{namespace}/{type}\n  received no repository\n"
+    );
+}
+
+#[test]
 fn templates_that_cannot_be_read_backwards() {
     let author = pushed();
     for from in [

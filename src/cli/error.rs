@@ -88,12 +88,19 @@ pub(super) enum CommandError {
         /// Whether the reasons were listed.
         is_listed: bool,
     },
-    /// A store without providers, of which all were to be read.
-    #[error("no provider is in {}\n  expected {}", printable(.store), printable(.expected))]
+    /// A registry none of whose repositories is that of a provider, of which all were to be read.
+    #[error("no repository of the registry matches {}\n  received {}", printable(.template), repositories(*.others, .example.as_deref()))]
+    NoRepositoryMatches {
+        template: String,
+        /// The number of its repositories.
+        others: usize,
+        /// One of them.
+        example: Option<String>,
+    },
+    /// A directory without providers, of which all were to be read.
+    #[error("no provider is in {}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE", printable(.store))]
     EmptyStore {
         store: String,
-        /// The form of the places of providers.
-        expected: String,
         /// The directory that is probably meant.
         meant: Option<PathBuf>,
     },
@@ -234,6 +241,14 @@ pub(super) enum CommandError {
     },
 }
 
+fn repositories(others: usize, example: Option<&str>) -> String {
+    match (others, example.map(printable)) {
+        (1, Some(example)) => format!("one repository, {example}"),
+        (others, Some(example)) => format!("{others} repositories, such as {example}"),
+        (_, None) => "no repository".to_owned(),
+    }
+}
+
 fn locked_by(files: &BTreeSet<PathBuf>) -> String {
     let line = |file: &PathBuf| format!("\n  locked by {}", printable_path(file));
     files.iter().map(line).collect()
@@ -299,7 +314,9 @@ impl CommandError {
             Self::Configuration(error) => error.category(),
             Self::WrongPassword { .. } => Category::Unauthorized,
             Self::NothingProven { .. } | Self::NeedsDigest { .. } => Category::Untrusted,
-            Self::NoSuchTrustFile { .. } | Self::EmptyStore { .. } => Category::NotFound,
+            Self::NoSuchTrustFile { .. }
+            | Self::EmptyStore { .. }
+            | Self::NoRepositoryMatches { .. } => Category::NotFound,
             Self::UnknownProvider { .. } => Category::Malformed,
             _ => Category::Usage,
         }

@@ -6,8 +6,8 @@
 
 use std::path::PathBuf;
 
-use super::known;
 use super::{Error, Layout, Providers, Registry, Store};
+use super::{known, nearby};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::error::{Category, printable};
 use crate::oci::Repository;
@@ -75,10 +75,10 @@ impl Endpoint {
         }
     }
 
-    /// Opens the store for writing. It need not exist yet.
+    /// Opens the store for writing. It need not exist yet, but the directory above it has to.
     ///
     /// # Errors
-    /// The directory is a single repository without `exact`.
+    /// The directory is a single repository without `exact`, or the directory above it is missing.
     pub fn write(&self, registry: Registry) -> Result<Store, Error> {
         let EndpointKind::Layout(directory) = &self.kind else {
             return Ok(Store::Registry(registry));
@@ -87,6 +87,10 @@ impl Endpoint {
             return Err(Error::IsRepository {
                 path: directory.clone(),
             });
+        }
+        if !nearby::exists_or_can_be_made(directory) {
+            let path = directory.clone();
+            return Err(Error::NoParent { path });
         }
         Ok(Store::Layout(Layout::new(directory.clone(), &self.text)))
     }
@@ -189,12 +193,7 @@ impl Endpoint {
         let EndpointKind::Layout(directory) = &self.kind else {
             return None;
         };
-        let layout = super::nearby::layout_below(directory, 4, &mut 1_000)?;
-        let meant = layout.ancestors().nth(3)?;
-        Some(match meant.as_os_str().is_empty() {
-            true => PathBuf::from("."),
-            false => meant.to_owned(),
-        })
+        nearby::store_near(directory)
     }
 
     /// The providers in this store; `None` if the address names a single repository, or is a template that cannot be read backwards. In a
@@ -226,8 +225,10 @@ impl Endpoint {
         };
         let mut providers: Vec<_> = repositories.iter().filter_map(provider).collect();
         providers.sort();
+        let mut others = repositories.iter();
         Ok(Some(Providers {
             others: repositories.len() - providers.len(),
+            example: others.find(|other| provider(other).is_none()).cloned(),
             providers,
         }))
     }

@@ -262,6 +262,9 @@ pub enum Error {
         /// The least chunk size that the registry accepts, in bytes.
         least: u64,
     },
+    /// Neither a directory that is written nor the one above it exists. A path on a disk that is not mounted has this form.
+    #[error("cannot create the directory {}\n  expected that the directory above it exists", printable_path(.path))]
+    NoParent { path: PathBuf },
     /// There is no store at the path.
     #[error("{}", if *.is_directory { format!("no OCI image layout is in {}", printable_path(.path)) } else { format!("cannot find the directory {}", printable_path(.path)) })]
     NoStore {

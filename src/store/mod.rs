@@ -34,7 +34,7 @@ pub use repo::{Repo, RepoMut};
 
 use crate::address::ProviderAddr;
 use crate::digest::Digest;
-use crate::oci::{Descriptor, Part, RawManifest, Tag};
+use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
 
 /// How to find a manifest.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +63,8 @@ pub struct Providers {
     pub providers: Vec<ProviderAddr>,
     /// The number of repositories that the address maps no provider to, or more than one.
     pub others: usize,
+    /// The first of these repositories.
+    pub example: Option<Repository>,
 }
 
 /// The outcome of storing a blob.

@@ -23,11 +23,17 @@ fn layout(stage: &OriginScene, name: &str) -> BTreeMap<String, String> {
     below.collect()
 }
 
+/// A stage with the directory of both layouts: only the last one of a path is made.
+fn ready(stage: OriginScene) -> OriginScene {
+    std::fs::create_dir(stage.scene.path("store")).unwrap();
+    stage
+}
+
 /// A stage at which the second layout has another zip for the version.
 fn conflicting() -> OriginScene {
     let other = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"other")]);
-    let stage = OriginScene::release(other);
+    let stage = ready(OriginScene::release(other));
     stage
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
@@ -39,7 +45,7 @@ fn conflicting() -> OriginScene {
 
 #[test]
 fn a_package_is_read_once_for_two_destinations() {
-    let stage = OriginScene::of([demo()]);
+    let stage = ready(OriginScene::of([demo()]));
     stage
         .run(BOTH)
         .says(0, "
@@ -67,7 +73,7 @@ fn many_packages_of_unknown_size_are_read_once_as_well() {
     for minor in 0..3 {
         provider = provider.version(&format!("1.{minor}.0"), &platforms);
     }
-    let stage = OriginScene::of([provider]);
+    let stage = ready(OriginScene::of([provider]));
     let unsaid = crate::support::origin::lie::lacks("packages");
     stage.origin.always(asks("download"), unsaid);
     stage
@@ -80,7 +86,7 @@ fn many_packages_of_unknown_size_are_read_once_as_well() {
 
 #[test]
 fn a_download_that_is_cut_goes_on_for_both() {
-    let stage = OriginScene::of([demo()]);
+    let stage = ready(OriginScene::of([demo()]));
     stage.origin.fault(1, asks("package"), Fault::cut_body(100));
     stage.run(&format!("{BOTH} -q")).says(0, "");
     assert_eq!(stage.installs(), ARRIVED);
@@ -91,7 +97,7 @@ fn a_download_that_is_cut_goes_on_for_both() {
 
 #[test]
 fn a_destination_that_has_everything_reads_nothing() {
-    let stage = OriginScene::of([demo()]);
+    let stage = ready(OriginScene::of([demo()]));
     stage
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
@@ -151,7 +157,7 @@ fn the_document_says_which_destination_failed() {
 
 #[test]
 fn a_package_that_is_wrong_fails_in_both() {
-    let stage = OriginScene::of([demo()]);
+    let stage = ready(OriginScene::of([demo()]));
     stage.origin.always(asks("package"), Fault::wrong_bytes());
     let said = stage.run(BOTH).gives(&[]).ends(3);
     for name in ["a", "b"] {
@@ -166,7 +172,7 @@ fn a_package_that_is_wrong_fails_in_both() {
 
 #[test]
 fn a_source_that_has_nothing_is_reported_for_both() {
-    let stage = OriginScene::of([demo()]);
+    let stage = ready(OriginScene::of([demo()]));
     let said = stage
         .run("[ORIGIN]/acme/gone --to oci-layout:store/a --to oci-layout:store/b")
         .ends(1);

@@ -118,16 +118,24 @@ impl Session {
             at: At::From(endpoint.to_string()),
             ..Failure::from(Problem::from(error))
         });
-        let Providers { providers, others } = providers?.ok_or(CommandError::NoSelection)?;
+        let Providers {
+            providers,
+            others,
+            example,
+        } = providers?.ok_or(CommandError::NoSelection)?;
         // An empty source is usually a wrong directory, and a job that copies nothing must not look like one that worked.
         if providers.is_empty() {
-            return Err(CommandError::EmptyStore {
-                store: endpoint.to_string(),
-                expected: match endpoint.template() {
-                    Some(_) => format!("repositories {endpoint}"),
-                    None => "DIR/HOSTNAME/NAMESPACE/TYPE".to_owned(),
+            let store = endpoint.to_string();
+            return Err(match endpoint.template() {
+                Some(_) => CommandError::NoRepositoryMatches {
+                    template: store,
+                    others,
+                    example: example.map(|example| endpoint.name(&example)),
                 },
-                meant: endpoint.likely_directory(),
+                None => CommandError::EmptyStore {
+                    store,
+                    meant: endpoint.likely_directory(),
+                },
             });
         }
         if others > 0 {

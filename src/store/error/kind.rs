@@ -71,6 +71,7 @@ impl Error {
             | Self::TooManyParts { .. } => Category::Malformed,
             Self::Missing { .. }
             | Self::NoStore { .. }
+            | Self::NoParent { .. }
             | Self::NoRepository { .. }
             | Self::NoRegistry { .. } => Category::NotFound,
             Self::IsRepository { .. } => Category::Usage,
