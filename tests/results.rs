@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::support::origin::{Fault, Origin, Provider, asks};
 use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "linux_arm64"];
 const VERSIONS: [&str; 4] = ["1.2.0", "1.10.0", "2.0.0-rc.2", "2.0.0-rc.10"];
@@ -184,4 +185,24 @@ fn a_copy_prints_only_what_changed_too() {
         ]
     );
     assert_eq!(copy(&["--changed"]).stdout, "");
+    // Nor is a version that is present a line of the log, also if it was verified again.
+    let address = origin.address("acme/a");
+    let again = [
+        &["--changed", "-v", "--trust", "trust.toml", &address][..],
+        &["--changed", &address],
+        &["--changed", "--trust", "trust.toml", &address],
+    ];
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let table = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n";
+    scene.write("trust.toml", table);
+    for more in again {
+        let run = copy(more);
+        let lines = run.stderr.lines();
+        let versions: Vec<&str> = lines.filter(|line| line.contains("Present ")).collect();
+        let is_package = |line: &&str| line.contains("_amd64") || line.contains("_arm64");
+        assert!(versions.iter().all(is_package), "{}", run.stderr);
+        assert!(run.stderr.contains("Copied nothing"), "{}", run.stderr);
+    }
+    let run = copy(&["--trust", "trust.toml", &address]);
+    assert!(run.stderr.contains("   Present "), "{}", run.stderr);
 }

@@ -4,15 +4,14 @@
 //! early. Every line is neutral ([`neutral`]) and does not contain the passwords of arguments ([`Redaction`]).
 
 mod github;
+mod usage;
 
 use std::collections::HashSet;
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::error::{ContextKind, ContextValue};
 use console::{Style, Term, measure_text_width, truncate_str};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
@@ -28,6 +27,7 @@ use super::neutral;
 use super::pending::PendingRequests;
 use super::redaction::Redaction;
 use github::{GithubJob, Level};
+pub(super) use usage::usage;
 
 /// The width of the column of verbs.
 const GUTTER: usize = 10;
@@ -61,6 +61,8 @@ pub(super) enum Motion {
 pub(super) enum Tone {
     /// Something was done.
     Done,
+    /// Something was done with bytes that nobody trusted has signed.
+    Unproven,
     /// Information.
     Plain,
     /// Something that needs attention.
@@ -176,12 +178,24 @@ impl Printer {
 
     /// Prints a line on stderr: what happened, and to what.
     pub(super) fn line(&self, tone: Tone, verb: &str, text: &str) {
-        let text = match (tone, self.columns()) {
-            (Tone::Done, Some(columns)) => truncate_str(text, columns, "…"),
-            _ => text.into(),
+        match tone {
+            Tone::Done | Tone::Unproven => self.short_line(tone, verb, text),
+            Tone::Plain | Tone::Warning => self.whole_line(tone, verb, text),
+        }
+    }
+
+    /// Prints a line that a terminal shows without a second one.
+    pub(super) fn short_line(&self, tone: Tone, verb: &str, text: &str) {
+        let text = match self.columns() {
+            Some(columns) => truncate_str(text, columns, "…"),
+            None => text.into(),
         };
+        self.whole_line(tone, verb, &text);
+    }
+
+    fn whole_line(&self, tone: Tone, verb: &str, text: &str) {
         if self.verbosity != Verbosity::Quiet {
-            self.to_stderr(style(tone).bold(), &format!("{verb:>GUTTER$}"), &text);
+            self.to_stderr(style(tone).bold(), &format!("{verb:>GUTTER$}"), text);
         }
     }
 
@@ -262,9 +276,9 @@ impl Printer {
         }
     }
 
-    /// Prints an error of one of several providers, with its hint.
+    /// Prints an error with its hint.
     pub(super) fn failure(&self, error: &CommandError) {
-        self.problem(error);
+        self.to_stderr(wrong(), "error:", &describe(error));
         let hint = hints::of(error);
         if let Some(hint) = &hint {
             self.to_stderr(Style::new(), "", "");
@@ -278,11 +292,6 @@ impl Printer {
             let text = format!("{}{}", describe(error), hint.unwrap_or_default());
             self.annotate(Level::Error, &title, &text);
         }
-    }
-
-    /// Prints a problem that is part of a result.
-    pub(super) fn problem(&self, error: &CommandError) {
-        self.to_stderr(wrong(), "error:", &describe(error));
     }
 
     /// Prints that a signal interrupted the run, and how many packages are done.
@@ -335,7 +344,7 @@ impl Printer {
 fn style(tone: Tone) -> Style {
     match tone {
         Tone::Done => Style::new().green(),
-        Tone::Plain => Style::new().cyan(),
+        Tone::Unproven | Tone::Plain => Style::new().cyan(),
         Tone::Warning => Style::new().yellow(),
     }
 }
@@ -356,41 +365,4 @@ fn describe(error: &CommandError) -> String {
         cause = error.source();
     }
     text
-}
-
-/// Removes clap's tip to pass an unknown option as a value: no command takes values that begin with a dash.
-fn remove_escape_tip(error: &mut clap::Error) {
-    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
-        tips.retain(|tip| !tip.to_string().contains("as a value"));
-        if !tips.is_empty() {
-            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
-        }
-    }
-}
-
-/// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
-pub(super) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
-    remove_escape_tip(&mut error);
-    let redaction = Redaction::of(arguments);
-    let plain = redaction.apply(&error.render().to_string());
-    let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
-    let text = neutral::text(&lines.join("\n"));
-    let text = text.trim_end();
-    // Help shows the values of variables. If none contains an escape character, all escape sequences are clap's own styles.
-    let is_ours = std::env::vars_os().all(|(_, value)| !value.as_encoded_bytes().contains(&0x1b));
-    let _closed = if error.use_stderr() {
-        let begin = "error:";
-        let rest = text.strip_prefix(begin);
-        let begin = wrong().for_stderr().apply_to(rest.map_or("", |_| begin));
-        writeln!(io::stderr(), "{begin}{}", rest.unwrap_or(text))
-    } else if is_ours && text == plain.trim_end() && console::colors_enabled() {
-        writeln!(
-            io::stdout(),
-            "{}",
-            error.render().ansi().to_string().trim_end()
-        )
-    } else {
-        writeln!(io::stdout(), "{text}")
-    };
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }

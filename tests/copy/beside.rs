@@ -56,6 +56,13 @@ fn artifacts_beside_the_packages_are_reported_and_counted() {
     assert!(run.stderr.contains(&line("    Copied")), "{}", run.stderr);
     assert!(run.stderr.contains("(833 B copied)"), "{}", run.stderr);
     assert_eq!(from.tags(NAME), to.tags(NAME));
+    // No signature covers them, so they do not have the colour of a proof.
+    let coloured = Registry::plain();
+    let run = copy_demo(&author, &at(&from), &at(&coloured), &["--color", "always"]).succeeds();
+    let digest = digest(ATTESTATION);
+    let line = run.stderr.lines().find(|line| line.contains(&digest));
+    let cyan = "\u{1b}[36m\u{1b}[1m    Copied";
+    assert!(line.unwrap().starts_with(cyan), "{:?}", run.stderr);
     let to = Registry::plain();
     let run = copy_demo(&author, &at(&from), &at(&to), &["--format", "json"]).succeeds();
     let document: Value = serde_json::from_str(&run.stdout).unwrap();

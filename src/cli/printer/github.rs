@@ -123,6 +123,13 @@ impl Printer {
         }
     }
 
+    /// Drops the lines of a version of which nothing is said.
+    pub(in crate::cli) fn drop_group(&self, subject: &Subject) {
+        if let Some(github) = &self.github {
+            github.take(subject);
+        }
+    }
+
     /// Prints the groups of versions that are not done.
     pub(in crate::cli) fn groups_left(&self) {
         for subject in self.github.iter().flat_map(|github| github.waiting()) {

@@ -40,6 +40,8 @@ const LARGE: u64 = 1 << 20;
 pub(super) struct Progress {
     printer: Printer,
     started: Instant,
+    /// Whether nothing is said of a version that is present.
+    only_changed: bool,
     state: Mutex<State>,
 }
 
@@ -53,11 +55,12 @@ struct State {
 }
 
 impl Progress {
-    /// The progress of a run with this number of providers.
-    pub(super) fn begin(printer: &Printer, providers: usize) -> Arc<Self> {
+    /// The progress of a run with this number of providers. `only_changed` tells whether nothing is said of versions that are present.
+    pub(super) fn begin(printer: &Printer, providers: usize, only_changed: bool) -> Arc<Self> {
         let progress = Arc::new(Self {
             printer: printer.clone(),
             started: Instant::now(),
+            only_changed,
             state: Mutex::new(State {
                 ledger: Ledger::of(providers),
                 heartbeat: Heartbeat::default(),
@@ -165,8 +168,8 @@ impl Progress {
         } else {
             format!("newest of {matching} matching")
         };
-        self.printer
-            .line(Tone::Plain, "Selected", &format!("{subject} ({plural})"));
+        let text = format!("{subject} ({plural})");
+        self.printer.short_line(Tone::Plain, "Selected", &text);
     }
 
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
@@ -201,9 +204,9 @@ pub(super) fn explained(authentication: &Authentication) -> String {
 /// The tone of a line with this authentication: only a signature by a key from elsewhere, or a lock file, has the colour of a proof.
 pub(super) fn tone(authentication: &Authentication) -> Tone {
     match (authentication.status, authentication.anchor) {
-        (_, Some(Anchor::Embedded)) => Tone::Plain,
+        (_, Some(Anchor::Embedded)) => Tone::Unproven,
         (Status::Signed, _) | (_, Some(Anchor::Lock)) => Tone::Done,
-        _ => Tone::Plain,
+        _ => Tone::Unproven,
     }
 }
 
@@ -271,12 +274,13 @@ impl Reporter for Progress {
                 let status = Status::Unverified.as_str();
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
                 self.printer
-                    .line_of(&subject, Tone::Done, verb(transfer), &text);
+                    .line_of(&subject, Tone::Unproven, verb(transfer), &text);
             }
             Event::VersionPresent { subject } => {
                 let (verb, text) = (verb(Transfer::Present), subject.to_string());
                 match (&subject.platform, self.printer.motion) {
                     (None, Motion::Bars) => {}
+                    (None, _) if self.only_changed => {}
                     (None, _) => self.printer.line(Tone::Done, verb, &text),
                     (Some(_), _) => self.printer.package(&subject, Tone::Done, verb, &text),
                 }

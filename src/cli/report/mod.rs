@@ -89,7 +89,7 @@ impl Report {
     }
 
     fn begin(&self, verb: Verb, scope: Scope, destination: Destination) -> Arc<dyn Reporter> {
-        let progress = Progress::begin(&self.printer, scope.providers);
+        let progress = Progress::begin(&self.printer, scope.providers, scope.only_changed);
         *self.state() = State::Running(Box::new(Run {
             verb,
             progress: progress.clone(),
@@ -110,11 +110,12 @@ impl Report {
             run.tally.add_published(&published);
             let version = version_line::subject(&published);
             run.progress.complete(&version, published.packages.len());
-            version_line::published(&self.printer, &published);
             if run.only_changed && published.status == Change::Present {
                 run.left_out += 1;
+                self.printer.drop_group(&version);
                 return;
             }
+            version_line::published(&self.printer, &published);
             published
                 .packages
                 .sort_by(|a, b| a.platform.cmp(&b.platform));

@@ -1,0 +1,48 @@
+//! Usage errors and help, which clap writes.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue};
+
+use super::super::neutral;
+use super::super::redaction::Redaction;
+use super::wrong;
+
+/// Removes clap's tip to pass an unknown option as a value: no command takes values that begin with a dash.
+fn remove_escape_tip(error: &mut clap::Error) {
+    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().contains("as a value"));
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+}
+
+/// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
+pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
+    remove_escape_tip(&mut error);
+    let redaction = Redaction::of(arguments);
+    let plain = redaction.apply(&error.render().to_string());
+    let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
+    let text = neutral::text(&lines.join("\n"));
+    let text = text.trim_end();
+    // Help shows the values of variables. If none contains an escape character, all escape sequences are clap's own styles.
+    let is_ours = std::env::vars_os().all(|(_, value)| !value.as_encoded_bytes().contains(&0x1b));
+    let _closed = if error.use_stderr() {
+        let begin = "error:";
+        let rest = text.strip_prefix(begin);
+        let begin = wrong().for_stderr().apply_to(rest.map_or("", |_| begin));
+        writeln!(io::stderr(), "{begin}{}", rest.unwrap_or(text))
+    } else if is_ours && text == plain.trim_end() && console::colors_enabled() {
+        writeln!(
+            io::stdout(),
+            "{}",
+            error.render().ansi().to_string().trim_end()
+        )
+    } else {
+        writeln!(io::stdout(), "{text}")
+    };
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
