@@ -42,6 +42,31 @@ impl Platform {
         }
     }
 
+    /// The platform that is meant by a text with the names of other tools, such as `linux_x86_64`, `macos_arm64` or `linux-amd64`.
+    fn meant(text: &str) -> Option<Self> {
+        let (os, arch) = text.split_once(['_', '/', '-'])?;
+        let os = os.to_ascii_lowercase();
+        let os = match os.as_str() {
+            "macos" | "osx" | "mac" => "darwin",
+            "win" | "win32" | "win64" => "windows",
+            os => os,
+        };
+        let arch = arch.to_ascii_lowercase();
+        let arch = match arch.as_str() {
+            "x86_64" | "x86-64" | "x64" => "amd64",
+            "aarch64" | "arm64/v8" => "arm64",
+            "armv6" | "armv7" | "armv7l" | "armhf" | "arm/v6" | "arm/v7" => "arm",
+            "x86" | "i386" | "i686" => "386",
+            arch => arch,
+        };
+        Self::new(os, arch).ok()
+    }
+
+    /// The platform that is meant, if this one has the names of other tools, such as `macos_arm64` or `linux_aarch64`.
+    pub fn in_names_of_go(&self) -> Option<Self> {
+        Self::meant(&self.to_string()).filter(|meant| meant != self)
+    }
+
     /// The operating system by its name in Go, such as `linux`.
     pub fn os(&self) -> &str {
         &self.os
@@ -105,15 +130,48 @@ impl Serialize for Platform {
 
 /// A text that is not a platform.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a platform: expected OS_ARCH, such as `linux_amd64`", crate::error::printable(.text))]
+#[error("`{}` is not a platform: expected {}", crate::error::printable(.text), expected(.text))]
 pub struct Error {
     /// The invalid text.
     pub text: String,
 }
 
+fn expected(text: &str) -> String {
+    match Platform::meant(text) {
+        Some(meant) => format!("{meant}"),
+        None => "OS_ARCH, such as `linux_amd64`".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_other_tools_are_told_in_those_of_go() {
+        for (text, meant) in [
+            ("linux_x86_64", "linux_amd64"),
+            ("Linux/x86_64", "linux_amd64"),
+            ("linux-amd64", "linux_amd64"),
+            ("win_x64", "windows_amd64"),
+            ("macos_aarch64", "darwin_arm64"),
+            ("linux/arm64/v8", "linux_arm64"),
+            ("linux/arm/v7", "linux_arm"),
+            ("windows_i386", "windows_386"),
+        ] {
+            assert_eq!(Platform::meant(text), text_of(meant), "{text}");
+        }
+        for text in ["linux", "linux_amd64_more", ""] {
+            assert_eq!(Platform::meant(text), None, "{text}");
+        }
+        let in_names_of_go = |text: &str| text_of(text).and_then(|one| one.in_names_of_go());
+        assert_eq!(in_names_of_go("macos_arm64"), text_of("darwin_arm64"));
+        assert_eq!(in_names_of_go("darwin_arm64"), None);
+    }
+
+    fn text_of(text: &str) -> Option<Platform> {
+        text.parse().ok()
+    }
 
     #[test]
     fn both_spellings_are_read_and_one_is_printed() {

@@ -29,7 +29,7 @@ pub(super) struct Globals {
     #[arg(long, global = true)]
     pub(super) no_progress: bool,
     /// How many packages to transfer at once [default: 4, or 8 for mirror]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64), global = true)]
+    #[arg(short, long, value_name = "N", value_parser = jobs, global = true)]
     pub(super) jobs: Option<u8>,
     /// The host of addresses of the form NAMESPACE/TYPE
     #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", default_value = tfoci::address::DEFAULT_HOST, global = true)]
@@ -89,11 +89,21 @@ pub(super) struct Network {
         value_name = "SECONDS",
         env = "TFOCI_TIMEOUT",
         default_value = "60",
-        value_parser = clap::value_parser!(u16).range(1..),
+        value_parser = seconds,
         global = true,
         hide_short_help = true,
     )]
     pub(super) timeout: u16,
+}
+
+fn jobs(text: &str) -> Result<u8, &'static str> {
+    let number = text.parse().ok().filter(|jobs| (1..=64).contains(jobs));
+    number.ok_or("expected a whole number from 1 to 64")
+}
+
+fn seconds(text: &str) -> Result<u16, &'static str> {
+    let number = text.parse().ok().filter(|seconds| *seconds > 0);
+    number.ok_or("expected a whole number from 1 to 65535")
 }
 
 /// Files that contain credentials. The short help must fit on a screen, so these options appear only in the long help.

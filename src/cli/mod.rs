@@ -37,6 +37,7 @@ mod trace;
 mod trust;
 mod versions;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::future::Future;
 use std::num::NonZeroUsize;
@@ -46,6 +47,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::Resettable;
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use futures_util::FutureExt as _;
 
@@ -273,12 +275,11 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         .first()
         .and_then(|name| Path::new(name).file_stem()?.to_str());
     if name == Some("oci-push") {
-        let matches =
-            ignoring_empty_variables(OciPush::command()).try_get_matches_from(arguments)?;
+        let matches = matches(OciPush::command(), arguments)?;
         let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
         return Ok((Command::Push(arguments), globals));
     }
-    let matches = ignoring_empty_variables(tfoci()).try_get_matches_from(arguments)?;
+    let matches = matches(tfoci(), arguments)?;
     let Tfoci {
         command,
         mut globals,
@@ -287,6 +288,42 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         globals.jobs.get_or_insert(MIRROR_JOBS);
     }
     Ok((command, globals))
+}
+
+fn matches(
+    command: clap::Command,
+    arguments: &[OsString],
+) -> Result<clap::ArgMatches, clap::Error> {
+    let command = ignoring_empty_variables(command);
+    let mut variables = BTreeMap::new();
+    for argument in command.get_arguments() {
+        if let (Some(option), Some(variable)) = (argument.get_long(), argument.get_env()) {
+            let variable = variable.to_string_lossy().into_owned();
+            variables.insert(format!("--{option}"), variable);
+        }
+    }
+    let matches = command.try_get_matches_from(arguments);
+    matches.map_err(|error| naming_variable(error, &variables, arguments))
+}
+
+/// An error about the value of a variable names the variable: clap names only the option that is set by it.
+fn naming_variable(
+    mut error: clap::Error,
+    variables: &BTreeMap<String, String>,
+    arguments: &[OsString],
+) -> clap::Error {
+    let Some(ContextValue::String(named)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let option = named.split(' ').next().unwrap_or_default();
+    let is_given = |argument: &OsString| argument.to_string_lossy().starts_with(option);
+    if let Some(variable) = variables.get(option)
+        && !arguments.iter().any(is_given)
+    {
+        let named = ContextValue::String(format!("{variable} ({named})"));
+        error.insert(ContextKind::InvalidArg, named);
+    }
+    error
 }
 
 /// Treats empty variables as unset, as most programs do.

@@ -65,6 +65,114 @@ For more information, try '--help'.
 }
 
 #[test]
+fn platforms_by_the_names_of_other_tools() {
+    let pushed: fn(&Author) = Author::with_pushed;
+    check(&[
+        Case {
+            label: "two underscores",
+            given: NOTHING,
+            arguments: "install acme/demo --from oci-layout:store --into out --platform linux_x86_64",
+            exit: 2,
+            says: r"
+error: `linux_x86_64` is not a platform: expected linux_amd64
+",
+        },
+        Case {
+            label: "a dash",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to oci-layout:store --platform win-x64",
+            exit: 2,
+            says: r"
+error: invalid value 'win-x64' for '--platform <OS_ARCH>': `win-x64` is not a platform: expected windows_amd64
+
+For more information, try '--help'.
+",
+        },
+        Case {
+            label: "a system of another name",
+            given: pushed,
+            arguments: "install acme/demo --from oci-layout:store --into out --platform macos_arm64",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform macos_arm64 is missing
+  has darwin_arm64, linux_amd64
+
+hint: did you mean `--platform darwin_arm64`?
+",
+        },
+        Case {
+            label: "an architecture of another name",
+            given: pushed,
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store --platform linux_aarch64",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo (dist): the folder has no zip for this platform
+  expected linux_aarch64
+  has darwin_arm64, linux_amd64
+
+hint: did you mean `--platform linux_arm64`?
+",
+        },
+    ]);
+}
+
+#[test]
+fn urls_as_stores_and_sources() {
+    check(&[
+        Case {
+            label: "the URL of a registry",
+            given: NOTHING,
+            arguments: "versions acme/demo --from https://registry.example.net/{namespace}/{type}",
+            exit: 2,
+            says: r"
+error: the repository template `https://registry.example.net/{namespace}/{type}` is wrong
+  `https://registry.example.net/example-namespace/example-type` is not a repository: it has a scheme, expected REGISTRY/NAME
+
+hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read by `tfoci mirror --from network-mirror:URL`
+",
+        },
+        Case {
+            label: "the URL of a network mirror",
+            given: NOTHING,
+            arguments: "mirror acme/demo --from https://mirror.example.net/providers/ --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `https://mirror.example.net/providers/` is not a source
+  expected network-mirror:URL or filesystem-mirror:DIR
+
+hint: a network mirror is written `network-mirror:https://mirror.example.net/providers/`; stores are copied with `tfoci copy`
+",
+        },
+    ]);
+}
+
+/// The place of a disk that is not mounted is not filled instead of the disk.
+#[test]
+fn a_destination_of_which_the_directory_above_is_missing() {
+    for command in [
+        "push dist --provider acme/demo --key acme.asc --to",
+        "copy --from oci-layout:store --to",
+        "mirror example.com/acme/demo --to",
+    ] {
+        let author = Author::new();
+        author.with_pushed();
+        let to = "oci-layout:disk/mirror";
+        let arguments: Vec<&str> = command.split(' ').chain([to]).collect();
+        let run = author.tfoci(&arguments).exits(1).without_result();
+        let said = run.stderr.find("cannot create").unwrap();
+        assert_eq!(
+            &run.stderr[said..],
+            "cannot create the directory disk/mirror\n  expected that the directory above it exists\n\nhint: if it is the place of a disk, mount the disk; otherwise create the directory\n"
+        );
+        assert!(!author.scene.path("disk").exists());
+        std::fs::create_dir(author.scene.path("disk")).unwrap();
+        if !command.starts_with("mirror") {
+            author.tfoci(&arguments).succeeds();
+        }
+    }
+}
+
+#[test]
 fn arguments_in_the_wrong_place() {
     check(&[
         Case {

@@ -103,7 +103,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
   expected the content type application/json
   received text/html; charset=utf-8
   from https://[ORIGIN]/v1/providers/acme/demo/versions
-  expected value at line 1 column 1
+  line 1, column 1: this is not JSON
 
 hint: a page in place of JSON often means that something between here and the server wants a login
 ",
@@ -174,7 +174,7 @@ fn variables_that_are_empty_are_unset() {
     stage.demo("-q").says(
         2,
         "
-error: invalid value 'soon' for '--timeout <SECONDS>': invalid digit found in string
+error: invalid value 'soon' for 'TFOCI_TIMEOUT (--timeout <SECONDS>)': expected a whole number from 1 to 65535
 
 For more information, try '--help'.
 ",

@@ -29,6 +29,7 @@ pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> 
         folder::Error::ListedZipMissing { .. } => {
             "to push only some platforms, name them with `--platform`".to_owned()
         }
+        folder::Error::NoPlatform { asked, .. } => return super::meant_platform(std::slice::from_ref(asked)),
         folder::Error::SamePlatform { .. } => "remove the one that the checksum document does not list".to_owned(),
         folder::Error::ManifestAltered { .. } => {
             "nothing of this version was written. Build the release again, and sign after the last change".to_owned()

@@ -17,6 +17,8 @@ use tfoci::configuration;
 use tfoci::error::{printable, printable_path};
 use tfoci::oci;
 use tfoci::outcome::{At, Failure, Problem};
+use tfoci::platform::Platform;
+use tfoci::shown::Shown;
 use tfoci::store;
 
 use super::error::CommandError;
@@ -59,7 +61,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoVersionWanted { text, is_exact: true, .. } => {
             Some(format!("did you mean `tfoci inspect {}`?", printable(text)))
         }
-        CommandError::Source(_) => Some("stores are copied with `tfoci copy`".to_owned()),
+        CommandError::Source(error) => Some(source(&error.text)),
         CommandError::NoSelection => {
             Some("name the provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`".to_owned())
         }
@@ -68,6 +70,9 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::UnknownProvider { .. } => Some("name the provider and the store: `ADDR@DIGEST --from STORE`".to_owned()),
         CommandError::NothingProven { is_listed: false, .. } => Some("`--all` shows the reasons".to_owned()),
         CommandError::IntoStore { .. } => Some("`tfoci copy --to STORE` copies into a store".to_owned()),
+        CommandError::NoRepositoryMatches { example: Some(_), .. } => {
+            Some("give the template as many levels as the repositories have, in the same order".to_owned())
+        }
         CommandError::EmptyStore { meant, .. } => meant
             .as_ref()
             .map(|directory| format!("did you mean oci-layout:{}?", printable_path(directory))),
@@ -78,6 +83,23 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Suggests what else may be meant by a text that is not a source.
+fn source(text: &Shown) -> String {
+    let text = text.to_string();
+    match text.starts_with("https://") && !text.contains('…') {
+        true => format!(
+            "a network mirror is written `network-mirror:{text}`; stores are copied with `tfoci copy`"
+        ),
+        false => "stores are copied with `tfoci copy`".to_owned(),
+    }
+}
+
+/// Suggests the platform that is meant by the name that another tool has for it.
+fn meant_platform(platforms: &[Platform]) -> Option<String> {
+    let meant = platforms.iter().find_map(Platform::in_names_of_go)?;
+    Some(format!("did you mean `--platform {meant}`?"))
 }
 
 fn journey(failure: &Failure) -> Option<String> {

@@ -52,6 +52,11 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::NotMirrored { .. } => {
             "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it".to_owned()
         }
+        source::Error::NoPlatform { platforms, .. }
+            if platforms.iter().any(|one| one.in_names_of_go().is_some()) =>
+        {
+            return super::meant_platform(platforms);
+        }
         source::Error::NoPlatform { available, .. } if !available.is_empty() => {
             "choose among these by `--platform`, or by `platforms` in the mirror file".to_owned()
         }

@@ -65,6 +65,9 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::IsRepository { .. } => {
             "for the provider that is in it, add `--exact-repository`"
         }
+        store::Error::NoParent { .. } => {
+            "if it is the place of a disk, mount the disk; otherwise create the directory"
+        }
         store::Error::NoStore { .. } => {
             "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
         }
@@ -92,6 +95,11 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Refusal(oci::Refusal::Repeated { .. })
         | store::Error::LayoutRepeated { .. }
         | store::Error::Repeated { .. } => TWO_MEANINGS,
+        store::Error::Refusal(oci::Refusal::NoPlatform { platform, .. })
+            if platform.in_names_of_go().is_some() =>
+        {
+            return super::meant_platform(std::slice::from_ref(platform));
+        }
         store::Error::Refusal(oci::Refusal::NoPlatform { available, .. })
             if !available.is_empty() =>
         {
@@ -148,6 +156,9 @@ fn template(error: &TemplateError) -> Option<String> {
         }
         RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {
             "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
+        }
+        RepositoryErrorKind::Scheme => {
+            "leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read by `tfoci mirror --from network-mirror:URL`"
         }
         RepositoryErrorKind::NoName => {
             "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
