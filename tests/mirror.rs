@@ -40,7 +40,7 @@ mod meanings;
 /// Other people's mirrors behind a URL.
 mod network_mirror;
 /// An origin, and a user who mirrors it.
-mod origin_scene;
+pub mod origin_scene;
 /// Keys that are seen for the first time, and written down.
 #[cfg(unix)]
 mod pins;
@@ -66,6 +66,8 @@ mod team;
 mod transport;
 /// Trust rules.
 mod trust;
+/// Origins that cannot be reached.
+mod unreachable;
 /// How many requests a mirror takes.
 mod wire;
 /// Versions that are locked and no longer published, and other requirements that no version meets.

@@ -377,6 +377,22 @@ fn required_pins_refuse_what_no_key_is_pinned_for() {
     assert!(said.contains("no key is pinned"), "{said}");
     assert_eq!(stage.origin.count(asks("package")), 0);
     assert!(stage.installs().is_empty());
+    // Nor is an entry for others one for this provider.
+    let table = "[[provider]]\nmatch = \"other.example/acme/*\"\nkeys = [\"acme.asc\"]\n";
+    stage.scene.write("trust.toml", table);
+    stage
+        .scene
+        .write("acme.asc", Signer::acme().public_armored());
+    stage.demo("--require-pinned --trust trust.toml -q").says(
+        2,
+        "
+error: [ORIGIN]/acme/demo: no key is pinned
+
+hint: name the key with `--key FILE`, or pin its fingerprint for `[ORIGIN]/acme/demo` in a trust file
+",
+    );
+    assert_eq!(stage.origin.count(asks("package")), 0);
+    std::fs::remove_file(stage.scene.path("trust.toml")).unwrap();
     // Pins cannot be required and written in one run.
     let both = "--require-pinned --pin-new --trust trust.toml";
     let said = stage.demo(both).ends(2);

@@ -245,6 +245,28 @@ Would push 1 version, 1 package (168 B to copy) in [TIME]
     assert_eq!(author.tree(), before);
 }
 
+/// The document has the plan alone, and stderr has what it would change.
+#[test]
+fn a_dry_run_of_a_replacement_says_which_platforms_it_would_add() {
+    let author = Author::with_release();
+    author.push(&["--platform", "linux_amd64"]).succeeds();
+    let replace = ["--existing", "replace", "--dry-run"];
+    const ADDED: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: would add darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a\n";
+    let run = author.push(&replace).succeeds();
+    assert!(run.stderr.starts_with(ADDED), "{}", run.stderr);
+    let json = author.push(&[&replace[..], &["--format", "json"]].concat());
+    let json = json.succeeds();
+    assert!(json.stderr.starts_with(ADDED), "{}", json.stderr);
+    let document: Value = serde_json::from_str(&json.stdout).unwrap();
+    let packages = &document["providers"][0]["packages"];
+    let status = |index: usize| {
+        let package = &packages[index];
+        (package["platform"].as_str(), package["status"].as_str())
+    };
+    assert_eq!(status(0), (Some("darwin_arm64"), Some("planned")));
+    assert_eq!(status(1), (Some("linux_amd64"), Some("present")));
+}
+
 #[test]
 fn a_platform_of_a_release_that_was_made_again_is_added_with_a_warning() {
     let author = Author::new();
