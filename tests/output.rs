@@ -14,6 +14,9 @@ mod documents;
 mod github;
 /// Answers of registries and origins.
 mod servers;
+/// Whole runs on terminals of several sizes.
+#[cfg(target_os = "linux")]
+mod terminals;
 
 /// Text that does something where it is printed as it is.
 fn hostile() -> [String; 10] {

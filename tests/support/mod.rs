@@ -21,6 +21,8 @@ pub mod server;
 pub mod shape;
 pub mod signer;
 pub mod tamper;
+#[cfg(target_os = "linux")]
+pub mod terminal;
 pub mod tls;
 pub mod tofu_client;
 pub mod token_server;

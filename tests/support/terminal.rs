@@ -1,0 +1,164 @@
+//! A terminal that remembers what it showed: `script` provides the device, and this module reads its output as a screen.
+
+use std::process::Stdio;
+
+use super::scene::Scene;
+
+/// A terminal of a fixed size, with all lines that it ever showed.
+pub struct Terminal {
+    pub columns: usize,
+    pub rows: usize,
+    lines: Vec<Vec<char>>,
+    row: usize,
+    column: usize,
+    /// The row after the last line that is finished: what is below changes from frame to frame.
+    bottom: usize,
+    has_printed: bool,
+    /// The lines that change, each time when they were complete.
+    pub frames: Vec<Vec<String>>,
+    /// The rows whose text went on in the next one.
+    pub wrapped: Vec<String>,
+}
+
+impl Terminal {
+    pub fn new(columns: usize, rows: usize) -> Self {
+        Self {
+            columns,
+            rows,
+            lines: vec![Vec::new()],
+            row: 0,
+            column: 0,
+            bottom: 0,
+            has_printed: false,
+            frames: Vec::new(),
+            wrapped: Vec::new(),
+        }
+    }
+
+    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`; the exit code has to be 0.
+    #[track_caller]
+    pub fn run(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Self {
+        let program = env!("CARGO_BIN_EXE_tfoci");
+        let line = format!("stty cols {columns} rows {rows}; '{program}' {arguments} >stdout");
+        let mut command = scene.command("script");
+        command
+            .args(["-qec", &line, "/dev/null"])
+            .env("SHELL", "/bin/sh")
+            .env("TERM", "xterm")
+            .stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        let mut terminal = Self::new(columns, rows);
+        terminal.show(&text);
+        terminal
+    }
+
+    /// Shows what a program writes.
+    pub fn show(&mut self, text: &str) {
+        let mut rest = text.chars().peekable();
+        while let Some(c) = rest.next() {
+            match c {
+                '\u{1b}' => {
+                    assert_eq!(rest.next(), Some('['));
+                    let mut parameters = String::new();
+                    let command = loop {
+                        match rest.next().unwrap() {
+                            c if c.is_ascii_alphabetic() => break c,
+                            c => parameters.push(c),
+                        }
+                    };
+                    self.command(command, &parameters);
+                }
+                '\r' => {
+                    if rest.peek() != Some(&'\n') {
+                        self.end_frame();
+                    }
+                    self.column = 0;
+                }
+                '\n' => {
+                    self.row += 1;
+                    self.bottom = self.row;
+                    self.has_printed = false;
+                }
+                c => self.print(c),
+            }
+            while self.lines.len() <= self.row {
+                self.lines.push(Vec::new());
+            }
+        }
+    }
+
+    fn command(&mut self, command: char, parameters: &str) {
+        let count = parameters.parse().unwrap_or(1);
+        match command {
+            'A' => {
+                self.end_frame();
+                let top = self.lines.len().saturating_sub(self.rows);
+                self.row = self.row.saturating_sub(count).max(top);
+            }
+            'B' => self.row = (self.row + count).min(self.lines.len() - 1),
+            'K' if parameters == "2" => {
+                self.end_frame();
+                self.lines[self.row].clear();
+            }
+            // Colours, and whether the cursor is visible.
+            'm' | 'h' | 'l' => {}
+            other => panic!("unknown command {parameters}{other}"),
+        }
+    }
+
+    fn print(&mut self, c: char) {
+        if self.column == self.columns {
+            let line = &self.lines[self.row];
+            if c != ' ' && line.last().is_some_and(|last| *last != ' ') {
+                self.wrapped.push(line.iter().collect());
+            }
+            self.row += 1;
+            self.column = 0;
+            if self.lines.len() == self.row {
+                self.lines.push(Vec::new());
+            }
+        }
+        let line = &mut self.lines[self.row];
+        while line.len() <= self.column {
+            line.push(' ');
+        }
+        line[self.column] = c;
+        self.column += 1;
+        self.has_printed = true;
+    }
+
+    /// Remembers what is below the finished lines, before it changes.
+    fn end_frame(&mut self) {
+        if std::mem::take(&mut self.has_printed) {
+            let lines = self.lines[self.bottom..=self.row].iter();
+            self.frames.push(lines.map(|line| text(line)).collect());
+        }
+    }
+
+    /// Every line that the terminal showed and that is still there, also those that left the screen.
+    pub fn all(&self) -> String {
+        let lines = self.lines.iter().map(|line| text(line) + "\n");
+        lines.collect::<String>().trim_end().to_owned() + "\n"
+    }
+}
+
+fn text(line: &[char]) -> String {
+    line.iter().collect::<String>().trim_end().to_owned()
+}
+
+#[test]
+fn frames_and_wrapped_lines_are_found() {
+    let mut terminal = Terminal::new(5, 3);
+    terminal.show("log\r\nab   cd   \r\u{1b}[2K\u{1b}[1A\r\u{1b}[2Kmore\r\nab   ce   \u{1b}[1A");
+    assert_eq!(terminal.frames, [["ab", "cd"], ["ab", "ce"]]);
+    assert_eq!(terminal.all(), "log\nmore\nab\nce\n");
+    assert!(terminal.wrapped.is_empty());
+    terminal.show("\u{1b}[1B\r\u{1b}[2Kabcdefg\r\n");
+    assert_eq!(terminal.wrapped, ["abcde"]);
+    assert_eq!(terminal.all(), "log\nmore\nab\nabcde\nfg\n");
+    // The cursor does not leave the screen.
+    terminal.show("\u{1b}[9A\rx");
+    assert_eq!(terminal.all(), "log\nmore\nab\nxbcde\nfg\n");
+}
