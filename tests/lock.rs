@@ -2,6 +2,13 @@
 
 /// The same file as `providers lock` and `init -upgrade` write.
 mod clients;
+/// Configurations, modules and addresses.
+mod configurations;
+/// When files are written.
+#[cfg(unix)]
+mod files;
+/// What is believed of stores.
+mod stores;
 
 use std::fs;
 

@@ -128,7 +128,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     session.warn_of_unmatched(&arguments.trust, &options.trust, providers);
     let methods = Methods::new(arguments.from.as_deref(), session)?;
     let tasks = tasks(&roots, &methods)?;
-    let progress = Progress::begin(&session.printer, tasks.len());
+    let progress = Progress::begin(&session.printer, tasks.len(), false);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
     let found = lock(tasks.clone(), &options, &reporter).await;
     progress.clear();

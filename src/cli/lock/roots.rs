@@ -40,7 +40,10 @@ pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Vec<Root>
         return Err(CommandError::OneLockFile);
     }
     let roots = directories.iter().map(|directory| {
-        let beside = || directory.join(FILE_NAME);
+        let beside = || match directory.as_os_str() == "." {
+            true => PathBuf::from(FILE_NAME),
+            false => directory.join(FILE_NAME),
+        };
         let path = arguments.lock_file.clone().unwrap_or_else(beside);
         let target = LockTarget::read(&path, arguments.client.map(Client::from))?;
         let required = required(directory, target.client(), arguments, session)?;

@@ -1,0 +1,62 @@
+//! Errors of configurations.
+
+use std::path::PathBuf;
+
+use crate::config::module;
+use crate::disk;
+use crate::error::{Category, printable_path};
+
+/// A configuration that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum Error {
+    /// A file or directory cannot be read, or the root module does not exist.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// The root module is a file.
+    #[error("{} is not a configuration\n  expected a directory\n  received a file", printable_path(.path))]
+    File { path: PathBuf },
+    /// A called module does not exist.
+    #[error("a called module is missing\n  expected {}\n  called in {}", printable_path(.directory), printable_path(.caller))]
+    Missing {
+        /// The directory of the module.
+        directory: PathBuf,
+        /// The directory of the module that calls it.
+        caller: PathBuf,
+    },
+    /// A directory without configuration files.
+    #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]
+    Empty { directory: PathBuf },
+    /// The client's list of downloaded modules is not one.
+    #[error("{} cannot be read\n  not valid JSON at line {line}", printable_path(.path))]
+    Manifest { path: PathBuf, line: usize },
+    /// A limit was exceeded.
+    #[error("{} has more than {limit} {what}", printable_path(.directory))]
+    Many {
+        directory: PathBuf,
+        /// The noun for what exceeds the limit, such as `files`.
+        what: &'static str,
+        /// The largest number that is accepted.
+        limit: u64,
+    },
+    /// A module with invalid configuration, which clients refuse too.
+    #[error("the module in {} cannot be read", printable_path(.directory))]
+    Module {
+        /// The directory of the module.
+        directory: PathBuf,
+        /// The cause, with file and line.
+        source: Box<module::Error>,
+    },
+}
+
+impl Error {
+    /// The category of the error.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Disk(error) => error.category(),
+            Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
+            Self::Many { .. } | Self::Manifest { .. } => Category::Malformed,
+            Self::Module { source, .. } => source.category(),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Configurations: a root module, the local modules that it calls, and the providers that they require together.
+//!
+//! Called modules may be outside the root's directory, such as `../modules/network`. Remote modules are read where `modules.json` says that
+//! the client has put them; tfoci downloads none.
+
+mod error;
+mod modules_json;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use crate::address::{Hostname, ProviderAddr};
+use crate::config::module::{self, Module, ModuleSource, SourceFile, is_configuration};
+use crate::constraint::VersionConstraints;
+use crate::disk;
+use crate::lockfile::{self, Client};
+pub use error::Error;
+
+/// The most modules of one configuration. Large ones have some hundreds.
+const MOST_MODULES: usize = 10_000;
+
+/// The most files of one module. Large ones have some hundreds.
+const MOST_FILES: usize = 10_000;
+
+/// The most bytes of all files of one module, which are in memory at once. It equals four files of the
+/// largest accepted size.
+const LARGEST_MODULE: u64 = 16 << 20;
+
+/// The requirements of a configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requirements {
+    /// The providers, with the combined constraints of all modules. A configuration uses one version of each provider.
+    pub providers: BTreeMap<ProviderAddr, VersionConstraints>,
+    /// The number of modules that were read.
+    pub modules: usize,
+    /// The sources of remote modules that are not on this disk, as they are written. Their requirements are not known.
+    pub not_followed: BTreeSet<String>,
+}
+
+/// How to read a configuration.
+#[derive(Clone, Debug)]
+pub struct ReadAs {
+    /// The client to read it as; `None` for the one that wrote the lock file beside it, whose default host then counts.
+    pub client: Option<Client>,
+    /// The host of addresses without one.
+    pub default_host: Hostname,
+    /// The directory of the client's own files, relative to that of the root module: `.terraform`, or `TF_DATA_DIR`.
+    pub data: PathBuf,
+}
+
+impl Requirements {
+    /// Reads a configuration from the directory of its root module.
+    ///
+    /// Addresses without a host have the default host of the client. A directory that is called by several names is read once.
+    ///
+    /// # Errors
+    /// A local module is missing, or a module or `modules.json` cannot be parsed.
+    pub fn read(root: &Path, read_as: &ReadAs) -> Result<Self, Error> {
+        if root.is_file() {
+            let path = root.to_owned();
+            return Err(Error::File { path });
+        }
+        let (client, default_host) = match read_as.client {
+            Some(client) => (Some(client), None),
+            None => {
+                let writer = writer_of_lock_file(root)?;
+                (writer, writer.map(Client::default_host))
+            }
+        };
+        let default_host = default_host.unwrap_or_else(|| read_as.default_host.clone());
+        let installed = modules_json::read(root, &root.join(&read_as.data))?;
+        let mut not_followed = BTreeSet::new();
+        let mut modules = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut pending = vec![(root.to_owned(), None, String::new())];
+        while let Some((directory, caller, key)) = pending.pop() {
+            // Compare canonical paths, so that modules that link to each other do not cause an endless loop.
+            if !seen.insert(one_path(&directory, caller)?) {
+                continue;
+            }
+            if seen.len() > MOST_MODULES {
+                let (what, limit) = ("modules", MOST_MODULES as u64);
+                let directory = root.to_owned();
+                return Err(Error::Many {
+                    directory,
+                    what,
+                    limit,
+                });
+            }
+            let module = read_module(&directory, client, &default_host)?;
+            for (name, source) in &module.calls {
+                let key = match key.is_empty() {
+                    true => name.clone(),
+                    false => format!("{key}.{name}"),
+                };
+                let called = match source {
+                    ModuleSource::Local(path) => joined(&directory, path),
+                    ModuleSource::Elsewhere(source) => match installed.get(&key) {
+                        Some(place) => place.clone(),
+                        None => {
+                            not_followed.insert(source.clone());
+                            continue;
+                        }
+                    },
+                };
+                pending.push((called, Some(directory.clone()), key));
+            }
+            modules.push(module);
+        }
+        Ok(Self {
+            providers: module::united(&modules),
+            modules: modules.len(),
+            not_followed,
+        })
+    }
+}
+
+/// The canonical path, without symbolic links.
+fn one_path(directory: &Path, caller: Option<PathBuf>) -> Result<PathBuf, Error> {
+    let result = directory.canonicalize();
+    let result = result.map_err(|source| disk::Error::at("read", directory, source));
+    match (result, caller) {
+        (Err(error), Some(caller)) if error.is_not_found() => Err(Error::Missing {
+            directory: directory.to_owned(),
+            caller,
+        }),
+        (result, _) => Ok(result?),
+    }
+}
+
+fn writer_of_lock_file(root: &Path) -> Result<Option<Client>, disk::Error> {
+    let path = root.join(lockfile::FILE_NAME);
+    let bytes = disk::if_exists(disk::read_regular(&path, lockfile::LARGEST as u64))?;
+    Ok(bytes.and_then(|bytes| Client::of_header(&bytes)))
+}
+
+fn read_module(
+    directory: &Path,
+    client: Option<Client>,
+    default_host: &Hostname,
+) -> Result<Module, Error> {
+    let many = |what, limit| Error::Many {
+        directory: directory.to_owned(),
+        what,
+        limit,
+    };
+    let mut names = disk::names(directory)?;
+    // Terraform does not know the endings that only OpenTofu reads.
+    let is_read = |name: &str| {
+        let is_tofu = name.ends_with(".tofu") || name.ends_with(".tofu.json");
+        is_configuration(name) && !(is_tofu && client == Some(Client::Terraform))
+    };
+    names.retain(|name| is_read(name) && !directory.join(name).is_dir());
+    if names.is_empty() {
+        let directory = directory.to_owned();
+        return Err(Error::Empty { directory });
+    }
+    if names.len() > MOST_FILES {
+        return Err(many("files", MOST_FILES as u64));
+    }
+    let mut size = 0;
+    let mut contents = Vec::new();
+    for name in &names {
+        let bytes = disk::read_regular(&directory.join(name), module::LARGEST as u64)?;
+        size += bytes.len() as u64;
+        if size > LARGEST_MODULE {
+            return Err(many("bytes", LARGEST_MODULE));
+        }
+        contents.push(bytes);
+    }
+    let files = names.iter().zip(&contents);
+    let files: Vec<_> = files
+        .map(|(name, bytes)| SourceFile { name, bytes })
+        .collect();
+    Module::read(&files, default_host).map_err(|source| Error::Module {
+        directory: directory.to_owned(),
+        source: Box::new(source),
+    })
+}
+
+/// The directory that a module call refers to. Like clients, it resolves `..` in the text of the path, even after a symbolic link.
+fn joined(directory: &Path, source: &str) -> PathBuf {
+    let mut path = directory.to_owned();
+    for segment in source.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if matches!(path.components().next_back(), Some(Component::Normal(_))) => {
+                path.pop();
+            }
+            segment => path.push(segment),
+        }
+    }
+    if path.as_os_str().is_empty() {
+        path.push(".");
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests;

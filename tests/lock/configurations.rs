@@ -1,0 +1,182 @@
+//! What is locked: configurations, their modules, addresses, and where the CLI configuration looks providers up.
+
+use crate::support::author::Author;
+use crate::support::origin::{Origin, Provider, Release};
+use crate::support::scene::{Run, Scene};
+
+use super::{folder, origin, read, scene};
+
+const LOCK: &str = "project/.terraform.lock.hcl";
+
+fn lock(scene: &Scene, arguments: &str) -> Run {
+    let all = format!("lock --chdir project {arguments}");
+    scene.tfoci(all.split_whitespace())
+}
+
+fn requiring(origin: &Origin, provider: &str) -> String {
+    let source = origin.address(provider);
+    format!(
+        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n"
+    )
+}
+
+#[test]
+fn modules_that_the_client_downloaded_count() {
+    let origin = origin();
+    let scene = scene(&origin);
+    let call = "module \"net\" {\n  source = \"git::https://example.com/net.git\"\n}\n";
+    scene.write("project/main.tf", call);
+    let run = lock(&scene, "").exits(1);
+    let said =
+        "project calls a module that is not on this disk\n  git::https://example.com/net.git";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`tofu -chdir=project get`"),
+        "{}",
+        run.stderr
+    );
+    let sub = "module \"sub\" {\n  source = \"./sub\"\n}\n";
+    let deep = "module \"deep\" {\n  source = \"acme/deep/x\"\n}\n";
+    scene.write("project/.terraform/modules/net/main.tf", sub);
+    scene.write("project/.terraform/modules/net/sub/main.tf", deep);
+    scene.write(
+        "project/.terraform/modules/net.sub.deep/main.tf",
+        requiring(&origin, "acme/other"),
+    );
+    scene.write(
+        "project/.terraform/modules/modules.json",
+        r#"{"Modules":[{"Key":"","Source":"","Dir":"."},
+            {"Key":"net","Source":"git::https://example.com/net.git","Dir":".terraform/modules/net"},
+            {"Key":"net.sub","Source":"./sub","Dir":".terraform/modules/net/sub"},
+            {"Key":"net.sub.deep","Source":"acme/deep/x","Version":"1.0.0","Dir":".terraform/modules/net.sub.deep"}]}"#,
+    );
+    lock(&scene, "").succeeds();
+    assert!(read(&scene, LOCK).contains("/acme/other\""));
+    scene.write("project/.terraform/modules/modules.json", "{");
+    let run = lock(&scene, "").exits(1);
+    assert!(
+        run.stderr
+            .contains("modules.json cannot be read\n  not valid JSON at line 1"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn addresses_choose_of_the_configuration_or_stand_alone() {
+    let origin = origin();
+    let scene = scene(&origin);
+    scene.write("project/main.tf", requiring(&origin, "acme/demo"));
+    let demo = origin.address("acme/demo");
+    lock(&scene, &format!("{demo}@1.1.0")).succeeds();
+    let text = read(&scene, LOCK);
+    assert!(text.contains("version = \"1.1.0\""), "{text}");
+    let other = origin.address("acme/other");
+    let run = lock(&scene, &other).exits(1);
+    let said = format!("project does not require {other}");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+
+    std::fs::create_dir(scene.path("empty")).unwrap();
+    let run = scene.tfoci(["lock", "--chdir", "empty"]).exits(1);
+    assert!(
+        run.stderr.contains("no configuration is in empty"),
+        "{}",
+        run.stderr
+    );
+    let wanted = format!("{demo}@~> 1.0.0");
+    scene
+        .tfoci(["lock", "--chdir", "empty", &wanted])
+        .succeeds();
+    let text = read(&scene, "empty/.terraform.lock.hcl");
+    assert!(
+        text.contains("version     = \"1.0.1\"\n  constraints = \"~> 1.0.0\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
+    let release = Release::from(folder("demo", "1.0.0")).keys(&[]);
+    let origin = Origin::of([Provider::new("acme/demo").release(release)]);
+    let scene = scene(&origin);
+    scene.write("project/main.tf", requiring(&origin, "acme/demo"));
+    let run = lock(&scene, "").exits(3);
+    assert!(
+        run.stderr.contains("`--allow-unsigned localhost:"),
+        "{}",
+        run.stderr
+    );
+    assert!(!scene.path(LOCK).exists());
+    lock(&scene, "--allow-unsigned localhost:*/acme/demo").exits(2);
+    let pattern = origin.address("acme/demo");
+    lock(&scene, &format!("--allow-unsigned {pattern}")).succeeds();
+    assert_eq!(read(&scene, LOCK).matches("zh:").count(), 1);
+}
+
+#[test]
+fn mirrors_are_believed_if_the_user_says_so() {
+    let origin = origin();
+    let scene = scene(&origin);
+    scene.write(
+        "project/main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"hashicorp/null\" }\n  }\n}\n",
+    );
+    let url = origin.mirror_url();
+    lock(&scene, &format!("--from network-mirror:{url}")).exits(3);
+    lock(
+        &scene,
+        &format!("--from network-mirror:{url} --trust-store"),
+    )
+    .succeeds();
+    assert_eq!(read(&scene, LOCK).matches("zh:").count(), 2);
+}
+
+#[test]
+fn the_cli_configuration_says_where_to_look() {
+    let author = Author::new();
+    author.with_pushed();
+    let store = author.scene.path("mirror");
+    let install = format!(
+        "install acme/demo --from oci-layout:store --platform all --into {}",
+        store.display()
+    );
+    author
+        .tfoci(&install.split(' ').collect::<Vec<_>>())
+        .succeeds();
+    let block = format!(
+        "provider_installation {{\n  filesystem_mirror {{\n    path    = \"{}\"\n    include = [\"*/acme/*\"]\n  }}\n}}\n",
+        store.display()
+    );
+    author.scene.write(
+        ".tofurc",
+        block.replace("*/acme/*", "registry.opentofu.org/acme/*"),
+    );
+    author.scene.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"acme/demo\" }\n  }\n}\n",
+    );
+    let run = author.tfoci(&["lock", "--trust-store", "-v"]).succeeds();
+    assert!(
+        run.stderr
+            .contains("Looking up registry.opentofu.org/acme/demo from filesystem-mirror:"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        read(&author.scene, ".terraform.lock.hcl")
+            .matches("zh:")
+            .count(),
+        2
+    );
+    author.scene.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"other/demo\" }\n  }\n}\n",
+    );
+    let run = author.tfoci(&["lock"]).exits(1);
+    assert!(
+        run.stderr
+            .contains("no installation method is for registry.opentofu.org/other/demo"),
+        "{}",
+        run.stderr
+    );
+}

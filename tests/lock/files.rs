@@ -1,0 +1,227 @@
+//! Lock files: when they are written, and what stays as it is.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+use serde_json::Value;
+
+use crate::support::origin::{Fault, Origin, asks};
+use crate::support::scene::{Run, Scene};
+
+use super::{origin, read, scene};
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+/// A project that requires a provider of the origin.
+fn project(scene: &Scene, origin: &Origin, directory: &str, constraint: &str) {
+    let host = origin.host();
+    let demo = format!("demo = {{ source = \"{host}/acme/demo\", version = \"{constraint}\" }}");
+    let text = format!("terraform {{\n  required_providers {{\n    {demo}\n  }}\n}}\n");
+    scene.write(format!("{directory}/main.tf"), text);
+}
+
+fn given() -> (Origin, Scene) {
+    let origin = origin();
+    let scene = scene(&origin);
+    project(&scene, &origin, "project", "~> 1.0");
+    (origin, scene)
+}
+
+fn lock(scene: &Scene, arguments: &str) -> Run {
+    let all = format!("lock --chdir project {arguments}");
+    scene.tfoci(all.split_whitespace())
+}
+
+fn path(scene: &Scene) -> std::path::PathBuf {
+    scene.path(format!("project/{LOCK}"))
+}
+
+#[test]
+fn four_requests_lock_every_platform() {
+    let (origin, scene) = given();
+    lock(&scene, "").succeeds();
+    assert_eq!(
+        origin.counters(),
+        "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
+    );
+}
+
+#[test]
+fn a_file_that_is_up_to_date_is_not_touched() {
+    let (_origin, scene) = given();
+    lock(&scene, "").succeeds();
+    let before = fs::metadata(path(&scene)).unwrap();
+    assert_eq!(before.permissions().mode() & 0o777, 0o644);
+    let run = lock(&scene, "").succeeds();
+    assert!(run.stderr.contains(" Unchanged "), "{}", run.stderr);
+    let after = fs::metadata(path(&scene)).unwrap();
+    assert_eq!(
+        (before.ino(), before.mtime_nsec()),
+        (after.ino(), after.mtime_nsec())
+    );
+    lock(&scene, "--check").succeeds();
+    // Comments do not count.
+    let text = read(&scene, &format!("project/{LOCK}"));
+    scene.write(
+        format!("project/{LOCK}"),
+        text.replace("\n\n", "\n# mine\n\n"),
+    );
+    lock(&scene, "--check").succeeds();
+}
+
+#[test]
+fn a_difference_is_shown_and_exits_with_4() {
+    let (origin, scene) = given();
+    let run = lock(&scene, "--check").exits(4);
+    assert!(
+        run.stdout.contains("+  version     = \"1.2.0\""),
+        "{}",
+        run.stdout
+    );
+    assert!(!path(&scene).exists());
+    lock(&scene, "--dry-run").succeeds();
+    assert!(!path(&scene).exists());
+    lock(&scene, "").succeeds();
+    project(&scene, &origin, "project", "~> 1.1");
+    let run = lock(&scene, "--check").exits(4);
+    let host = origin.host();
+    let expected = format!(
+        "\
+--- project/{LOCK}
++++ project/{LOCK}
+@@ -3,7 +3,7 @@
+ 
+ provider \"{host}/acme/demo\" {{
+   version     = \"1.2.0\"
+-  constraints = \"~> 1.0\"
++  constraints = \"~> 1.1\"
+   hashes = [
+"
+    );
+    assert!(run.stdout.starts_with(&expected), "{}", run.stdout);
+    let run = lock(&scene, "--check --format json").exits(4);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["files"][0]["status"], "differs");
+    assert_eq!(document["providers"][0]["version"], "1.2.0");
+}
+
+#[test]
+fn a_locked_version_stays_until_an_upgrade() {
+    let (origin, scene) = given();
+    project(&scene, &origin, "project", "1.0.0");
+    lock(&scene, "").succeeds();
+    project(&scene, &origin, "project", ">= 1.0");
+    lock(&scene, "").succeeds();
+    let text = || read(&scene, &format!("project/{LOCK}"));
+    assert!(text().contains("version     = \"1.0.0\""), "{}", text());
+    project(&scene, &origin, "project", "~> 1.1");
+    let run = lock(&scene, "").exits(1);
+    let said = "the locked version does not satisfy the constraints\n  expected ~> 1.1\n  received 1.0.0 (in the lock file)";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(run.stderr.contains("`--upgrade` selects"), "{}", run.stderr);
+    assert!(text().contains("version     = \"1.0.0\""));
+    lock(&scene, "--upgrade").succeeds();
+    assert!(text().contains("version     = \"1.2.0\""), "{}", text());
+}
+
+#[test]
+fn a_file_that_clients_refuse_stays() {
+    let (_origin, scene) = given();
+    for (text, said) in [
+        ("<<<<<<< HEAD\n", "not valid HCL"),
+        (
+            "provider \"example.com/a/b\" {\n  version = \"1.0\"\n}\n",
+            "a version is not in its normal form",
+        ),
+        (
+            "provider \"example.com/a/b\" {\n  version = \"1.0.0\"\n  hashes = []\n}\n",
+            "`hashes` is empty",
+        ),
+    ] {
+        scene.write(format!("project/{LOCK}"), text);
+        let run = lock(&scene, "").exits(1);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(run.stderr.contains("at line "), "{}", run.stderr);
+        let file = format!("the lock file project/{LOCK} cannot be read");
+        assert!(run.stderr.contains(&file), "{}", run.stderr);
+        assert_eq!(read(&scene, &format!("project/{LOCK}")), text);
+    }
+}
+
+#[test]
+fn several_directories_ask_for_each_provider_once() {
+    let (origin, scene) = given();
+    project(&scene, &origin, "second", "~> 1.0.0");
+    project(&scene, &origin, "third", "~> 1.1");
+    let run = lock(&scene, "--chdir second --chdir third").succeeds();
+    assert_eq!(run.stderr.matches(" Wrote ").count(), 3, "{}", run.stderr);
+    assert_eq!(
+        origin.counters(),
+        "1 discovery, 1 versions, 2 download, 2 document, 2 signature"
+    );
+    let run = lock(&scene, "--chdir second --lock-file x.hcl").exits(2);
+    let said = "`--lock-file` names the lock file of one directory\n  received several `--chdir`";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    lock(&scene, "--lock-file x.hcl").succeeds();
+    assert_eq!(
+        read(&scene, "x.hcl"),
+        read(&scene, &format!("project/{LOCK}"))
+    );
+}
+
+#[test]
+fn a_link_is_replaced_and_its_target_stays() {
+    let (_origin, scene) = given();
+    scene.write("elsewhere", "");
+    symlink("../elsewhere", path(&scene)).unwrap();
+    lock(&scene, "").succeeds();
+    assert!(path(&scene).symlink_metadata().unwrap().is_file());
+    assert_eq!(read(&scene, "elsewhere"), "");
+}
+
+/// Another program writes the file while the origin is asked.
+#[test]
+fn what_changes_meanwhile_is_kept_or_said() {
+    let (origin, scene) = given();
+    let other = "\nprovider \"registry.example.com/acme/kept\" {\n  version = \"7.0.0\"\n}\n";
+    let header = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
+    let (file, text) = (path(&scene), format!("{header}{other}"));
+    let write = move || fs::write(&file, &text).unwrap();
+    origin.fault(1, asks("signature"), Fault::after(write));
+    lock(&scene, "").succeeds();
+    let text = read(&scene, &format!("project/{LOCK}"));
+    assert!(text.starts_with(header), "{text}");
+    assert!(
+        text.contains("acme/kept") && text.contains("acme/demo"),
+        "{text}"
+    );
+
+    let (file, changed) = (path(&scene), text.replace("1.2.0", "1.1.0"));
+    let written = changed.clone();
+    let write = move || fs::write(&file, &written).unwrap();
+    origin.fault(1, asks("signature"), Fault::after(write));
+    let run = lock(&scene, "").exits(1);
+    assert!(
+        run.stderr.contains(
+            "another program changed the versions in project/.terraform.lock.hcl meanwhile"
+        ),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(read(&scene, &format!("project/{LOCK}")), changed);
+}
+
+#[test]
+fn nothing_is_written_if_a_provider_fails() {
+    let (origin, scene) = given();
+    let text = format!(
+        "resource \"x_y\" \"z\" {{}}\nterraform {{\n  required_providers {{\n    x = {{ source = \"{}/acme/none\" }}\n  }}\n}}\n",
+        origin.host()
+    );
+    scene.write("project/main.tf", text);
+    let run = lock(&scene, "--format json").exits(1);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["files"][0]["status"], "failed");
+    assert_eq!(document["providers"][0]["error"]["category"], "not_found");
+    assert!(!path(&scene).exists());
+}

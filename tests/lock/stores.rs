@@ -1,0 +1,160 @@
+//! What is believed of a store, and what is recorded then.
+
+use crate::support::author::Author;
+use crate::support::registry::{Personality, Registry, Setup};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
+use crate::support::{foreign, tamper};
+
+use super::read;
+
+const STORE: &str = "oci-layout:store";
+
+fn lock(author: &Author, arguments: &str) -> Run {
+    let all = format!("lock acme/demo --from {STORE} {arguments}");
+    author.tfoci(&all.split_whitespace().collect::<Vec<_>>())
+}
+
+/// The schemes and numbers of the hashes in the lock file.
+fn hashes(author: &Author) -> String {
+    let text = read(&author.scene, ".terraform.lock.hcl");
+    let count = |scheme: &str| text.matches(&format!("\"{scheme}:")).count();
+    format!("{} h1, {} zh", count("h1"), count("zh"))
+}
+
+#[test]
+fn a_pinned_signature_locks_every_platform() {
+    let author = Author::new();
+    author.with_pushed();
+    lock(&author, "--key acme.asc").succeeds().says(
+        "    Locked registry.opentofu.org/acme/demo 1.0.0 (signed [ACME ID] (pinned), 3 hashes)
+     Wrote .terraform.lock.hcl
+",
+    );
+    assert_eq!(hashes(&author), "0 h1, 3 zh");
+    let text = read(&author.scene, ".terraform.lock.hcl");
+    assert!(
+        text.starts_with(
+            "# This file is maintained automatically by \"tofu init\".
+# Manual edits may be lost in future updates.
+
+provider \"registry.opentofu.org/acme/demo\" {
+  version = \"1.0.0\"
+  hashes = [
+    \"zh:"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_a_pinned_key_a_store_is_not_believed() {
+    for (arguments, code, wanted) in [
+        ("--platform linux_amd64", 0, "0 h1, 1 zh"),
+        ("--platform all --h1", 0, "2 h1, 2 zh"),
+        ("--trust-store", 0, "0 h1, 2 zh"),
+        ("--trust-store --h1 --platform linux_amd64", 0, "1 h1, 2 zh"),
+        (
+            "--key acme.asc --h1 --platform darwin_arm64",
+            0,
+            "1 h1, 3 zh",
+        ),
+        ("--key stranger.asc", 3, ""),
+        ("--platform plan9_mips", 1, ""),
+        ("--require-pinned", 2, ""),
+    ] {
+        let author = Author::new();
+        author.with_pushed();
+        let run = lock(&author, arguments).exits(code);
+        if code == 0 {
+            assert_eq!(hashes(&author), wanted, "{arguments}");
+        } else {
+            assert!(run.stderr.contains("error: "), "{arguments}");
+            assert!(!author.scene.path(".terraform.lock.hcl").exists());
+        }
+    }
+}
+
+#[test]
+fn a_version_without_evidence_needs_trust_in_the_store() {
+    let author = Author::new();
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+    let zip = &release.build().zips[0].1.bytes;
+    foreign::write(&author.repository(""), "1.0.0", zip);
+    lock(&author, "--platform linux_amd64").exits(3).says(
+        "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): no evidence is stored
+
+hint: the store has nothing that proves the packages. `--trust-store` believes its checksums; `tfoci mirror` stores signatures with the packages
+ Unchanged .terraform.lock.hcl: not every provider could be locked
+",
+    );
+    lock(&author, "--trust-store").succeeds();
+    assert_eq!(hashes(&author), "0 h1, 1 zh");
+}
+
+#[test]
+fn evidence_that_contradicts_is_refused_even_in_a_trusted_store() {
+    let author = Author::new();
+    author.with_pushed();
+    let other = Author::new();
+    ReleaseFolder::new("demo", "1.0.0")
+        .package("linux_amd64", &[("terraform-provider-demo", b"other")])
+        .write(&other.scene.path("dist"));
+    other.push(&[]).succeeds();
+    tamper::transplant(&other.repository(""), &author.repository(""), "1.0.0");
+    lock(&author, "--trust-store").exits(3);
+    assert!(!author.scene.path(".terraform.lock.hcl").exists());
+}
+
+/// The documents of another version carry a good signature too.
+#[test]
+fn the_evidence_of_another_version_locks_nothing() {
+    let author = Author::new();
+    author.with_pushed();
+    ReleaseFolder::new("demo", "2.0.0")
+        .platform("linux_amd64")
+        .write(&author.scene.path("new"));
+    let push = "push new --provider acme/demo --to oci-layout:store --key acme.asc";
+    author
+        .tfoci(&push.split(' ').collect::<Vec<_>>())
+        .succeeds();
+    let old = tamper::tagged(&author.repository(""), "evidence-1.0.0");
+    tamper::tags(&author.repository(""), |tags| {
+        for tag in tags {
+            if tag["annotations"]["org.opencontainers.image.ref.name"] == "evidence-2.0.0" {
+                tag["digest"] = old["digest"].clone();
+                tag["size"] = old["size"].clone();
+            }
+        }
+    });
+    let run = lock(&author, "--key acme.asc").exits(3);
+    let said = "no line of the checksum document names a package of 2.0.0";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+/// One list of tags, one index, one manifest of evidence and its three documents, however many platforms there are.
+#[test]
+fn a_registry_has_six_requests() {
+    for count in [2, 15] {
+        let registry: Registry = Setup::of(Personality::Plain).start();
+        let author = Author::new();
+        let platforms = (0..count).map(|number| format!("os{number}_amd64"));
+        platforms
+            .fold(ReleaseFolder::new("demo", "1.0.0"), |release, platform| {
+                release.platform(&platform)
+            })
+            .write(&author.scene.path("dist"));
+        let host = registry.host();
+        let store = format!("{host}/{{namespace}}/{{type}}");
+        let common = ["--key", "acme.asc", "--plain-http", host];
+        let push = ["push", "dist", "--provider", "acme/demo", "--to", &store];
+        author.tfoci(&[&push[..], &common].concat()).succeeds();
+        registry.forget();
+        let lock = ["lock", "acme/demo", "--from", &store];
+        author.tfoci(&[&lock[..], &common].concat()).succeeds();
+        let seen = registry.seen();
+        let paths: Vec<String> = seen.iter().map(|seen| seen.path.clone()).collect();
+        assert_eq!(paths.len(), 6, "{paths:?}");
+        assert_eq!(hashes(&author), format!("0 h1, {} zh", count + 1));
+    }
+}
