@@ -63,6 +63,7 @@ pub fn install_from(
     into: &Path,
 ) -> Result<Installed, Failure> {
     let request = Request {
+        kind: tfoci::install::DirectoryKind::Mirror,
         into: into.to_owned(),
         platforms: Platforms::Only(vec![platform.parse().unwrap()]),
         form: Form::Packed,

@@ -7,6 +7,9 @@ mod configurations;
 /// When files are written.
 #[cfg(unix)]
 mod files;
+/// Working directories.
+#[cfg(unix)]
+mod installs;
 /// What is believed of stores.
 mod stores;
 

@@ -207,6 +207,7 @@ impl User {
             place: format!("{}/{}", self.host, self.name),
         };
         let request = install::Request {
+            kind: install::DirectoryKind::Mirror,
             into: self.path("mirror"),
             platforms: Platforms::All,
             form: Form::Packed,

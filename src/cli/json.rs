@@ -11,7 +11,7 @@ use tfoci::digest::Digest;
 use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
-use tfoci::install::Installed;
+use tfoci::install::{Installed, InstalledPackage};
 use tfoci::lock;
 use tfoci::outcome::Published;
 use tfoci::platform::Platform;
@@ -279,6 +279,9 @@ pub(super) struct Locked<'a> {
     from: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     authentication: Option<&'a Authentication>,
+    /// Only for installed packages.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    packages: &'a [InstalledPackage],
     hashes: Vec<&'a PackageHash>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
@@ -291,6 +294,7 @@ impl<'a> Locked<'a> {
             version: subject.version.as_ref(),
             from: Some(&locked.place),
             authentication: Some(&locked.authentication),
+            packages: &locked.installed,
             hashes: locked.hashes.iter().collect(),
             error: None,
         }
@@ -302,6 +306,7 @@ impl<'a> Locked<'a> {
             version: subject.version.as_ref(),
             from: None,
             authentication: None,
+            packages: &[],
             hashes: Vec::new(),
             error: Some(error.into()),
         }

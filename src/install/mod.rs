@@ -1,4 +1,5 @@
-//! Install: downloads providers from a store into a filesystem mirror, from which unmodified clients install offline.
+//! Install: downloads providers into a filesystem mirror, from which unmodified clients install offline, or into the directory where they
+//! keep the providers of a working directory.
 //!
 //! | form | path below the directory |
 //! | --- | --- |
@@ -15,7 +16,7 @@
 //! # Why never both forms
 //! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,16 +27,19 @@ use tokio::sync::Semaphore;
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
+use crate::blob::BlobSource;
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Platforms, StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs;
+use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
-use crate::release::{Package, canonical_file_name};
+use crate::release::{Package, Release, canonical_file_name};
 use crate::selection::Selection;
 use crate::store;
+use crate::trust::{self, Verified};
 use crate::version::Version;
 
 mod package;
@@ -60,11 +64,23 @@ pub enum Form {
     Unpacked,
 }
 
+/// The purpose of the directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectoryKind {
+    /// A filesystem mirror.
+    Mirror,
+    /// The providers of a working directory, as this client keeps them
+    /// ([clients: plugin folders](crate::clients#plugin-folders)).
+    Providers(Client),
+}
+
 /// The options of an installation.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The directory of the filesystem mirror.
+    /// The directory to install into.
     pub into: PathBuf,
+    /// The purpose of the directory.
+    pub kind: DirectoryKind,
     /// The platforms to install.
     pub platforms: Platforms,
     /// The form of the installed packages.
@@ -119,6 +135,9 @@ pub struct InstalledPackage {
     /// The `zh` hash and, except in a dry run, the `h1` hashes of the directory and of the zip.
     #[serde(skip)]
     pub hashes: Vec<PackageHash>,
+    /// The `h1` of the unpacked directory, which clients record; `None` in a dry run.
+    #[serde(skip)]
+    pub h1: Option<PackageHash>,
     /// Whether the two `h1` hashes differ, because the zip contains directory entries.
     #[serde(skip)]
     pub has_two_h1: bool,
@@ -140,7 +159,7 @@ pub async fn install(
     reporter: &Arc<dyn Reporter>,
     on_result: &OnInstalled<'_>,
 ) {
-    let journey = Journey::new(request, reporter);
+    let installer = Installer::new(request, reporter);
     let mut providers: BTreeMap<ProviderAddr, Vec<Task>> = BTreeMap::new();
     for task in tasks {
         let same = providers.entry(task.from.provider.clone());
@@ -148,7 +167,7 @@ pub async fn install(
     }
     let installing = stream::iter(providers).for_each_concurrent(PROVIDERS, async |(_, tasks)| {
         for task in tasks {
-            on_result(journey.newest(&task).await);
+            on_result(installer.newest(&task).await);
         }
     });
     installing.await;
@@ -165,11 +184,12 @@ pub async fn install_version(
     request: &Request,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Installed, Failure> {
-    Journey::new(request, reporter).install(from, version).await
+    let installer = Installer::new(request, reporter);
+    installer.install(from, version).await
 }
 
-/// What all providers of a run share.
-struct Journey<'a> {
+/// Installs the packages of several providers into one directory.
+pub struct Installer<'a> {
     request: &'a Request,
     reporter: &'a Arc<dyn Reporter>,
     lock: SharedLock,
@@ -177,8 +197,9 @@ struct Journey<'a> {
     permits: Arc<Semaphore>,
 }
 
-impl<'a> Journey<'a> {
-    fn new(request: &'a Request, reporter: &'a Arc<dyn Reporter>) -> Self {
+impl<'a> Installer<'a> {
+    /// An installer for this directory. It locks the directory while it writes there.
+    pub fn new(request: &'a Request, reporter: &'a Arc<dyn Reporter>) -> Self {
         Self {
             request,
             reporter,
@@ -222,11 +243,31 @@ impl<'a> Journey<'a> {
             reporter.report(Event::Warning { subject, message });
         }
         let release = examined.proof.map_err(about)?;
-        let authentication = release.authentication().clone();
         reporter.report(Event::Verified {
             subject: subject.clone(),
-            authentication: authentication.clone(),
+            authentication: release.authentication().clone(),
         });
+        let at = At::From(from.place.clone());
+        self.deliver(&release, &at, &BTreeSet::new()).await
+    }
+
+    /// Installs the packages of a verified release. A package must match one of the `locked` hashes, if there are any.
+    ///
+    /// # Errors
+    /// The source fails, a zip is unusable or not locked, or the path of a package is occupied. Packages that were installed before the
+    /// error remain.
+    pub async fn deliver<B: BlobSource>(
+        &self,
+        release: &Verified<Release<B>>,
+        at: &At,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Installed, Failure> {
+        let Self {
+            request, reporter, ..
+        } = self;
+        let subject = Subject::version(&release.provider, &release.version);
+        let authentication = release.authentication().clone();
+        let locked = Arc::new(locked.clone());
         let packages = release.packages.iter();
         reporter.report(Event::Planned {
             subject: subject.clone(),
@@ -238,13 +279,19 @@ impl<'a> Journey<'a> {
         let lock = match request.dry_run {
             true => None,
             false => {
-                let lock = self.lock.acquire(&request.into, reporter).await;
-                Some(lock.map_err(about)?)
+                let lock = self.lock.acquire(request, reporter).await;
+                Some(lock.map_err(|problem| problem.of(subject.clone(), at.clone()))?)
             }
         };
         let work = release.packages.iter().map(|package| PackageInstallation {
             package: package.clone(),
-            place: Place::of(request, &from.provider, version, &package.platform),
+            place: Place::of(
+                request,
+                &release.provider,
+                &release.version,
+                &package.platform,
+            ),
+            locked: Arc::clone(&locked),
             subject: subject.platform(&package.platform),
             authentication: authentication.clone(),
             dry_run: request.dry_run,
@@ -252,25 +299,55 @@ impl<'a> Journey<'a> {
             reporter: Arc::clone(reporter),
         });
         let packages = jobs::run(request.jobs, work, |work| {
-            let (subject, store) = (work.subject.clone(), from.place.clone());
+            let (subject, at) = (work.subject.clone(), at.clone());
             let permits = Arc::clone(&self.permits);
             async move {
                 // The semaphore is never closed.
                 let _permit = permits.acquire().await;
                 work.install()
                     .await
-                    .map_err(|problem| problem.of(subject, At::From(store)))
+                    .map_err(|problem| problem.of(subject, at))
             }
         });
         let packages = packages.await?;
-        Ok(Installed::of(from, version, authentication, packages))
+        Ok(Installed::of(release, authentication, packages))
+    }
+
+    /// Whether all packages for these platforms are installed with one of these `h1`, so that clients use them as they are.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn has(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+        platforms: &[Platform],
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<bool, Problem> {
+        for platform in platforms {
+            let place = Place::of(self.request, provider, version, platform);
+            if place.unpacked_already(locked)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(!platforms.is_empty())
+    }
+
+    /// The path of a package.
+    pub fn path_of(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+        platform: &Platform,
+    ) -> PathBuf {
+        let place = Place::of(self.request, provider, version, platform);
+        place.path().to_owned()
     }
 }
 
 impl Installed {
-    fn of(
-        from: &StoredProvider,
-        version: &Version,
+    fn of<B>(
+        release: &Release<B>,
         mut authentication: Authentication,
         packages: Vec<InstalledPackage>,
     ) -> Self {
@@ -285,8 +362,8 @@ impl Installed {
         hashes.sort();
         hashes.dedup();
         Self {
-            provider: from.provider.clone(),
-            version: version.clone(),
+            provider: release.provider.clone(),
+            version: release.version.clone(),
             authentication,
             packages,
             hashes,

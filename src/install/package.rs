@@ -3,23 +3,25 @@
 use futures_util::StreamExt as _;
 
 use super::{
-    Arc, Authentication, Event, Hashes, InstalledPackage, Package, Place, Problem, Reporter,
-    Subject, Transfer, disk, store,
+    Arc, Authentication, BTreeSet, Event, Hashes, InstalledPackage, Package, PackageHash, Place,
+    Problem, Reporter, Subject, Transfer, disk, store, trust,
 };
 use crate::blob::{BlobSource, proven};
 use crate::disk::temp_file::TempFileWriter;
 use crate::oci::Part;
 
 /// A package to install.
+#[derive(Clone)]
 pub(super) struct PackageInstallation<B> {
     pub(super) package: Package<B>,
     pub(super) place: Place,
     pub(super) subject: Subject,
     pub(super) authentication: Authentication,
+    /// Hashes of which the package must match one; any package is accepted if there are none.
+    pub(super) locked: Arc<BTreeSet<PackageHash>>,
     pub(super) dry_run: bool,
     /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires the lock deletes
     /// unfinished files.
-    /// deletes unfinished files.
     pub(super) lock: Option<Arc<disk::Lock>>,
     pub(super) reporter: Arc<dyn Reporter>,
 }
@@ -43,6 +45,7 @@ impl<B: BlobSource> PackageInstallation<B> {
             transfer,
             authentication: self.authentication,
         });
+        let directory = hashes.as_ref().map(|hashes| hashes.directory.clone());
         let h1 = hashes.map(|hashes| [hashes.directory, hashes.zip]);
         Ok(InstalledPackage {
             path: self.place.path().to_owned(),
@@ -54,6 +57,7 @@ impl<B: BlobSource> PackageInstallation<B> {
                 .into_iter()
                 .chain(h1.into_iter().flatten())
                 .collect(),
+            h1: directory,
             has_two_h1,
             platform: self.package.platform,
         })
@@ -64,6 +68,17 @@ impl<B: BlobSource> PackageInstallation<B> {
         if let Some(there) = self.place.packed_already(&self.package).await? {
             return Ok((Transfer::Present, Some(there)));
         }
+        if let Some(h1) = self.place.unpacked_already(&self.locked)? {
+            let (zip, directory) = (h1.clone(), h1);
+            return Ok((Transfer::Present, Some(Hashes { zip, directory })));
+        }
+        let has_h1 = self
+            .locked
+            .iter()
+            .any(|hash| matches!(hash, PackageHash::H1(_)));
+        if !has_h1 {
+            self.refuse_unlocked(None)?;
+        }
         if self.dry_run {
             return self.plan().await;
         }
@@ -71,14 +86,35 @@ impl<B: BlobSource> PackageInstallation<B> {
         self.fetch(|chunk| staged.write(chunk)).await?;
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
         let lock = self.lock.clone();
+        let this = self.clone();
         let settled = tokio::task::spawn_blocking(move || {
             let _lock = lock;
-            place.move_into_place(staged, &file_name)
+            let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
+            place.move_into_place(staged, &file_name, &accept)
         });
         let (transfer, hashes) = settled
             .await
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
         Ok((transfer, Some(hashes)))
+    }
+
+    /// Refuses a package that matches none of the locked hashes.
+    fn refuse_unlocked(&self, hashes: Option<&Hashes>) -> Result<(), Problem> {
+        let h1 = hashes.map(|hashes| [hashes.zip.clone(), hashes.directory.clone()]);
+        let mut own = self
+            .package
+            .zh()
+            .into_iter()
+            .chain(h1.into_iter().flatten());
+        if self.locked.is_empty() || own.any(|hash| self.locked.contains(&hash)) {
+            return Ok(());
+        }
+        Err(trust::Error::NotLocked {
+            platform: self.package.platform.clone(),
+            expected: self.locked.iter().cloned().collect(),
+            received: self.package.expected.digest,
+        }
+        .into())
     }
 
     /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.

@@ -6,8 +6,9 @@
 use std::fs::Metadata;
 
 use super::{
-    Archive, Form, Hashes, Limits, Package, PackageHash, Path, PathBuf, Platform, Problem,
-    ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk,
+    Archive, BTreeSet, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Path,
+    PathBuf, Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version,
+    canonical_file_name, disk,
 };
 use crate::digest::Algorithm;
 use crate::disk::Directory;
@@ -20,6 +21,7 @@ use crate::error::printable_path;
 pub(super) struct Place {
     into: PathBuf,
     form: Form,
+    kind: DirectoryKind,
     packed: EntryPath,
     unpacked: EntryPath,
     type_name: String,
@@ -93,6 +95,7 @@ impl Place {
         Self {
             into: request.into.clone(),
             form: request.form,
+            kind: request.kind,
             packed: EntryPath::new(&request.into, way, file),
             unpacked: EntryPath::new(&request.into, within, platform.to_string()),
             type_name: provider.type_name().to_owned(),
@@ -171,26 +174,49 @@ impl Place {
         compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
+    /// The `h1` of a directory that is already there and has one of the locked `h1`; `None` if it has another one.
+    pub(super) fn unpacked_already(
+        &self,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Option<PackageHash>, Problem> {
+        let has_h1 = locked.iter().any(|hash| matches!(hash, PackageHash::H1(_)));
+        if self.form == Form::Packed || !has_h1 || !self.is_occupied()? {
+            return Ok(None);
+        }
+        let path = &self.unpacked.path;
+        let there = disk::directory_h1(path, &Limits::default()).ok();
+        let there = there.filter(|h1| locked.contains(h1));
+        let exposed = exposed(path).map_err(|error| unusable(path, error))?;
+        Ok(there.filter(|_| exposed.is_none()))
+    }
+
     /// Opens a verified zip, and moves it or its extracted content to the package's path.
     pub(super) fn move_into_place(
         &self,
         staged: Staged,
         file: &str,
+        accept: &dyn Fn(&Hashes) -> Result<(), Problem>,
     ) -> Result<(Transfer, Hashes), Problem> {
         match self.form {
             Form::Packed => {
                 let hashes = hashes(staged.reopen()?, &self.type_name, file)?;
+                accept(&hashes)?;
                 staged.show_in(
                     &self.packed.open_or_create_parent(&self.into)?,
                     &self.packed.name,
                 )?;
                 Ok((Transfer::Copied, hashes))
             }
-            Form::Unpacked => self.unpack(&staged, file),
+            Form::Unpacked => self.unpack(&staged, file, accept),
         }
     }
 
-    fn unpack(&self, staged: &Staged, file: &str) -> Result<(Transfer, Hashes), Problem> {
+    fn unpack(
+        &self,
+        staged: &Staged,
+        file: &str,
+        accept: &dyn Fn(&Hashes) -> Result<(), Problem>,
+    ) -> Result<(Transfer, Hashes), Problem> {
         let unusable = |source| Problem::Archive {
             file: file.to_owned(),
             source,
@@ -199,6 +225,7 @@ impl Place {
         archive.executable(&self.type_name).map_err(unusable)?;
         if self.is_occupied()? {
             let hashes = archive.hashes().map_err(unusable)?;
+            accept(&hashes)?;
             return self
                 .compare(hashes)
                 .map(|hashes| (Transfer::Present, hashes));
@@ -210,8 +237,19 @@ impl Place {
                 other => Problem::Unpack(other),
             },
         )?;
+        accept(&hashes)?;
         let way = self.unpacked.open_or_create_parent(&self.into)?;
         disk::show_directory(hidden, &way, &self.unpacked.name)?;
+        if self.kind == DirectoryKind::Providers(Client::OpenTofu) {
+            // `tofu` locks this file while it installs, and leaves it there.
+            let name = format!("{}.lock", self.unpacked.name);
+            match way.create(&name) {
+                Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                    return Err(disk::Error::at("create", &way.path().join(name), error).into());
+                }
+                _ => {}
+            }
+        }
         Ok((Transfer::Copied, hashes))
     }
 

@@ -11,6 +11,9 @@
 //! With `--h1`, the packages for the wanted platforms are downloaded anyway, and the `h1` of their unpacked directories is recorded too
 //! ([clients: recorded hashes](crate::clients#recorded-hashes)).
 //!
+//! [`lock`] may also install the packages for the wanted platforms, as `init` does: it then records the `h1` of each. A version that is
+//! locked and installed already needs no request but that for the list of versions.
+//!
 //! A provider is asked for once, however many lock files need it. [`target`] reads and writes the files.
 
 mod method;
@@ -32,6 +35,7 @@ use crate::constraint::VersionConstraints;
 use crate::event::{Event, Reporter, Subject};
 use crate::examine::{Platforms, TrustOptions};
 use crate::hash::PackageHash;
+use crate::install::{InstalledPackage, Installer};
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure};
 use crate::version::Version;
@@ -76,8 +80,8 @@ pub struct Task {
 pub struct Wanted {
     /// The acceptable versions.
     pub constraints: VersionConstraints,
-    /// The version that is locked now.
-    pub locked: Option<Version>,
+    /// The version that is locked now, with its hashes.
+    pub locked: Option<(Version, BTreeSet<PackageHash>)>,
     /// The client that the lock file is for. Clients record different hashes.
     pub client: Client,
 }
@@ -93,26 +97,32 @@ pub struct Locked {
     pub place: String,
     /// The hashes to record.
     pub hashes: BTreeSet<PackageHash>,
+    /// The packages that were installed, if any were to be.
+    pub installed: Vec<InstalledPackage>,
 }
 
-/// Selects and verifies providers concurrently. The results have the order of the tasks and of what they want.
+/// Selects and verifies providers concurrently, and installs them if there is an installer. The results have the order of the tasks and of
+/// what they want.
 pub async fn lock(
-    tasks: Vec<Task>,
+    tasks: &[Task],
     options: &Options,
+    installer: Option<&Installer<'_>>,
     reporter: &Arc<dyn Reporter>,
 ) -> Vec<Vec<Result<Locked, Failure>>> {
     let journey = Journey {
         options,
+        installer,
         reporter,
         permits: Arc::new(Semaphore::new(options.jobs.max(1))),
     };
-    let locking = stream::iter(&tasks).map(|task| journey.lock(task));
+    let locking = stream::iter(tasks).map(|task| journey.lock(task));
     locking.buffered(PROVIDERS).collect().await
 }
 
 /// What all providers of a run share.
 struct Journey<'a> {
     options: &'a Options,
+    installer: Option<&'a Installer<'a>>,
     reporter: &'a Arc<dyn Reporter>,
     /// Limits the downloads of all providers.
     permits: Arc<Semaphore>,
@@ -141,7 +151,9 @@ impl Journey<'_> {
             };
             let known = match recorded.entry(version.clone()) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(self.record(task, &listing, &version).await),
+                Entry::Vacant(place) => {
+                    place.insert(self.record(task, wanted, &listing, &version).await)
+                }
             };
             let locked = known.as_ref().map_err(Clone::clone);
             results.push(locked.map(|recorded| Locked {
@@ -149,6 +161,7 @@ impl Journey<'_> {
                 version,
                 authentication: recorded.authentication.clone(),
                 place: recorded.place.clone(),
+                installed: recorded.installed.clone(),
             }));
         }
         results

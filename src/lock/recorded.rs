@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::address::Hostname;
 use crate::authentication::{Anchor, Authentication, Status};
-use crate::event::{Event, Subject};
+use crate::blob::BlobSource;
+use crate::event::{Event, Subject, Transfer};
 use crate::examine::{Platforms, StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
+use crate::install::InstalledPackage;
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
@@ -18,7 +20,7 @@ use crate::trust::{self, ReleaseId, Rule, Verified};
 use crate::version::{SpelledVersion, Version};
 
 use super::method::{Found, Listing, Method, Spelled};
-use super::{Journey, Task};
+use super::{Journey, Task, Wanted};
 
 /// What is known of a version after its release was verified.
 #[derive(Clone, Debug)]
@@ -29,6 +31,7 @@ pub(super) struct Recorded {
     hashes: BTreeSet<PackageHash>,
     /// The `h1` of every platform that the origin reports. No signature covers them.
     reported: BTreeSet<PackageHash>,
+    pub(super) installed: Vec<InstalledPackage>,
 }
 
 impl Recorded {
@@ -56,6 +59,7 @@ impl Journey<'_> {
     pub(super) async fn record(
         &self,
         task: &Task,
+        wanted: &Wanted,
         listing: &Listing<'_>,
         version: &Version,
     ) -> Result<Recorded, Failure> {
@@ -69,15 +73,70 @@ impl Journey<'_> {
         let Found {
             spelled, method, ..
         } = listing.get(version).ok_or_else(absent)?;
+        let locked = wanted
+            .locked
+            .as_ref()
+            .filter(|(locked, _)| locked == version);
+        let locked = locked.map(|(_, hashes)| hashes.clone()).unwrap_or_default();
+        let at = method.at(&task.provider);
+        if let Some(installed) = self
+            .installed_already(task, version, &locked)
+            .map_err(|problem| problem.of(Subject::version(&task.provider, version), at))?
+        {
+            return Ok(Recorded {
+                place: method.name(&task.provider),
+                hashes: locked,
+                ..installed
+            });
+        }
         match (method, spelled) {
-            (Method::Store(stored), _) => self.record_stored(stored, version).await,
+            (Method::Store(stored), _) => self.record_stored(stored, version, &locked).await,
             (Method::Source(source), Spelled::At(available)) => {
                 let platforms = available.platforms.as_deref();
                 let version = &available.version;
-                self.record_released(task, source, version, platforms).await
+                self.record_released(task, source, version, platforms, &locked)
+                    .await
             }
             (Method::Source(_), Spelled::AsPrinted) => Err(absent()),
         }
+    }
+
+    /// A locked version whose packages are installed with a locked `h1`. Clients use it as it is.
+    fn installed_already(
+        &self,
+        task: &Task,
+        version: &Version,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Option<Recorded>, Problem> {
+        let platforms = platforms_of(&self.options.platforms);
+        let (Some(installer), Some(platforms)) = (self.installer, platforms) else {
+            return Ok(None);
+        };
+        let provider = &task.provider;
+        if !installer.has(provider, version, platforms, locked)? {
+            return Ok(None);
+        }
+        let installed = platforms.iter().map(|platform| InstalledPackage {
+            platform: platform.clone(),
+            path: installer.path_of(provider, version, platform),
+            transfer: Transfer::Present,
+            size: 0,
+            hashes: Vec::new(),
+            h1: None,
+            has_two_h1: false,
+        });
+        Ok(Some(Recorded {
+            authentication: Authentication {
+                status: Status::Unverified,
+                anchor: Some(Anchor::Lock),
+                fingerprint: None,
+                notes: Vec::new(),
+            },
+            place: String::new(),
+            hashes: BTreeSet::new(),
+            reported: BTreeSet::new(),
+            installed: installed.collect(),
+        }))
     }
 
     /// A version in a store.
@@ -85,6 +144,7 @@ impl Journey<'_> {
         &self,
         stored: &StoredProvider,
         version: &Version,
+        locked: &BTreeSet<PackageHash>,
     ) -> Result<Recorded, Failure> {
         let options = self.options;
         let at = || At::From(stored.place.clone());
@@ -118,21 +178,40 @@ impl Journey<'_> {
             return Err(fail(Problem::NoEvidence));
         }
         let is_complete = is_believed(&authentication) || options.trust_store;
+        let mut installed = Vec::new();
         if options.h1 || !is_complete {
-            let wanted = |platform: &Platform| match &options.platforms {
-                Platforms::All => true,
-                Platforms::Only(platforms) | Platforms::Among(platforms) => {
-                    platforms.contains(platform)
-                }
-            };
-            hashes.extend(self.measure(release.only(wanted), &subject, at()).await?);
+            let wanted = platforms_of(&options.platforms);
+            let release = release.only(|platform| wanted.is_none_or(|all| all.contains(platform)));
+            installed = self
+                .read(release, &subject, at(), locked, &mut hashes)
+                .await?;
         }
         Ok(Recorded {
             authentication,
             place: stored.place.clone(),
             hashes,
             reported: BTreeSet::new(),
+            installed,
         })
+    }
+
+    /// Installs the packages, or downloads them to hash them, and adds their hashes.
+    async fn read<B: BlobSource>(
+        &self,
+        release: Verified<Release<B>>,
+        subject: &Subject,
+        at: At,
+        locked: &BTreeSet<PackageHash>,
+        hashes: &mut BTreeSet<PackageHash>,
+    ) -> Result<Vec<InstalledPackage>, Failure> {
+        let Some(installer) = self.installer else {
+            hashes.extend(self.measure(release, subject, at).await?);
+            return Ok(Vec::new());
+        };
+        let installed = installer.deliver(&release, &at, locked).await?;
+        hashes.extend(release.packages.iter().filter_map(|package| package.zh()));
+        hashes.extend(installed.packages.iter().filter_map(|one| one.h1.clone()));
+        Ok(installed.packages)
     }
 
     /// A version at an origin or in a mirror.
@@ -142,6 +221,7 @@ impl Journey<'_> {
         source: &Source,
         version: &SpelledVersion,
         listed: Option<&[Platform]>,
+        locked: &BTreeSet<PackageHash>,
     ) -> Result<Recorded, Failure> {
         let (options, provider) = (self.options, &task.provider);
         let subject = Subject::version(provider, version.version());
@@ -178,19 +258,23 @@ impl Journey<'_> {
                 (verified, _) = request(&options.platforms).await.map_err(fail)?;
             }
         }
+        let mut installed = Vec::new();
         if options.h1 || !is_complete {
             let wanted = platforms_of(&options.platforms);
             let verified =
                 verified.only(|platform| wanted.is_none_or(|all| all.contains(platform)));
             let packages = source.packages(verified).await;
             let packages = packages.map_err(|error| fail(error.into()))?;
-            hashes.extend(self.measure(packages, &subject, at()).await?);
+            installed = self
+                .read(packages, &subject, at(), locked, &mut hashes)
+                .await?;
         }
         Ok(Recorded {
             authentication,
             place: source.name(provider),
             hashes,
             reported,
+            installed,
         })
     }
 

@@ -16,7 +16,12 @@ pub(super) fn choose(
     upgrade: bool,
 ) -> Result<Version, Problem> {
     let available = || listing.versions().cloned().collect();
-    if let Some(locked) = wanted.locked.as_ref().filter(|_| !upgrade) {
+    if let Some(locked) = wanted
+        .locked
+        .as_ref()
+        .filter(|_| !upgrade)
+        .map(|(version, _)| version)
+    {
         if !wanted.constraints.admits(locked) {
             return Err(Problem::OtherLocked {
                 locked: locked.clone(),

@@ -7,14 +7,16 @@
 //! Another program may write the file while providers are looked up. So the file is read again before it is replaced, and what changed
 //! meanwhile is kept. tfoci does this under a lock on the directory, which only other runs of tfoci respect.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::address::ProviderAddr;
 use crate::disk::{self, Lock};
 use crate::error::{Category, printable_path};
 use crate::event::Reporter;
+use crate::hash::PackageHash;
 use crate::lockfile::{self, Client, LARGEST, LockFile, LockedProvider};
+use crate::version::Version;
 
 /// A lock file to update.
 #[derive(Clone, Debug)]
@@ -22,8 +24,19 @@ pub struct LockTarget {
     path: PathBuf,
     /// The client to write the file as; `None` for the one that wrote it.
     client: Option<Client>,
+    /// How to update it.
+    update: Update,
     /// The content when it was first read; `None` if there was no file.
     file: Option<LockFile>,
+}
+
+/// How clients update a lock file ([clients: lock file writing](crate::clients#lock-file-writing)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// As `providers lock`: other providers stay, and constraints are brought up to date.
+    Lock,
+    /// As `init`: other providers are removed, and constraints alone are no reason to write.
+    Init,
 }
 
 /// The effect on a lock file.
@@ -42,10 +55,11 @@ impl LockTarget {
     ///
     /// # Errors
     /// The file cannot be read or parsed.
-    pub fn read(path: &Path, client: Option<Client>) -> Result<Self, Error> {
+    pub fn read(path: &Path, client: Option<Client>, update: Update) -> Result<Self, Error> {
         Ok(Self {
             path: path.to_owned(),
             client,
+            update,
             file: read(path)?.map(|(_, file)| file),
         })
     }
@@ -65,15 +79,20 @@ impl LockTarget {
         self.client.or(written_by).unwrap_or(Client::OpenTofu)
     }
 
-    /// The entry of a provider. `tofu` takes over the versions of its predecessor's registry
-    /// ([clients: version selection](crate::clients#version-selection)).
-    pub fn locked(&self, provider: &ProviderAddr) -> Option<&LockedProvider> {
+    /// The locked version of a provider, with its hashes. `tofu` takes over the versions of its predecessor's registry, without the hashes
+    /// ([clients: lock file writing](crate::clients#lock-file-writing)).
+    pub fn locked(&self, provider: &ProviderAddr) -> Option<(Version, BTreeSet<PackageHash>)> {
         let file = self.file.as_ref()?;
-        let predecessor = || match self.client() {
-            Client::OpenTofu => file.entries.get(&provider.predecessor()?),
+        if let Some(entry) = file.entries.get(provider) {
+            return Some((entry.version.clone(), entry.hashes.clone()));
+        }
+        match self.client() {
+            Client::OpenTofu => {
+                let predecessor = file.entries.get(&provider.predecessor()?)?;
+                Some((predecessor.version.clone(), BTreeSet::new()))
+            }
             Client::Terraform => None,
-        };
-        file.entries.get(provider).or_else(predecessor)
+        }
     }
 
     /// What these providers change in the file.
@@ -101,11 +120,19 @@ impl LockTarget {
             }
             add(&mut after, provider, entry);
         }
+        if self.update == Update::Init {
+            after
+                .entries
+                .retain(|provider, _| providers.contains_key(provider));
+        }
         let is_same_client = self.client.is_none() || known.written_by == self.client;
         Ok(LockChange {
             before,
             after: after.to_string(),
-            is_present: file.is_some() && is_same_client && known.entries == after.entries,
+            is_present: match self.update {
+                Update::Lock => file.is_some() && is_same_client && known.entries == after.entries,
+                Update::Init => are_installed_alike(&known, &after),
+            },
         })
     }
 
@@ -133,6 +160,16 @@ impl LockTarget {
         }
         Ok(change)
     }
+}
+
+/// Whether two files select the same packages. Without providers, no file is as good as an empty one.
+fn are_installed_alike(one: &LockFile, other: &LockFile) -> bool {
+    let without_constraints = |file: &LockFile| {
+        let entries = file.entries.clone().into_iter();
+        let entries = entries.map(|(provider, entry)| (provider, entry.version, entry.hashes));
+        entries.collect::<Vec<_>>()
+    };
+    without_constraints(one) == without_constraints(other)
 }
 
 /// Adds an entry. The constraints are those of the configuration now; hashes of the same version stay.

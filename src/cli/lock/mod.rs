@@ -15,7 +15,8 @@ use clap::{Args, ValueEnum};
 
 use tfoci::address::ProviderAddr;
 use tfoci::event::Reporter;
-use tfoci::examine::{Platforms, TrustOptions};
+use tfoci::examine::TrustOptions;
+use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{Locked, Options, Task, Wanted, lock};
 use tfoci::lockfile::{Client, LockedProvider};
 use tfoci::outcome::Failure;
@@ -98,7 +99,7 @@ pub(super) struct Arguments {
 
 /// A client, as users write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ClientName {
+pub(super) enum ClientName {
     /// OpenTofu
     Tofu,
     /// Terraform
@@ -114,49 +115,116 @@ impl From<ClientName> for Client {
     }
 }
 
+/// What is locked, and installed if there is a directory for packages: the arguments of `lock`, or of `install` without `--into`.
+pub(super) struct Request {
+    pub(super) providers: Vec<String>,
+    pub(super) from: Option<String>,
+    pub(super) directories: Vec<PathBuf>,
+    pub(super) lock_file: Option<PathBuf>,
+    pub(super) client: Option<Client>,
+    pub(super) options: Options,
+    pub(super) trust: ReadTrust,
+    /// Whether the lock file is written.
+    pub(super) writing: Writing,
+    /// Whether packages are installed.
+    pub(super) installs: bool,
+}
+
+/// Whether something is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// Everything.
+    Real,
+    /// Everything but the lock file, which must be up to date.
+    Locked,
+    /// Nothing; the plan is printed.
+    DryRun,
+}
+
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let options = Options {
-        trust: trust(&arguments, session)?,
+        trust: trust(&arguments.trust, &arguments.allow_unsigned, session)?,
         trust_store: arguments.trust_store,
         h1: arguments.h1,
-        platforms: platforms(&arguments.platform)?,
+        platforms: super::install::platforms(&arguments.platform)?,
         upgrade: arguments.upgrade,
         jobs: session.jobs(),
     };
-    let roots = roots::read(&arguments, session)?;
+    let request = Request {
+        providers: arguments.providers,
+        from: arguments.from,
+        directories: arguments.chdir,
+        lock_file: arguments.lock_file,
+        client: arguments.client.map(Client::from),
+        options,
+        trust: arguments.trust,
+        writing: match (arguments.check, arguments.dry_run) {
+            (true, _) => Writing::Locked,
+            (_, true) => Writing::DryRun,
+            _ => Writing::Real,
+        },
+        installs: false,
+    };
+    update(request, session).await
+}
+
+/// Locks providers, and installs them if the request says so.
+pub(super) async fn update(request: Request, session: &Session) -> Result<Ending, CommandError> {
+    let roots = roots::read(&request, session)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
-    session.warn_of_unmatched(&arguments.trust, &options.trust, providers);
-    let methods = Methods::new(arguments.from.as_deref(), session)?;
+    session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
+    let methods = Methods::new(request.from.as_deref(), session)?;
     let tasks = tasks(&roots, &methods)?;
     let progress = Progress::begin(&session.printer, tasks.len(), false);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
-    let found = lock(tasks.clone(), &options, &reporter).await;
+    let installation = installation(&request, &roots, session);
+    let installer = installation
+        .as_ref()
+        .map(|installation| Installer::new(installation, &reporter));
+    let found = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
     progress.clear();
     let mut outcome = Outcome::new(&tasks, found);
     for (position, root) in roots.iter().enumerate() {
         let locked = entries(position, root, &roots, &outcome.found);
-        let changed = match (locked, arguments.check || arguments.dry_run) {
+        let changed = match (locked, request.writing) {
             (None, _) => None,
-            (Some(entries), true) => Some(root.target.change(&entries)),
-            (Some(entries), false) => Some(root.target.write(&entries, &*reporter).await),
+            (Some(entries), Writing::Real) => Some(root.target.write(&entries, &*reporter).await),
+            (Some(entries), _) => Some(root.target.change(&entries)),
         };
         outcome.add_file(root.target.path(), changed);
     }
-    Ok(outcome.print(&arguments, session))
+    Ok(outcome.print(&request, session))
+}
+
+/// The installation into the data directory of the working directory; `None` if nothing is installed.
+fn installation(request: &Request, roots: &[Root], session: &Session) -> Option<install::Request> {
+    let root = roots.first().filter(|_| request.installs)?;
+    Some(install::Request {
+        into: root
+            .directory
+            .join(session.data_directory())
+            .join("providers"),
+        kind: DirectoryKind::Providers(root.target.client()),
+        platforms: request.options.platforms.clone(),
+        form: Form::Unpacked,
+        trust: request.options.trust.clone(),
+        dry_run: request.writing == Writing::DryRun,
+        jobs: request.options.jobs,
+    })
 }
 
 /// The trust options. A release without signature is accepted where `--allow-unsigned` says so.
-fn trust(arguments: &Arguments, session: &Session) -> Result<TrustOptions, CommandError> {
-    let unsigned = session.patterns(&arguments.allow_unsigned)?;
-    let options = session.trust_options(&arguments.trust)?;
+pub(super) fn trust(
+    arguments: &ReadTrust,
+    allow_unsigned: &[String],
+    session: &Session,
+) -> Result<TrustOptions, CommandError> {
+    let unsigned = session.patterns(allow_unsigned)?;
+    let options = session.trust_options(arguments)?;
     Ok(TrustOptions {
         policy: options.policy.with_allow_unsigned(unsigned),
         ..options
     })
-}
-
-fn platforms(texts: &[String]) -> Result<Platforms, CommandError> {
-    super::install::platforms(texts)
 }
 
 /// One task for each provider, with what each root needs of it in the order of the roots.
@@ -164,10 +232,9 @@ fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandErro
     let mut wanted: BTreeMap<&ProviderAddr, Vec<Wanted>> = BTreeMap::new();
     for root in roots {
         for (provider, required) in &root.required {
-            let locked = root.target.locked(provider);
             wanted.entry(provider).or_default().push(Wanted {
                 constraints: required.admitted.clone(),
-                locked: locked.map(|entry| entry.version.clone()),
+                locked: root.target.locked(provider),
                 client: root.target.client(),
             });
         }

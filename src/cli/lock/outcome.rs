@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use similar::TextDiff;
 
 use tfoci::error::{Category, printable_path};
-use tfoci::event::Subject;
+use tfoci::event::{Subject, Transfer};
+use tfoci::install::InstalledPackage;
 use tfoci::lock::target::{self, LockChange};
 use tfoci::lock::{Locked, Task};
 use tfoci::outcome::Failure;
 
-use super::{Arguments, Found};
+use super::{Found, Request, Writing};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
@@ -49,18 +50,17 @@ impl Outcome {
     }
 
     /// Prints everything.
-    pub(super) fn print(self, arguments: &Arguments, session: &Session) -> Ending {
+    pub(super) fn print(self, request: &Request, session: &Session) -> Ending {
         let printer = &session.printer;
-        let is_written = !arguments.check && !arguments.dry_run;
         let (locked, failures) = self.providers();
         for (subject, one) in &locked {
-            print_locked(subject, one, printer);
+            print_locked(subject, one, request.installs, printer);
         }
         for (_, failure) in &failures {
             printer.failure(failure);
         }
         for (path, changed) in &self.files {
-            print_file(path, changed.as_ref(), is_written, printer);
+            print_file(path, changed.as_ref(), request.writing, printer);
         }
         let differs = self
             .files
@@ -79,7 +79,7 @@ impl Outcome {
             .iter()
             .map(|(subject, error)| json::Locked::failed(subject, error));
         let files = self.files.iter().map(|(path, changed)| {
-            let (status, error) = status(changed.as_ref(), arguments);
+            let (status, error) = status(changed.as_ref(), request.writing);
             json::LockedFile {
                 path: path.to_string_lossy(),
                 status,
@@ -92,7 +92,9 @@ impl Outcome {
             files: files.collect(),
         });
         match ending {
-            Ending::Done if differs && arguments.check => Ending::Failed(Category::Differs),
+            Ending::Done if differs && request.writing == Writing::Locked => {
+                Ending::Failed(Category::Differs)
+            }
             ending => ending,
         }
     }
@@ -124,13 +126,33 @@ impl Outcome {
     }
 }
 
-fn print_locked(subject: &Subject, locked: &Locked, printer: &Printer) {
+fn print_locked(subject: &Subject, locked: &Locked, installs: bool, printer: &Printer) {
+    if installs {
+        let is_present = |package: &InstalledPackage| package.transfer == Transfer::Present;
+        let verb = match locked.installed.iter().all(is_present) {
+            true => "Present",
+            false => "Installed",
+        };
+        printer.line(
+            Tone::Done,
+            verb,
+            &format!("{subject} ({})", locked.authentication),
+        );
+        for package in &locked.installed {
+            printer.result(&package.path.display().to_string());
+        }
+        return warn(subject, locked, printer);
+    }
     let hashes = match locked.hashes.len() {
         1 => "1 hash".to_owned(),
         count => format!("{count} hashes"),
     };
     let text = format!("{subject} ({}, {hashes})", locked.authentication);
     printer.line(Tone::Done, "Locked", &text);
+    warn(subject, locked, printer);
+}
+
+fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
     if let Some(warning) = locked.authentication.warning() {
         printer.warning(&format!("{subject}: {warning}"));
     }
@@ -139,7 +161,7 @@ fn print_locked(subject: &Subject, locked: &Locked, printer: &Printer) {
 fn print_file(
     path: &Path,
     changed: Option<&Result<LockChange, CommandError>>,
-    is_written: bool,
+    writing: Writing,
     printer: &Printer,
 ) {
     let name = printable_path(path);
@@ -153,7 +175,7 @@ fn print_file(
         Some(Ok(change)) if change.is_present => {
             printer.line(Tone::Plain, "Unchanged", &name);
         }
-        Some(Ok(_)) if is_written => printer.line(Tone::Done, "Wrote", &name),
+        Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
         Some(Ok(change)) => {
             let diff = TextDiff::from_lines(&change.before, &change.after);
             let diff = diff.unified_diff().header(&name, &name).to_string();
@@ -167,14 +189,16 @@ fn print_file(
 /// The status of a file in JSON, and its error.
 fn status<'a>(
     changed: Option<&'a Result<LockChange, CommandError>>,
-    arguments: &Arguments,
+    writing: Writing,
 ) -> (&'static str, Option<&'a CommandError>) {
     match changed {
         None => ("failed", None),
         Some(Err(error)) => ("failed", Some(error)),
         Some(Ok(change)) if change.is_present => ("present", None),
-        Some(Ok(_)) if arguments.check => ("differs", None),
-        Some(Ok(_)) if arguments.dry_run => ("planned", None),
-        Some(Ok(_)) => ("written", None),
+        Some(Ok(_)) => match writing {
+            Writing::Locked => ("differs", None),
+            Writing::DryRun => ("planned", None),
+            Writing::Real => ("written", None),
+        },
     }
 }

@@ -7,16 +7,18 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::configuration::{self, ReadAs, Requirements};
 use tfoci::constraint::VersionConstraints;
 use tfoci::error::printable;
-use tfoci::lock::target::LockTarget;
+use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
 
-use super::Arguments;
+use super::Request;
 use crate::cli::error::CommandError;
 use crate::cli::session::Session;
 
 /// A directory to lock.
 pub(super) struct Root {
+    /// The directory of the root module.
+    pub(super) directory: PathBuf,
     pub(super) target: LockTarget,
     pub(super) required: BTreeMap<ProviderAddr, Required>,
 }
@@ -30,24 +32,33 @@ pub(super) struct Required {
 }
 
 /// Reads all directories and their lock files.
-pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Vec<Root>, CommandError> {
+pub(super) fn read(request: &Request, session: &Session) -> Result<Vec<Root>, CommandError> {
     let here = [PathBuf::from(".")];
-    let directories = match arguments.chdir.as_slice() {
+    let directories = match request.directories.as_slice() {
         [] => here.as_slice(),
         directories => directories,
     };
-    if directories.len() > 1 && arguments.lock_file.is_some() {
+    if directories.len() > 1 && request.lock_file.is_some() {
         return Err(CommandError::OneLockFile);
     }
+    let how = match request.installs {
+        true => Update::Init,
+        false => Update::Lock,
+    };
     let roots = directories.iter().map(|directory| {
         let beside = || match directory.as_os_str() == "." {
             true => PathBuf::from(FILE_NAME),
             false => directory.join(FILE_NAME),
         };
-        let path = arguments.lock_file.clone().unwrap_or_else(beside);
-        let target = LockTarget::read(&path, arguments.client.map(Client::from))?;
-        let required = required(directory, target.client(), arguments, session)?;
-        Ok(Root { target, required })
+        let path = request.lock_file.clone().unwrap_or_else(beside);
+        let target = LockTarget::read(&path, request.client, how)?;
+        let required = required(directory, target.client(), request, session)?;
+        let directory = directory.clone();
+        Ok(Root {
+            directory,
+            target,
+            required,
+        })
     });
     roots.collect()
 }
@@ -55,7 +66,7 @@ pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Vec<Root>
 fn required(
     directory: &Path,
     client: Client,
-    arguments: &Arguments,
+    request: &Request,
     session: &Session,
 ) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
     let default_host = match client {
@@ -70,7 +81,7 @@ fn required(
     let requirements = match Requirements::read(directory, &read_as) {
         Ok(requirements) => Some(requirements),
         // Addresses need no configuration.
-        Err(configuration::Error::Empty { .. }) if !arguments.providers.is_empty() => None,
+        Err(configuration::Error::Empty { .. }) if !request.providers.is_empty() => None,
         Err(error) => return Err(error.into()),
     };
     if let Some(source) = requirements
@@ -83,7 +94,7 @@ fn required(
             client,
         });
     }
-    let selections = arguments
+    let selections = request
         .providers
         .iter()
         .map(|text| Ok(Selection::parse(text, &default_host)?));

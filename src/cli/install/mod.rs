@@ -6,30 +6,39 @@ use clap::Args;
 
 use tfoci::event::Subject;
 use tfoci::examine::Platforms;
-use tfoci::install::{Form, Installed, Request, Task, install};
+use tfoci::install::{DirectoryKind, Form, Installed, Request, Task, install};
+use tfoci::lock::Options;
+use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 
 use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
+use super::lock::{self, ClientName, Writing};
 use super::report::Scope;
 use super::session::{Session, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
+  tfoci install
+  tfoci install --locked --from oci-layout:mirror --trust trust.toml
   tfoci install acme/demo --from oci-layout:mirror --into providers
   tfoci install acme/demo@1.0.0 --from oci-layout:mirror --into dirs --unpacked
   tfoci install acme/demo --into providers --trust trust.toml --require-pinned \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
-/// Install providers from a store into a filesystem mirror
+/// Install providers into a working directory, or into a filesystem mirror
 ///
-/// `tofu` and `terraform` install from the mirror without a network; tfoci prints the block for their CLI configuration. Every package is
-/// verified while it is written. tfoci never replaces a package that is already there, and reports an error if it is another one. Without
-/// addresses, tfoci installs the newest version of every provider in the store.
+/// Without `--into`, tfoci installs what the configuration requires into `.terraform/providers` and updates the lock file, as `init` does.
+/// `plan` and `apply` then work without `init`, unless it has to set up a backend or modules. It looks where the client would look, or in
+/// `--from`, and verifies signatures as `tfoci lock` does.
 ///
-/// To lock all platforms, install with `--platform all`, and run `tofu providers lock -fs-mirror=DIR` with a `-platform` for each.
+/// With `--into`, tfoci makes a filesystem mirror from which clients install without a network, and prints the block for their CLI
+/// configuration. Without addresses, it installs the newest version of every provider in the store.
+///
+/// Every package is verified while it is written. tfoci never replaces a package that is already there, and reports an error if it is
+/// another one.
 ///
 /// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
 /// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
@@ -41,39 +50,109 @@ pub(super) struct Arguments {
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template
     ///
-    /// It is needed, unless every argument is a reference.
+    /// With `--into` it is needed, unless every argument is a reference. Without, it may also be `origin`, network-mirror:URL or
+    /// filesystem-mirror:DIR.
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
     /// The directory of the filesystem mirror
     #[arg(long, value_name = "DIR", help_heading = "Destination")]
-    into: PathBuf,
+    into: Option<PathBuf>,
+    /// The directory of the configuration [default: this directory]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "into",
+        help_heading = "Selection"
+    )]
+    chdir: Option<PathBuf>,
+    /// Select the newest versions that the configuration admits, even if others are locked
+    #[arg(long, conflicts_with = "into", help_heading = "Selection")]
+    upgrade: bool,
+    /// Leave the lock file alone, and exit with 4 if it is not up to date
+    #[arg(long, conflicts_with_all = ["into", "dry_run", "upgrade"], help_heading = "Lock file")]
+    locked: bool,
+    /// The client to install for [default: the one that wrote the lock file, otherwise tofu]
+    #[arg(long, value_enum, conflicts_with = "into", help_heading = "Lock file")]
+    client: Option<ClientName>,
     /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
     ///
     /// `linux/amd64` means the same.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
     /// Install zips [default]
-    #[arg(long, conflicts_with = "unpacked", help_heading = "Destination")]
+    #[arg(
+        long,
+        conflicts_with = "unpacked",
+        requires = "into",
+        help_heading = "Destination"
+    )]
     packed: bool,
     /// Install unpacked directories
-    #[arg(long, help_heading = "Destination")]
+    #[arg(long, requires = "into", help_heading = "Destination")]
     unpacked: bool,
     /// Verify and print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     trust: ReadTrust,
+    /// Accept releases without signature or key; may be repeated
+    ///
+    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
+    #[arg(long, value_name = "PATTERN", conflicts_with = "into")]
+    allow_unsigned: Vec<String>,
+    /// Believe the checksums of the store or mirror where no known signature covers them
+    #[arg(long, conflicts_with_all = ["into", "require_pinned"])]
+    trust_store: bool,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    match arguments.into.clone() {
+        Some(into) => into_mirror(arguments, into, session).await,
+        None => lock::update(into_working_directory(arguments, session)?, session).await,
+    }
+}
+
+/// What to install into a working directory, and to lock.
+fn into_working_directory(
+    arguments: Arguments,
+    session: &Session,
+) -> Result<lock::Request, CommandError> {
+    Ok(lock::Request {
+        providers: arguments.providers,
+        from: arguments.from,
+        directories: arguments.chdir.into_iter().collect(),
+        lock_file: None,
+        client: arguments.client.map(Client::from),
+        options: Options {
+            trust: lock::trust(&arguments.trust, &arguments.allow_unsigned, session)?,
+            trust_store: arguments.trust_store,
+            h1: true,
+            platforms: platforms(&arguments.platform)?,
+            upgrade: arguments.upgrade,
+            jobs: session.jobs(),
+        },
+        trust: arguments.trust,
+        writing: match (arguments.locked, arguments.dry_run) {
+            (true, _) => Writing::Locked,
+            (_, true) => Writing::DryRun,
+            _ => Writing::Real,
+        },
+        installs: true,
+    })
+}
+
+async fn into_mirror(
+    arguments: Arguments,
+    into: PathBuf,
+    session: &Session,
+) -> Result<Ending, CommandError> {
     // Otherwise a directory of that name would be made.
-    if arguments.into.to_string_lossy().starts_with("oci-layout:") {
-        return Err(CommandError::IntoStore {
-            into: arguments.into,
-        });
+    if into.to_string_lossy().starts_with("oci-layout:") {
+        return Err(CommandError::IntoStore { into });
     }
     let request = Request {
-        into: arguments.into.clone(),
+        into: into.clone(),
+        kind: DirectoryKind::Mirror,
         platforms: platforms(&arguments.platform)?,
         form: match arguments.unpacked {
             true => Form::Unpacked,
@@ -94,7 +173,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let reporter = report.installing(arguments.into, scope);
+    let reporter = report.installing(into, scope);
     let mut tasks = Vec::new();
     for Wanted { selection, from } in wanted {
         match from {

@@ -1,0 +1,169 @@
+//! `tfoci install` without `--into`: the same working directory as after `init`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+
+use crate::clients::run;
+use crate::support::judge;
+use crate::support::origin::{Origin, asks};
+use crate::support::programs::has;
+use crate::support::scene::{Run, Scene};
+
+use super::{origin, platforms, read, scene};
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+/// A project that requires two providers.
+fn project(scene: &Scene, origin: &Origin, directory: &str) {
+    let host = origin.host();
+    let text = format!(
+        "terraform {{
+  required_providers {{
+    demo  = {{ source = \"{host}/acme/demo\", version = \"~> 1.0\" }}
+    other = {{ source = \"{host}/acme/other\" }}
+  }}
+}}
+output \"x\" {{
+  value = \"y\"
+}}
+"
+    );
+    scene.write(format!("{directory}/main.tf"), text);
+}
+
+fn given() -> (Origin, Scene) {
+    let origin = origin();
+    let scene = scene(&origin);
+    project(&scene, &origin, "ours");
+    (origin, scene)
+}
+
+fn install(scene: &Scene, arguments: &str) -> Run {
+    let all = format!("install --chdir ours {arguments}");
+    scene.tfoci(all.split_whitespace())
+}
+
+fn providers(scene: &Scene, directory: &str) -> BTreeMap<String, String> {
+    judge::tree(&scene.path(format!("{directory}/.terraform/providers")))
+}
+
+#[test]
+fn the_working_directory_is_that_of_clients() {
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let (origin, scene) = given();
+        project(&scene, &origin, "theirs");
+        let theirs = scene.path("theirs");
+        run(&scene, &theirs, client, ["init", "-no-color"]).succeeds();
+        install(&scene, &format!("--client {client}")).succeeds();
+        let lock = |directory: &str| read(&scene, &format!("{directory}/{LOCK}"));
+        assert_eq!(lock("ours"), lock("theirs"), "{client}");
+        assert_eq!(
+            providers(&scene, "ours"),
+            providers(&scene, "theirs"),
+            "{client}"
+        );
+    }
+}
+
+/// No origin is there any more.
+#[test]
+fn clients_work_without_a_network_and_leave_the_lock_file() {
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let (origin, scene) = given();
+        install(&scene, &format!("--client {client}")).succeeds();
+        drop(origin);
+        let before = read(&scene, &format!("ours/{LOCK}"));
+        let directory = scene.path("ours");
+        let run = |arguments: &[&str]| run(&scene, &directory, client, arguments);
+        // The client has found the packages and compared them with the lock file, and starts the scripts in them.
+        let plan = run(&["plan", "-no-color"]).exits(1);
+        let words: Vec<&str> = plan.stderr.split_whitespace().collect();
+        let said = words.join(" ");
+        assert!(said.contains("message: demo 1.2.0"), "{said}");
+        run(&["init", "-no-color", "-plugin-dir=.terraform/providers"]).succeeds();
+        assert_eq!(read(&scene, &format!("ours/{LOCK}")), before);
+    }
+}
+
+#[test]
+fn what_is_installed_is_not_downloaded_again() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let (lock, tree) = (
+        read(&scene, &format!("ours/{LOCK}")),
+        providers(&scene, "ours"),
+    );
+    origin.forget();
+    let run = install(&scene, "--format json").succeeds();
+    assert_eq!(origin.counters(), "1 discovery, 2 versions");
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["files"][0]["status"], "present");
+    assert_eq!(document["providers"][0]["authentication"]["anchor"], "lock");
+    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+    // A directory that is gone comes back, and nothing else is written.
+    let here = &platforms()[0];
+    let host = origin.host();
+    let one = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
+    fs::remove_dir_all(scene.path(&one)).unwrap();
+    origin.forget();
+    install(&scene, "--locked").succeeds();
+    assert_eq!(origin.count(asks("package")), 1);
+    assert_eq!(providers(&scene, "ours"), tree);
+    // Something else at its place is refused, and stays.
+    fs::set_permissions(scene.path(&one), fs::Permissions::from_mode(0o755)).unwrap();
+    scene.write(format!("{one}/README.md"), "mine");
+    let run = install(&scene, "").exits(3);
+    assert!(
+        run.stderr.contains("something else is at the path"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(read(&scene, &format!("{one}/README.md")), "mine");
+}
+
+#[test]
+fn a_lock_file_decides_what_may_be_installed() {
+    let (origin, scene) = given();
+    let run = install(&scene, "--locked").exits(4);
+    assert!(run.stdout.contains("+provider"), "{}", run.stdout);
+    assert!(!scene.path(format!("ours/{LOCK}")).exists());
+    fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    let host = origin.host();
+    for hash in [
+        format!("zh:{}", "0".repeat(64)),
+        "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".to_owned(),
+    ] {
+        let text = format!(
+            "provider \"{host}/acme/demo\" {{\n  version = \"1.1.0\"\n  hashes = [\n    \"{hash}\",\n  ]\n}}\n"
+        );
+        scene.write(format!("ours/{LOCK}"), &text);
+        let run = install(&scene, "").exits(3);
+        let said = "is not in the lock file";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(read(&scene, &format!("ours/{LOCK}")), text);
+        let place = scene.path(format!("ours/.terraform/providers/{host}/acme/demo/1.1.0"));
+        assert!(!place.join(&platforms()[0]).exists());
+    }
+}
+
+#[test]
+fn a_dry_run_and_a_data_directory() {
+    let (_origin, scene) = given();
+    let before = judge::tree(&scene.path("ours"));
+    install(&scene, "--dry-run").succeeds();
+    assert_eq!(judge::tree(&scene.path("ours")), before);
+    let scene = scene.env("TF_DATA_DIR", "data");
+    install(&scene, "").succeeds();
+    assert!(scene.path("ours/data/providers").is_dir());
+    assert!(!scene.path("ours/.terraform").exists());
+    install(&scene, "--into mirror").exits(2);
+}
