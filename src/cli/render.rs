@@ -28,7 +28,7 @@ impl FilesystemMirrorView {
     }
 }
 
-/// An HCL string literal without templates.
+/// The value as a string literal of HCL 1.
 fn quote(
     helper: &handlebars::Helper<'_>,
     _: &Handlebars<'_>,
@@ -40,15 +40,51 @@ fn quote(
         .param(0)
         .and_then(|param| param.value().as_str())
         .unwrap_or_default();
-    let escaped = text
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
-        .replace('\r', "\\r")
-        .replace("${", "$${")
-        .replace("%{", "%%{");
-    out.write(&format!("\"{escaped}\""))?;
+    out.write(&format!("\"{}\"", escaped(text)))?;
     Ok(())
+}
+
+/// Escapes text for a literal of HCL 1. Clients copy `${…}` as it is, up to the brace that matches, and unescape the rest.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(length) = interpolation(rest)
+            && let Some((verbatim, after)) = rest.split_at_checked(length)
+        {
+            escaped.push_str(verbatim);
+            rest = after;
+            continue;
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        match c {
+            // The brace would begin an interpolation without an end.
+            '$' if rest.starts_with('{') => escaped.push_str("\\u0024"),
+            '\\' | '"' => escaped.extend(['\\', c]),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// The length in bytes of the interpolation `${…}` that a text begins with. Clients count braces, even within quotes.
+fn interpolation(text: &str) -> Option<usize> {
+    let inner = text
+        .strip_prefix('$')
+        .filter(|rest| rest.starts_with('{'))?;
+    let mut depth = 0_usize;
+    let closing = inner.char_indices().find(|(_, c)| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    closing.map(|(at, _)| "$".len() + at + "}".len())
 }
 
 #[cfg(test)]
@@ -58,7 +94,7 @@ mod tests {
     #[test]
     fn the_block_is_what_clients_read() {
         let view = FilesystemMirrorView {
-            path: "/srv/a \"b\" ${c}".to_owned(),
+            path: "/srv/a \"b\" ${c} ${d".to_owned(),
             include: vec![
                 "example.com/acme/demo".to_owned(),
                 "example.com/acme/more".to_owned(),
@@ -68,7 +104,7 @@ mod tests {
             view.render(),
             r#"provider_installation {
   filesystem_mirror {
-    path    = "/srv/a \"b\" $${c}"
+    path    = "/srv/a \"b\" ${c} \u0024{d"
     include = ["example.com/acme/demo", "example.com/acme/more"]
   }
   direct {
