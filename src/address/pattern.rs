@@ -84,6 +84,41 @@ impl ProviderPattern {
         }
     }
 
+    /// The host in punycode, the namespace and the type; `None` for `*`.
+    pub fn segments(&self) -> [Option<&str>; 3] {
+        match &self.0 {
+            PatternScope::Everything => [None; 3],
+            PatternScope::Host(host) => [Some(host.as_ascii()), None, None],
+            PatternScope::Namespace(host, namespace) => {
+                [Some(host.as_ascii()), Some(namespace), None]
+            }
+            PatternScope::Provider(host, namespace, type_name) => {
+                [Some(host.as_ascii()), Some(namespace), Some(type_name)]
+            }
+        }
+    }
+
+    /// The only provider that the pattern matches; `None` if it has wildcards, or matches nothing.
+    pub fn provider(&self) -> Option<ProviderAddr> {
+        self.to_string().parse().ok()
+    }
+
+    /// Whether this pattern matches every provider that the other one matches.
+    pub fn covers(&self, other: &Self) -> bool {
+        other.covering().contains(self)
+    }
+
+    /// The pattern of the providers that both match; `None` if there are none.
+    pub fn intersection<'a>(&'a self, other: &'a Self) -> Option<&'a Self> {
+        if self.covers(other) {
+            Some(other)
+        } else if other.covers(self) {
+            Some(self)
+        } else {
+            None
+        }
+    }
+
     /// The patterns that match every provider that this one matches: the widest first, itself last.
     pub fn covering(&self) -> Vec<Self> {
         let mut scopes = vec![PatternScope::Everything];
@@ -100,6 +135,13 @@ impl ProviderPattern {
             ]),
         }
         scopes.into_iter().map(Self).collect()
+    }
+}
+
+/// The pattern that matches everything.
+impl Default for ProviderPattern {
+    fn default() -> Self {
+        Self(PatternScope::Everything)
     }
 }
 
@@ -311,7 +353,40 @@ mod tests {
         let patterns = patterns.map(|text| parse(text).unwrap());
         for (place, pattern) in patterns.iter().enumerate() {
             assert_eq!(pattern.covering(), patterns[..=place]);
+            for (other, wider) in patterns[..=place].iter().enumerate() {
+                assert!(wider.covers(pattern), "{wider} {pattern}");
+                assert_eq!(pattern.covers(wider), other == place);
+                assert_eq!(pattern.intersection(wider), Some(pattern));
+                assert_eq!(wider.intersection(pattern), Some(pattern));
+            }
         }
+        let elsewhere = parse("b.example/acme/*").unwrap();
+        assert_eq!(elsewhere.intersection(&patterns[2]), None);
+        assert_eq!(ProviderPattern::default(), patterns[0]);
+    }
+
+    #[test]
+    fn a_pattern_has_segments() {
+        for (text, segments) in [
+            ("*/*/*", [None, None, None]),
+            (
+                "bücher.example/*/*",
+                [Some("xn--bcher-kva.example"), None, None],
+            ),
+            ("a.example/acme/*", [Some("a.example"), Some("acme"), None]),
+            (
+                "a.example/acme/demo",
+                [Some("a.example"), Some("acme"), Some("demo")],
+            ),
+        ] {
+            let pattern = parse(text).unwrap();
+            assert_eq!(pattern.segments(), segments);
+            let provider = pattern.provider().map(|provider| provider.to_string());
+            assert_eq!(provider.as_deref(), segments[2].map(|_| text));
+        }
+        // Built into the client.
+        let built_in = parse("terraform.io/builtin/terraform").unwrap();
+        assert_eq!(built_in.provider(), None);
     }
 
     proptest! {

@@ -50,6 +50,7 @@ use url::Url;
 use crate::address::Hostname;
 use crate::event::Event;
 use crate::http::Http;
+use crate::oci::Repository;
 use locations::CliConfigFile;
 use origin::OriginCredentials;
 use registry::RegistryCredentials;
@@ -119,6 +120,16 @@ impl Credentials {
         repository: &str,
     ) -> Result<Option<Credential>, Error> {
         self.registries()?.find(host, repository).await
+    }
+
+    /// Whether a file that clients read has an entry for this repository. Helpers are not run, so the entry may turn out to have no
+    /// credential.
+    ///
+    /// # Errors
+    /// A file that the user named is invalid.
+    pub fn clients_have(&self, repository: &Repository) -> Result<bool, Error> {
+        let (host, name) = repository.as_str().split_once('/').unwrap_or_default();
+        Ok(self.registries()?.clients_have(host, name))
     }
 
     /// Finds the token for a provider registry or a network mirror; `None` if there is none. If a source fails, the next one is tried.

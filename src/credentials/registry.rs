@@ -116,6 +116,17 @@ impl RegistryCredentials {
         failure.map_or(Ok(None), Err)
     }
 
+    /// Whether a source that clients read has an entry for a repository.
+    pub(super) fn clients_have(&self, host: &str, repository: &str) -> bool {
+        let domain = hub::canonical(host);
+        let is_clients = |entry: &Entry| {
+            let source = self.sources.get(entry.source);
+            source.is_some_and(|source| source.clients)
+        };
+        let mut entries = self.entries.iter();
+        entries.any(|one| is_clients(one) && one.specificity(domain, repository).is_some())
+    }
+
     /// The sources, with their current state.
     pub(super) fn sources(&self) -> Vec<SourceReport> {
         let mut sources = self.sources.clone();

@@ -46,26 +46,33 @@ struct Inner {
     auth: OnceCell<RequestAuth>,
 }
 
+/// The base URL of a network mirror, with a slash at its end.
+///
+/// # Errors
+/// Text that is not the URL of a directory.
+pub fn base_url(text: &str) -> Result<Url, Error> {
+    // Without the slash at the end, joining a relative URL would replace the last part of the path.
+    let directory = format!("{}/", text.trim_end_matches('/'));
+    let url = Url::parse(&directory).ok().filter(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none()
+    });
+    url.ok_or_else(|| Error::MirrorUrl { text: text.into() })
+}
+
 impl NetworkMirror {
     /// Creates the source for a base URL. It opens no connection before the first request.
     ///
     /// # Errors
     /// Text that is not the URL of a directory.
     pub fn new(access: Access, base: &str) -> Result<Self, Error> {
-        // Without the slash at the end, joining a relative URL would replace the last part of the path.
-        let directory = format!("{}/", base.trim_end_matches('/'));
-        let url = Url::parse(&directory).ok().filter(|url| {
-            matches!(url.scheme(), "http" | "https")
-                && url.has_host()
-                && url.query().is_none()
-                && url.fragment().is_none()
-                && url.username().is_empty()
-                && url.password().is_none()
-        });
-        let url = url.ok_or_else(|| Error::MirrorUrl { text: base.into() })?;
         Ok(Self(Arc::new(Inner {
             access,
-            base: url,
+            base: base_url(base)?,
             auth: OnceCell::new(),
         })))
     }

@@ -23,11 +23,20 @@ pub(crate) enum Value {
 pub(crate) struct Section(Vec<Member>);
 
 /// An attribute, or a block with its labels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) labels: Vec<String>,
     pub(crate) value: Value,
+    /// The line of its name, from 1; unknown in JSON.
+    pub(crate) line: Option<usize>,
+}
+
+/// Members on different lines can be equal.
+impl PartialEq for Member {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.labels == other.labels && self.value == other.value
+    }
 }
 
 /// A block with the number of labels that the caller specified.
@@ -36,6 +45,8 @@ pub(crate) struct Block<'a> {
     pub(crate) name: &'a str,
     pub(crate) labels: Vec<&'a str>,
     pub(crate) body: &'a Section,
+    /// The line of its name, from 1; unknown in JSON.
+    pub(crate) line: Option<usize>,
 }
 
 impl Section {
@@ -147,13 +158,13 @@ impl Member {
         found: &mut Vec<Block<'a>>,
     ) -> Result<(), Error> {
         let given = self.labels.iter().map(String::as_str).collect();
-        descend(&self.name, given, &self.value, labels, found)
+        descend(self, given, &self.value, labels, found)
     }
 }
 
 /// Turns the objects around a block into its labels, and lists into several blocks. The parsers limit the depth of this recursion.
 fn descend<'a>(
-    name: &'a str,
+    member: &'a Member,
     labels: Vec<&'a str>,
     value: &'a Value,
     wanted: usize,
@@ -162,21 +173,26 @@ fn descend<'a>(
     match value {
         Value::List(values) => values
             .iter()
-            .try_for_each(|value| descend(name, labels.clone(), value, wanted, found)),
+            .try_for_each(|value| descend(member, labels.clone(), value, wanted, found)),
         Value::Section(body) if labels.len() == wanted => {
-            found.push(Block { name, labels, body });
+            found.push(Block {
+                name: &member.name,
+                labels,
+                body,
+                line: member.line,
+            });
             Ok(())
         }
         Value::Section(section) if labels.len() < wanted => {
-            section.0.iter().try_for_each(|member| {
+            section.0.iter().try_for_each(|inner| {
                 let mut labels = labels.clone();
-                labels.push(&member.name);
-                labels.extend(member.labels.iter().map(String::as_str));
-                descend(name, labels, &member.value, wanted, found)
+                labels.push(&inner.name);
+                labels.extend(inner.labels.iter().map(String::as_str));
+                descend(member, labels, &inner.value, wanted, found)
             })
         }
         _ => Err(Error::Block {
-            name: name.to_owned(),
+            name: member.name.clone(),
             labels: wanted,
         }),
     }

@@ -15,6 +15,8 @@ pub(super) fn parse(text: &str) -> Result<Section, Error> {
         text,
         rest: text,
         depth: 0,
+        line: 1,
+        counted: text,
     };
     reader.section(None)
 }
@@ -23,6 +25,10 @@ struct Reader<'a> {
     text: &'a str,
     rest: &'a str,
     depth: usize,
+    /// The line at which `counted` begins.
+    line: usize,
+    /// The text whose lines are not counted yet. It begins before `rest`, or with it.
+    counted: &'a str,
 }
 
 impl<'a> Reader<'a> {
@@ -50,6 +56,7 @@ impl<'a> Reader<'a> {
     }
 
     fn member(&mut self) -> Result<Member, Error> {
+        let line = self.line();
         let name = self.name()?;
         let mut labels = Vec::new();
         loop {
@@ -69,7 +76,17 @@ impl<'a> Reader<'a> {
             name,
             labels,
             value,
+            line: Some(line),
         })
+    }
+
+    /// The line of the current position. Each line break of the file is counted once, whatever the number of calls.
+    fn line(&mut self) -> usize {
+        let passed = self.counted.len() - self.rest.len();
+        let passed = self.counted.get(..passed).unwrap_or_default();
+        self.line += passed.matches('\n').count();
+        self.counted = self.rest;
+        self.line
     }
 
     /// Reads a bare or quoted name.
@@ -284,6 +301,16 @@ mod tests {
         ] {
             assert_eq!(parse(source).unwrap(), wanted, "{source}");
         }
+    }
+
+    #[test]
+    fn items_have_lines() {
+        let source = "a = <<EOF\n\nEOF\n\nb /* \n */ \"c\" {\n  d = [\n\n]\n}\n e {} f {}";
+        let root = parse(source).unwrap();
+        let lines: Vec<_> = root.all_blocks().iter().map(|block| block.line).collect();
+        assert_eq!(lines, [Some(11), Some(11)]);
+        let blocks = root.blocks("b", 1).unwrap();
+        assert_eq!(blocks[0].line, Some(5));
     }
 
     #[test]

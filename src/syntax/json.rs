@@ -62,6 +62,7 @@ impl<'de> Visitor<'de> for Json {
                 name,
                 labels: Vec::new(),
                 value,
+                line: None,
             });
         }
         Ok(Value::Section(Section::new(members)))

@@ -52,7 +52,7 @@ pub use problem::{TemplateProblem, Values};
 pub use symbol::Symbol;
 pub use types::Type;
 
-use crate::address::ProviderAddr;
+use crate::address::{ProviderAddr, ProviderPattern};
 use crate::oci::Repository;
 
 /// The longest accepted template in bytes. A template that lists a hundred hosts has about 4 KiB.
@@ -116,7 +116,51 @@ impl RepositoryTemplate {
     /// # Errors
     /// All problems of the template.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
-        let mut problems: Vec<_> = self.missing(providers).collect();
+        self.check_values(|symbol| providers.iter().map(|one| Some(symbol.of(one))).collect())
+    }
+
+    /// As [`RepositoryTemplate::check`], for the providers that these patterns match; none means all providers. The template must refer to
+    /// a symbol for which a pattern has a wildcard: clients do not require this if another pattern names one value, and then install
+    /// several providers from one repository.
+    ///
+    /// # Errors
+    /// All problems of the template, or the first pattern whose providers have no repository.
+    pub fn check_patterns(&self, include: &[ProviderPattern]) -> Result<(), Error> {
+        self.check_values(|symbol| include.iter().map(|one| symbol.of_pattern(one)).collect())?;
+        for pattern in include {
+            let Some(Err(error)) = self.example(pattern) else {
+                continue;
+            };
+            // A table of hosts need not contain the placeholder.
+            let is_missing = matches!(&error, Error::Provider { problem: TemplateProblem::Expression { mistake, .. }, .. } if mistake.is_missing_element());
+            if !is_missing || pattern.provider().is_some() {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The repository of a provider that the pattern matches. Wildcards are replaced with the clients' placeholders. `None` if it matches
+    /// no provider.
+    ///
+    /// # Errors
+    /// As [`RepositoryTemplate::repository`].
+    pub fn example(&self, pattern: &ProviderPattern) -> Option<Result<Repository, Error>> {
+        let text = pattern.to_string();
+        let segments = text.split('/').zip(Symbol::ALL);
+        let segments = segments.map(|(segment, symbol)| match segment {
+            "*" => symbol.placeholder(),
+            segment => segment,
+        });
+        let provider: ProviderAddr = segments.collect::<Vec<_>>().join("/").parse().ok()?;
+        Some(self.repository(&provider))
+    }
+
+    fn check_values<'a>(
+        &self,
+        values: impl Fn(Symbol) -> BTreeSet<Option<&'a str>>,
+    ) -> Result<(), Error> {
+        let mut problems: Vec<_> = self.missing(values).collect();
         problems.extend(evaluate::problems(&self.template, Bindings::Unknown));
         if problems.is_empty() {
             problems.extend(self.problem_with_placeholder());
@@ -130,14 +174,15 @@ impl RepositoryTemplate {
         })
     }
 
-    /// The symbols that the template must refer to and does not.
-    fn missing(&self, providers: &[ProviderAddr]) -> impl Iterator<Item = TemplateProblem> {
-        Symbol::ALL.into_iter().filter_map(|symbol| {
-            let values: BTreeSet<_> = providers
-                .iter()
-                .map(|provider| symbol.of(provider))
-                .collect();
+    /// The symbols that the template must refer to and does not. The value `None` is a wildcard.
+    fn missing<'a>(
+        &self,
+        values: impl Fn(Symbol) -> BTreeSet<Option<&'a str>>,
+    ) -> impl Iterator<Item = TemplateProblem> {
+        Symbol::ALL.into_iter().filter_map(move |symbol| {
+            let values = values(symbol);
             let values = match values.len() {
+                _ if values.contains(&None) => Values::Any,
                 0 => Values::Any,
                 1 => return None,
                 count => Values::Count(count),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::address::ProviderAddr;
+use crate::address::{ProviderAddr, ProviderPattern};
 
 /// A part of a provider's address, by its name in templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +39,16 @@ impl Symbol {
             Self::Hostname => provider.hostname().as_ascii(),
             Self::Namespace => provider.namespace(),
             Self::Type => provider.type_name(),
+        }
+    }
+
+    /// The value of the symbol for all providers that a pattern matches; `None` if it has a wildcard there.
+    pub(super) fn of_pattern(self, pattern: &ProviderPattern) -> Option<&str> {
+        let [hostname, namespace, type_name] = pattern.segments();
+        match self {
+            Self::Hostname => hostname,
+            Self::Namespace => namespace,
+            Self::Type => type_name,
         }
     }
 

@@ -9,8 +9,10 @@ use crate::secret::Secret;
 use crate::syntax::{self, Block, Section};
 
 mod host;
+mod traps;
 
 pub use host::{CredentialsHelper, HostServices, HostToken};
+pub use traps::{Trap, TrapKind, traps};
 
 /// The largest accepted configuration, in bytes. Real ones have some hundred bytes.
 pub const LARGEST: usize = 1 << 20;
@@ -28,6 +30,8 @@ pub struct CliConfig {
     pub token_helper: Option<CredentialsHelper>,
     /// The `host` blocks, in order.
     pub hosts: Vec<HostServices>,
+    /// The `dev_overrides` block, unless it is empty.
+    pub overrides: Option<DevOverrides>,
     /// The methods of `provider_installation`, in order; `None` without such a block.
     pub installation: Option<Vec<InstallationMethod>>,
 }
@@ -84,6 +88,15 @@ impl Default for OciDefaults {
     }
 }
 
+/// `dev_overrides`: directories that clients use in place of the packages of providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevOverrides {
+    /// The addresses of the providers, as written.
+    pub providers: Vec<String>,
+    /// The line of the block, from 1; unknown in JSON.
+    pub line: Option<usize>,
+}
+
 /// An installation method of `provider_installation`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationMethod {
@@ -93,6 +106,8 @@ pub struct InstallationMethod {
     pub include: Option<Vec<ProviderPattern>>,
     /// The providers that it does not install, even if `include` matches them.
     pub exclude: Vec<ProviderPattern>,
+    /// The line of the block, from 1; unknown in JSON.
+    pub line: Option<usize>,
 }
 
 /// The kind of an installation method.
@@ -160,6 +175,7 @@ impl CliConfig {
         let hosts = root.blocks("host", 1)?;
         let defaults = only(&root, "oci_default_credentials")?;
         let installation = only(&root, "provider_installation")?;
+        let overrides = installation.and_then(DevOverrides::read);
         Ok(Self {
             oci_credentials,
             oci_defaults: defaults
@@ -172,6 +188,7 @@ impl CliConfig {
                 .iter()
                 .map(HostServices::read)
                 .collect::<Result<_, _>>()?,
+            overrides,
             installation: installation.map(methods).transpose()?,
         })
     }
@@ -271,6 +288,31 @@ fn methods(body: &Section) -> Result<Vec<InstallationMethod>, Error> {
     Ok(methods)
 }
 
+impl DevOverrides {
+    fn read(body: &Section) -> Option<Self> {
+        let blocks = body.all_blocks().into_iter();
+        let mut blocks = blocks.filter(|block| block.name == "dev_overrides");
+        let block = blocks.next()?;
+        let names = block.body.all_texts().map(|(name, _)| name.to_owned());
+        let providers: Vec<String> = names.collect();
+        let line = block.line;
+        (!providers.is_empty()).then_some(Self { providers, line })
+    }
+}
+
+impl MethodKind {
+    /// The name of the block.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::OciMirror { .. } => "oci_mirror",
+            Self::Direct => "direct",
+            Self::FilesystemMirror { .. } => "filesystem_mirror",
+            Self::NetworkMirror { .. } => "network_mirror",
+            Self::Other(name) => name,
+        }
+    }
+}
+
 impl InstallationMethod {
     fn read(block: &Block<'_>) -> Result<Self, Error> {
         let body = block.body;
@@ -291,6 +333,7 @@ impl InstallationMethod {
             kind,
             include: patterns(block, "include")?,
             exclude: patterns(block, "exclude")?.unwrap_or_default(),
+            line: block.line,
         })
     }
 }

@@ -1,0 +1,293 @@
+//! Traps of a CLI configuration: clients refuse it, drop a part of it, or do something else than its author probably meant.
+
+use url::Url;
+
+use super::{CliConfig, InstallationMethod, MethodKind};
+use crate::address::ProviderPattern;
+use crate::error::printable;
+use crate::lockfile::Client;
+use crate::oci::Repository;
+use crate::template::{self, RepositoryTemplate, TemplateProblem};
+
+/// A trap, and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// The line of the block, from 1; unknown in JSON.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub kind: TrapKind,
+}
+
+/// What is wrong with a block of `provider_installation`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum TrapKind {
+    /// Clients fail if the first of two methods lacks a version that the second one has
+    /// ([clients: installation methods](crate::clients#installation-methods)).
+    #[error("`{first}` and `{second}`{} both install {}: clients take the newest version of both, and fail if the first lacks it; name them in `exclude` of one", at(.line), list(.providers))]
+    Overlap {
+        first: String,
+        second: String,
+        /// The line of the second method.
+        line: Option<usize>,
+        providers: Vec<ProviderPattern>,
+    },
+    /// The first of two methods is a filesystem mirror. Clients skip it if it lacks a version.
+    #[error("`{first}` and `{second}`{} both install {}: clients ask both for versions, and take the newest", at(.line), list(.providers))]
+    TwoSources {
+        first: String,
+        second: String,
+        /// The line of the second method.
+        line: Option<usize>,
+        providers: Vec<ProviderPattern>,
+    },
+    /// The repository template is wrong.
+    #[error("the repository template is wrong: {0}")]
+    Template(TemplateProblem),
+    /// The repository template gives no repository for providers that `include` names.
+    #[error("{}", .0.to_string().replace("\n  ", ": "))]
+    NoRepository(template::Error),
+    /// tfoci does not evaluate all templates that clients do.
+    #[error("the repository template is not checked: {0}")]
+    Unchecked(TemplateProblem),
+    /// The symbols of the template have the form that only tfoci replaces.
+    #[error("clients do not replace `{{hostname}}`, `{{namespace}}` and `{{type}}`; write {}", printable(.hcl))]
+    Spelling { hcl: String },
+    /// A mirror without its directory or URL.
+    #[error("`{method}` has no `{argument}`: clients ignore the block")]
+    NoArgument {
+        method: &'static str,
+        argument: &'static str,
+    },
+    /// Clients request network mirrors over TLS only.
+    #[error("`{}` is not the https URL of a network mirror: clients ignore the block", printable(.url))]
+    Url { url: String },
+    /// Clients replace what follows the last slash.
+    #[error("`{}` has no slash at its end: clients drop what follows the last one", printable(.url))]
+    NoSlash { url: String },
+    /// A block that clients do not know.
+    #[error("there is no installation method `{}`: clients ignore the block", printable(.name))]
+    UnknownMethod { name: String },
+    /// Only OpenTofu has `oci_mirror`.
+    #[error(
+        "terraform has no `oci_mirror`, and ignores the block: `tfoci install --into DIR` writes a directory for `filesystem_mirror`"
+    )]
+    NotForTerraform,
+    /// The file is one that Terraform reads too.
+    #[error("terraform reads this file too, and ignores `oci_mirror`")]
+    ReadByTerraform,
+    /// Clients use the directories of `dev_overrides` without checking versions and lock files.
+    #[error("`dev_overrides` replaces {}: clients ignore versions and the lock file for it", list(.providers))]
+    Overrides { providers: Vec<String> },
+    /// Clients fail if the directory of a filesystem mirror does not exist.
+    #[error("there is no directory {}: clients fail for every provider of this mirror", printable(.path))]
+    NoDirectory { path: String },
+    /// Without credentials, clients can pull from public repositories only.
+    #[error(
+        "clients find no credentials for repositories such as {repository}: they can pull only if it is public"
+    )]
+    NoCredentials { repository: Repository },
+}
+
+impl TrapKind {
+    /// The name of the variant in documents.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Overlap { .. } => "overlap",
+            Self::TwoSources { .. } => "two_sources",
+            Self::Template(_) | Self::NoRepository(_) => "template",
+            Self::Unchecked(_) => "unchecked_template",
+            Self::Spelling { .. } => "template_spelling",
+            Self::NoArgument { .. } => "missing_argument",
+            Self::Url { .. } => "url",
+            Self::NoSlash { .. } => "url_without_slash",
+            Self::UnknownMethod { .. } => "unknown_method",
+            Self::NotForTerraform | Self::ReadByTerraform => "not_for_terraform",
+            Self::Overrides { .. } => "dev_overrides",
+            Self::NoDirectory { .. } => "missing_directory",
+            Self::NoCredentials { .. } => "no_credentials",
+        }
+    }
+
+    /// Whether clients go on without the block.
+    fn is_ignored_block(&self) -> bool {
+        matches!(
+            self,
+            Self::NoArgument { .. }
+                | Self::Url { .. }
+                | Self::UnknownMethod { .. }
+                | Self::NotForTerraform
+        )
+    }
+
+    /// Whether the configuration may be meant so.
+    pub fn is_note(&self) -> bool {
+        matches!(
+            self,
+            Self::TwoSources { .. }
+                | Self::Unchecked(_)
+                | Self::ReadByTerraform
+                | Self::NoCredentials { .. }
+        )
+    }
+}
+
+/// The traps of a configuration for a client, in the order of its methods. The configuration alone decides: whether directories exist and
+/// registries need credentials is not checked here.
+pub fn traps(config: &CliConfig, client: Client) -> Vec<Trap> {
+    let mut traps = Vec::new();
+    if let Some(overrides) = &config.overrides {
+        let line = overrides.line;
+        let providers = overrides.providers.clone();
+        let kind = TrapKind::Overrides { providers };
+        traps.push(Trap { line, kind });
+    }
+    let methods = config.installation.iter().flatten();
+    let methods: Vec<_> = methods
+        .map(|method| (method, method.own_traps(client)))
+        .collect();
+    let mut methods = methods.as_slice();
+    let is_used = |own: &[TrapKind]| !own.iter().any(TrapKind::is_ignored_block);
+    while let Some(((method, own), later)) = methods.split_first() {
+        let used = later.iter().filter(|(_, own)| is_used(own));
+        let overlaps = used.filter_map(|(second, _)| method.overlap(second));
+        let overlaps = overlaps.filter(|_| is_used(own));
+        let kinds = own.iter().cloned().chain(overlaps);
+        traps.extend(kinds.map(|kind| method.trap(kind)));
+        methods = later;
+    }
+    traps
+}
+
+impl InstallationMethod {
+    /// A trap at this method.
+    pub fn trap(&self, kind: TrapKind) -> Trap {
+        let line = self.line;
+        Trap { line, kind }
+    }
+
+    /// What `include` names. Clients treat an empty list as none.
+    pub fn included(&self) -> &[ProviderPattern] {
+        self.include.as_deref().unwrap_or_default()
+    }
+
+    fn own_traps(&self, client: Client) -> Vec<TrapKind> {
+        let no = |method, argument| vec![TrapKind::NoArgument { method, argument }];
+        match &self.kind {
+            MethodKind::OciMirror { .. } if client == Client::Terraform => {
+                vec![TrapKind::NotForTerraform]
+            }
+            MethodKind::OciMirror {
+                repository_template,
+            } => of_template(repository_template, self.included()),
+            MethodKind::Direct => Vec::new(),
+            MethodKind::FilesystemMirror { path } => match path.as_deref() {
+                None | Some("") => no("filesystem_mirror", "path"),
+                Some(_) => Vec::new(),
+            },
+            MethodKind::NetworkMirror { url } => match url.as_deref() {
+                None | Some("") => no("network_mirror", "url"),
+                Some(url) => of_url(url).into_iter().collect(),
+            },
+            MethodKind::Other(name) => vec![TrapKind::UnknownMethod { name: name.clone() }],
+        }
+    }
+
+    /// The trap of this method before another one that installs the same providers.
+    fn overlap(&self, second: &Self) -> Option<TrapKind> {
+        let providers = self.shared(second);
+        let (first, line) = (self.kind.name().to_owned(), second.line);
+        let second = second.kind.name().to_owned();
+        match &self.kind {
+            // If `direct` lacks a version, clients skip it.
+            MethodKind::Direct => None,
+            _ if providers.is_empty() => None,
+            MethodKind::FilesystemMirror { .. } => Some(TrapKind::TwoSources {
+                first,
+                second,
+                line,
+                providers,
+            }),
+            _ => Some(TrapKind::Overlap {
+                first,
+                second,
+                line,
+                providers,
+            }),
+        }
+    }
+
+    /// The providers that both methods install.
+    fn shared(&self, second: &Self) -> Vec<ProviderPattern> {
+        let everything = [ProviderPattern::default()];
+        let of = |method: &Self| match method.included() {
+            [] => everything.to_vec(),
+            include => include.to_vec(),
+        };
+        let (ours, theirs) = (of(self), of(second));
+        let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+        let both = pairs.filter_map(|(a, b)| a.intersection(b));
+        let is_excluded = |both: &ProviderPattern| {
+            let mut excluded = self.exclude.iter().chain(&second.exclude);
+            excluded.any(|pattern| pattern.covers(both))
+        };
+        let mut shared: Vec<_> = both.filter(|both| !is_excluded(both)).cloned().collect();
+        shared.sort();
+        shared.dedup();
+        shared
+    }
+}
+
+fn of_template(text: &str, include: &[ProviderPattern]) -> Vec<TrapKind> {
+    let checked = RepositoryTemplate::parse(text).and_then(|template| {
+        template.check_patterns(include)?;
+        Ok(template)
+    });
+    match checked {
+        Ok(template) if template.hcl() != text => vec![TrapKind::Spelling {
+            hcl: template.hcl().to_owned(),
+        }],
+        Ok(_) => Vec::new(),
+        Err(template::Error::Template { problems, .. }) => {
+            problems.into_iter().map(of_problem).collect()
+        }
+        Err(error) => vec![TrapKind::NoRepository(error)],
+    }
+}
+
+/// Clients evaluate templates that tfoci refuses.
+fn of_problem(problem: TemplateProblem) -> TrapKind {
+    match problem {
+        TemplateProblem::Refused(_)
+        | TemplateProblem::TooLong { .. }
+        | TemplateProblem::TooDeep => TrapKind::Unchecked(problem),
+        problem => TrapKind::Template(problem),
+    }
+}
+
+fn of_url(text: &str) -> Option<TrapKind> {
+    let url = || text.to_owned();
+    match Url::parse(text) {
+        Ok(parsed) if parsed.scheme() == "https" && parsed.has_host() => {
+            (!parsed.path().ends_with('/')).then(|| TrapKind::NoSlash { url: url() })
+        }
+        _ => Some(TrapKind::Url { url: url() }),
+    }
+}
+
+fn at(line: &Option<usize>) -> String {
+    line.map(|line| format!(" (line {line})"))
+        .unwrap_or_default()
+}
+
+/// The first of several names, which fit on a line or two.
+fn list<T: ToString>(names: &[T]) -> String {
+    const SHOWN: usize = 4;
+    let shown = names.iter().take(SHOWN);
+    let shown: Vec<String> = shown.map(|name| printable(&name.to_string())).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
