@@ -9,7 +9,7 @@ use std::thread;
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "push",
     "copy",
     "list",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 10] = [
     "inspect",
     "resolve",
     "install",
+    "cli-config",
     "completions",
     "man",
     "schema",
@@ -86,6 +87,7 @@ fn words(line: &str) -> Vec<String> {
 fn needs_registry(example: &str) -> bool {
     (example.contains("ghcr.io/") || example.contains("registry.internal/"))
         && !example.starts_with("resolve ")
+        && !example.starts_with("cli-config ")
 }
 
 #[test]

@@ -25,6 +25,9 @@ mod chaos;
 /// What unmodified clients and other OCI tools make of what we push and install.
 mod clients;
 
+/// The CLI configuration of clients: printed, and checked.
+mod cli_config;
+
 /// Completion scripts of shells.
 mod completions;
 

@@ -272,7 +272,7 @@ fn it_is_short_enough_to_be_read() {
 }
 
 /// The names of all pages of `tfoci help`.
-const PAGES: [&str; 21] = [
+const PAGES: [&str; 22] = [
     "push",
     "mirror",
     "copy",
@@ -281,6 +281,7 @@ const PAGES: [&str; 21] = [
     "inspect",
     "resolve",
     "install",
+    "cli-config",
     "login",
     "logout",
     "completions",
@@ -316,7 +317,16 @@ fn it_and_the_help_have_one_repository_template() {
 fn every_option_in_it_is_one() {
     let scene = Scene::new();
     let commands = [
-        "push", "mirror", "copy", "list", "versions", "inspect", "resolve", "install", "login",
+        "push",
+        "mirror",
+        "copy",
+        "list",
+        "versions",
+        "inspect",
+        "resolve",
+        "install",
+        "cli-config",
+        "login",
     ];
     let pages = commands.map(|command| scene.tfoci([command, "--help"]).succeeds().stdout);
     let options = scene.tfoci(["help", "options"]).succeeds().stdout;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use tfoci::address::Hostname;
+use tfoci::lockfile::Client;
 
 use super::host;
 
@@ -138,6 +139,25 @@ pub(super) enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// A client, as users write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ClientName {
+    /// OpenTofu
+    #[default]
+    Tofu,
+    /// Terraform
+    Terraform,
+}
+
+impl From<ClientName> for Client {
+    fn from(name: ClientName) -> Self {
+        match name {
+            ClientName::Tofu => Self::OpenTofu,
+            ClientName::Terraform => Self::Terraform,
+        }
+    }
 }
 
 /// Which signatures are trusted.

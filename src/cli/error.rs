@@ -18,6 +18,7 @@ use tfoci::lockfile;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform;
 use tfoci::selection;
+use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::trust;
 
@@ -113,6 +114,17 @@ pub(super) enum CommandError {
     /// `install --into` a store.
     #[error("`{}` is a store\n  expected the directory of a filesystem mirror, for `--into`", printable_path(.into))]
     IntoStore { into: PathBuf },
+    /// Terraform as the client of an OCI registry.
+    #[error(
+        "terraform cannot install from an OCI registry\n  expected `--into DIR` for a filesystem mirror, or `--url URL` for a network mirror"
+    )]
+    NoOci,
+    /// A client that would have to read an OCI layout.
+    #[error("clients cannot install from {}\n  expected a registry, or `--into DIR` or `--url URL`", printable(.text))]
+    NoClientReads { text: String },
+    /// A text that is not the URL of a network mirror.
+    #[error("`{text}` is not a URL from which clients install\n  expected https://HOST/PATH/")]
+    MirrorUrl { text: Shown },
     /// `--platform` without `--rebuild-index`.
     #[error(
         "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it"

@@ -7,6 +7,18 @@ use super::args::Globals;
 use super::error::CommandError;
 use super::session::Session;
 
+/// The list of all pages.
+pub(super) const LIST: &str = "\
+Help topics, by `tfoci help TOPIC`:
+  options      the options that every command takes
+  trust        which signatures are accepted, and how to pin keys
+  mirror-file  the file that names the providers of a team
+  templates    store addresses, and which repository a provider has
+  credentials  where passwords and tokens are looked for
+  environment  the environment variables that tfoci reads
+  json         the documents of --format json
+  exit-codes   what the exit codes mean";
+
 /// The pages in `templates/help`, with their names.
 pub(super) const TOPICS: [(&str, &str); 7] = [
     ("trust", include_str!("../../templates/help/trust.txt")),

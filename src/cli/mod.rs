@@ -6,6 +6,7 @@
 //! stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output. [`render`] fills in templates.
 
 mod args;
+mod cli_config;
 mod completions;
 mod copy;
 mod error;
@@ -60,18 +61,6 @@ use error::CommandError;
 use printer::Printer;
 use session::Session;
 
-/// The pages of `tfoci help`.
-const TOPICS: &str = "\
-Help topics, by `tfoci help TOPIC`:
-  options      the options that every command takes
-  trust        which signatures are accepted, and how to pin keys
-  mirror-file  the file that names the providers of a team
-  templates    store addresses, and which repository a provider has
-  credentials  where passwords and tokens are looked for
-  environment  the environment variables that tfoci reads
-  json         the documents of --format json
-  exit-codes   what the exit codes mean";
-
 /// The last line of a command's help.
 const GLOBALS: &str = "Options that every command takes: tfoci help options";
 
@@ -108,7 +97,7 @@ const MIRROR_JOBS: u8 = 8;
 
 /// Copy OpenTofu and Terraform providers into OCI registries, check their signatures, and install them.
 #[derive(Parser)]
-#[command(name = "tfoci", version = VERSION, propagate_version = true, disable_help_subcommand = true, after_help = format!("{TOPICS}\n\n{EXIT_CODES}"), max_term_width = HELP_WIDTH)]
+#[command(name = "tfoci", version = VERSION, propagate_version = true, disable_help_subcommand = true, after_help = format!("{}\n\n{EXIT_CODES}", help::LIST), max_term_width = HELP_WIDTH)]
 struct Tfoci {
     #[command(subcommand)]
     command: Command,
@@ -129,6 +118,7 @@ enum Command {
     Trust(trust::Arguments),
     Install(install::Arguments),
     Lock(lock::Arguments),
+    CliConfig(cli_config::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
     Help(help::Arguments),
@@ -349,6 +339,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Trust(arguments) => trust::run(&arguments, session),
         Command::Install(arguments) => install::run(arguments, session).await,
         Command::Lock(arguments) => lock::run(arguments, session).await,
+        Command::CliConfig(arguments) => cli_config::run(&arguments, session),
         Command::Login(arguments) => login::run(arguments, session).await,
         Command::Logout(arguments) => logout::run(arguments, session).await,
         Command::Help(arguments) => help::run(&arguments, session),

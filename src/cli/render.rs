@@ -1,26 +1,107 @@
 //! Values for the templates in `templates/`.
 
+use std::path::{Path, absolute};
+
 use handlebars::Handlebars;
 use serde::Serialize;
 use serde_json::json;
 
-/// `templates/filesystem_mirror.hcl.hbs`: CLI configuration of a client that installs from a filesystem mirror.
-#[derive(Serialize)]
-pub(super) struct FilesystemMirrorView {
-    /// The directory of the mirror.
-    pub(super) path: String,
-    /// The addresses of the providers in it.
-    pub(super) include: Vec<String>,
+/// Where clients install providers from.
+pub(super) enum Mirror {
+    /// An OCI registry. Only OpenTofu reads it.
+    Oci {
+        /// The repository template, in the form of the CLI configuration.
+        template: String,
+    },
+    /// A directory.
+    Filesystem {
+        /// The absolute path.
+        path: String,
+    },
+    /// A server with the network mirror protocol.
+    Network {
+        /// The URL, with a slash at its end.
+        url: String,
+    },
 }
 
-impl FilesystemMirrorView {
+impl Mirror {
+    /// A filesystem mirror. Clients run in other directories, so its path is made absolute.
+    pub(super) fn directory(path: &Path) -> Self {
+        let path = absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = path.display().to_string();
+        Self::Filesystem { path }
+    }
+
+    /// The name of the installation method.
+    pub(super) fn method(&self) -> &'static str {
+        match self {
+            Self::Oci { .. } => "oci_mirror",
+            Self::Filesystem { .. } => "filesystem_mirror",
+            Self::Network { .. } => "network_mirror",
+        }
+    }
+}
+
+/// `templates/provider_installation.hcl.hbs`: CLI configuration of a client that installs from a mirror.
+///
+/// No provider has two methods: clients would take the newest version that either has, and fail if the mirror lacks it
+/// ([clients: installation methods](tfoci::clients#installation-methods)).
+#[derive(Serialize)]
+pub(super) struct ProviderInstallationView {
+    method: &'static str,
+    /// The names of both arguments, of the same width.
+    argument: String,
+    include_name: String,
+    value: String,
+    /// The patterns of the providers in the mirror; empty for all providers.
+    include: Vec<String>,
+    comments: Vec<String>,
+}
+
+impl ProviderInstallationView {
+    pub(super) fn new(mirror: Mirror, include: Vec<String>, comment: Option<String>) -> Self {
+        let method = mirror.method();
+        let (argument, value) = match mirror {
+            Mirror::Oci { template } => ("repository_template", template),
+            Mirror::Filesystem { path } => ("path", path),
+            Mirror::Network { url } => ("url", url),
+        };
+        let name = "include";
+        let width = match include.is_empty() {
+            true => 0,
+            false => argument.len().max(name.len()),
+        };
+        let mut comments = Vec::from_iter(comment);
+        if include.is_empty() {
+            let why = [
+                "Every provider comes from this mirror. A `direct` block beside it would offer",
+                "versions that the mirror lacks, and clients would fail to install them.",
+            ];
+            comments.extend(why.map(str::to_owned));
+        }
+        Self {
+            method,
+            argument: format!("{argument:width$}"),
+            include_name: format!("{name:width$}"),
+            value,
+            include,
+            comments,
+        }
+    }
+
+    /// The patterns of the providers in the mirror.
+    pub(super) fn include(&self) -> &[String] {
+        &self.include
+    }
+
     /// The configuration block.
     pub(super) fn render(&self) -> String {
         let mut handlebars = Handlebars::new();
         handlebars.set_strict_mode(true);
         handlebars.register_escape_fn(handlebars::no_escape);
         handlebars.register_helper("quote", Box::new(quote));
-        let template = include_str!("../../templates/filesystem_mirror.hcl.hbs");
+        let template = include_str!("../../templates/provider_installation.hcl.hbs");
         // The template is compiled into the program, and a test renders it, so this does not fail.
         handlebars
             .render_template(template, &json!(self))
@@ -90,18 +171,30 @@ fn interpolation(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use tfoci::config::cli::{CliConfig, MethodKind, traps};
+    use tfoci::lockfile::Client;
+
+    fn view(mirror: Mirror, include: &[&str]) -> ProviderInstallationView {
+        let include = include.iter().map(ToString::to_string).collect();
+        ProviderInstallationView::new(mirror, include, None)
+    }
+
+    fn path(text: &str) -> Mirror {
+        let path = text.to_owned();
+        Mirror::Filesystem { path }
+    }
+
+    fn template(text: &str) -> Mirror {
+        let template = text.to_owned();
+        Mirror::Oci { template }
+    }
 
     #[test]
     fn the_block_is_what_clients_read() {
-        let view = FilesystemMirrorView {
-            path: "/srv/a \"b\" ${c} ${d".to_owned(),
-            include: vec![
-                "example.com/acme/demo".to_owned(),
-                "example.com/acme/more".to_owned(),
-            ],
-        };
+        let providers = ["example.com/acme/demo", "example.com/acme/more"];
         assert_eq!(
-            view.render(),
+            view(path("/srv/a \"b\" ${c} ${d"), &providers).render(),
             r#"provider_installation {
   filesystem_mirror {
     path    = "/srv/a \"b\" ${c} \u0024{d"
@@ -113,5 +206,35 @@ mod tests {
 }
 "#
         );
+    }
+
+    #[test]
+    fn blocks_have_no_traps() {
+        let url = "https://mirror.example/v1/".to_owned();
+        let symbols = "h.example/${hostname}/${namespace}/${type}";
+        for mirror in [path("/srv"), template(symbols), Mirror::Network { url }] {
+            let whole = view(mirror, &[]);
+            let text = whole.render();
+            assert!(!text.contains("direct {"), "{text}");
+            let part = ProviderInstallationView::new(
+                template(symbols),
+                vec!["a.example/*/*".to_owned()],
+                None,
+            );
+            for text in [text, part.render()] {
+                let config = CliConfig::parse(text.as_bytes()).unwrap();
+                assert_eq!(traps(&config, Client::OpenTofu), [], "{text}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn clients_read_the_text_that_was_quoted(text in "\\PC{0,20}|[a${}%\"\\\\\n\t]{0,12}") {
+            let block = view(path(&text), &[]).render();
+            let config = CliConfig::parse(block.as_bytes()).unwrap();
+            let kind = &config.installation.unwrap()[0].kind;
+            prop_assert_eq!(kind, &MethodKind::FilesystemMirror { path: Some(text) });
+        }
     }
 }

@@ -177,10 +177,9 @@ fn clients_mirror_what_is_there() {
 fn clients_install_from_the_network_mirror() {
     for (_, client) in clients() {
         let origin = Setup::new([demo()]).mirror_token("sesame").start();
-        let mirror = format!(
-            "provider_installation {{\n  network_mirror {{\n    url = \"{}\"\n  }}\n}}\n",
-            origin.mirror_url()
-        );
+        let url = origin.mirror_url();
+        let print = ["cli-config", "--url", &url, "--client", client];
+        let mirror = Scene::new().tfoci(print).succeeds().stdout;
         let address = "registry.example.com/acme/demo";
         let run = init(&scene(&origin, address, &mirror), client).exits(1);
         assert!(run.stderr.contains("credentials"), "{}", run.stderr);

@@ -70,10 +70,8 @@ impl House {
             "{}/mirror/${{hostname}}/${{namespace}}/${{type}}",
             site.host
         );
-        let block = format!(
-            "provider_installation {{\n  oci_mirror {{\n    repository_template = \"{template}\"\n  }}\n}}\n"
-        );
-        site.scene.write("client.tfrc", block);
+        let print = site.scene.tfoci(["cli-config", "--from", &template]);
+        site.scene.write("client.tfrc", print.succeeds().stdout);
         let needs = format!(
             "terraform {{\n  required_providers {{\n    demo = {{\n      source = \"{DEMO}\"\n    }}\n  }}\n}}\n"
         );

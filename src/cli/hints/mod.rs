@@ -73,6 +73,8 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoRepositoryMatches { example: Some(_), .. } => {
             Some("give the template as many levels as the repositories have, in the same order".to_owned())
         }
+        CommandError::NoOci => Some("`tfoci install --into DIR` writes a filesystem mirror from the registry".to_owned()),
+        CommandError::NoClientReads { text } => Some(format!("`tfoci install --from {} --into DIR` writes a filesystem mirror", printable(text))),
         CommandError::EmptyStore { meant, .. } => meant
             .as_ref()
             .map(|directory| format!("did you mean oci-layout:{}?", printable_path(directory))),

@@ -13,9 +13,9 @@ use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 
 use super::Ending;
-use super::args::ReadTrust;
+use super::args::{ClientName, ReadTrust};
 use super::error::CommandError;
-use super::lock::{self, ClientName, Writing};
+use super::lock::{self, Writing};
 use super::report::Scope;
 use super::session::{Session, Wanted};
 

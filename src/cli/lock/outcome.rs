@@ -12,7 +12,7 @@ use tfoci::lock::target::{self, LockChange};
 use tfoci::lock::{Locked, Task};
 use tfoci::outcome::Failure;
 
-use super::{Found, Request, Writing};
+use super::update::{Found, Request, Writing};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;

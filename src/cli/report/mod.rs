@@ -25,7 +25,7 @@ use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
-use super::render::FilesystemMirrorView;
+use super::render::{Mirror, ProviderInstallationView};
 use outcome::Outcome;
 pub(super) use scope::Scope;
 use tally::Tally;
@@ -384,11 +384,7 @@ impl Run {
         if include.is_empty() {
             return;
         }
-        let path = std::path::absolute(into).unwrap_or_else(|_| into.clone());
-        let view = FilesystemMirrorView {
-            path: path.display().to_string(),
-            include,
-        };
+        let view = ProviderInstallationView::new(Mirror::directory(into), include, None);
         printer.say(&format!(
             "\nFor the client's CLI configuration:\n\n{}",
             view.render().trim_end()

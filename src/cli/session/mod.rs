@@ -20,6 +20,7 @@ use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::printable_path;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::Http;
+use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::Selection;
 use tfoci::source;
@@ -116,6 +117,15 @@ impl Session {
     /// The host of addresses of the form NAMESPACE/TYPE.
     pub(super) fn default_host(&self) -> &Hostname {
         &self.globals.default_host
+    }
+
+    /// The host of such addresses for a client, unless `--default-host` names another one.
+    pub(super) fn default_host_of(&self, client: Client) -> Hostname {
+        let named = self.default_host();
+        match *named == Hostname::default_origin() {
+            true => client.default_host(),
+            false => named.clone(),
+        }
     }
 
     pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, CommandError> {

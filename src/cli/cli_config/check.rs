@@ -1,0 +1,154 @@
+//! `tfoci cli-config --check`.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use tfoci::config::cli::{self, CliConfig, InstallationMethod, MethodKind, Trap, TrapKind};
+use tfoci::credentials::{Credentials, Locations};
+use tfoci::error::{Category, printable_path};
+use tfoci::lockfile::Client;
+use tfoci::oci::Repository;
+use tfoci::template::RepositoryTemplate;
+
+use crate::cli::Ending;
+use crate::cli::error::CommandError;
+use crate::cli::json;
+use crate::cli::session::Session;
+
+/// The document of a configuration that was checked.
+#[derive(Serialize)]
+struct Document {
+    schema: u32,
+    client: &'static str,
+    /// `None` if there is no configuration.
+    file: Option<String>,
+    problems: Vec<Finding>,
+    notes: Vec<Finding>,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    kind: &'static str,
+    message: String,
+}
+
+impl From<&Trap> for Finding {
+    fn from(trap: &Trap) -> Self {
+        Self {
+            line: trap.line,
+            kind: trap.kind.as_str(),
+            message: trap.kind.to_string(),
+        }
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(client: Client, session: &Session) -> Result<Ending, CommandError> {
+    // Clients do not know `--authfile`.
+    let locations = Locations {
+        authfile: None,
+        ..session.locations()
+    };
+    let found = locations.cli_config_of(client)?;
+    let traps = match &found {
+        Some((path, config)) => {
+            let mut traps = traps(config, client, &Credentials::at(locations))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if client == Client::OpenTofu && name.contains("terraform") {
+                traps.extend(read_by_terraform(config));
+            }
+            traps.sort_by_key(|trap| trap.line);
+            traps
+        }
+        None => Vec::new(),
+    };
+    let file = found.map(|(path, _)| printable_path(&path));
+    print(file.as_deref(), &traps, session);
+    let (notes, problems): (Vec<_>, Vec<_>) = traps.iter().partition(|trap| trap.kind.is_note());
+    let ending = match problems.is_empty() {
+        true => Ending::Done,
+        false => Ending::Failed(Category::Malformed),
+    };
+    session.printer.document(&Document {
+        schema: json::SCHEMA,
+        client: client.program(),
+        file,
+        problems: problems.into_iter().map(Finding::from).collect(),
+        notes: notes.into_iter().map(Finding::from).collect(),
+    });
+    Ok(ending)
+}
+
+fn print(file: Option<&str>, traps: &[Trap], session: &Session) {
+    let printer = &session.printer;
+    let Some(file) = file else {
+        printer.result(
+            "there is no CLI configuration: clients install from the providers' own registries",
+        );
+        return;
+    };
+    for Trap { line, kind } in traps {
+        let line = line.map(|line| format!(", line {line}"));
+        let line = line.unwrap_or_default();
+        let severity = if kind.is_note() { "note" } else { "problem" };
+        printer.result(&format!("{file}{line}: {severity}: {kind}"));
+    }
+    if traps.iter().all(|trap| trap.kind.is_note()) {
+        printer.result(&format!("no problems found in {file}"));
+    }
+}
+
+/// The first block that Terraform ignores.
+fn read_by_terraform(config: &CliConfig) -> Option<Trap> {
+    let mut methods = config.installation.iter().flatten();
+    let found = methods.find(|method| matches!(method.kind, MethodKind::OciMirror { .. }));
+    found.map(|method| method.trap(TrapKind::ReadByTerraform))
+}
+
+/// The traps of the configuration, and those that disks and files of credentials show.
+fn traps(
+    config: &CliConfig,
+    client: Client,
+    credentials: &Credentials,
+) -> Result<Vec<Trap>, CommandError> {
+    let mut traps = cli::traps(config, client);
+    for method in config.installation.iter().flatten() {
+        let kind = match &method.kind {
+            MethodKind::FilesystemMirror { path: Some(path) } if !Path::new(path).is_dir() => {
+                let path = path.clone();
+                (!path.is_empty()).then_some(TrapKind::NoDirectory { path })
+            }
+            MethodKind::OciMirror {
+                repository_template,
+            } if client == Client::OpenTofu => {
+                no_credentials(method, repository_template, credentials)?
+            }
+            _ => None,
+        };
+        traps.extend(kind.map(|kind| method.trap(kind)));
+    }
+    Ok(traps)
+}
+
+fn no_credentials(
+    method: &InstallationMethod,
+    template: &str,
+    credentials: &Credentials,
+) -> Result<Option<TrapKind>, CommandError> {
+    let Some(repository) = example(method, template) else {
+        return Ok(None);
+    };
+    let is_known = credentials.clients_have(&repository)?;
+    Ok((!is_known).then_some(TrapKind::NoCredentials { repository }))
+}
+
+/// The repository of a provider that the method installs.
+fn example(method: &InstallationMethod, template: &str) -> Option<Repository> {
+    let template = RepositoryTemplate::parse(template).ok()?;
+    let mut examples = method.included().iter();
+    let named = examples.find_map(|pattern| template.example(pattern)?.ok());
+    named.or_else(|| template.placeholder())
+}

@@ -1,0 +1,170 @@
+//! `tfoci cli-config`.
+
+mod check;
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+use serde::Serialize;
+use url::Url;
+
+use tfoci::address::ProviderPattern;
+use tfoci::error::printable;
+use tfoci::lockfile::Client;
+use tfoci::outcome::{Failure, Problem};
+use tfoci::source;
+use tfoci::store;
+
+use super::Ending;
+use super::args::ClientName;
+use super::error::CommandError;
+use super::json;
+use super::render::{Mirror, ProviderInstallationView};
+use super::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci cli-config 'example.com/acme/*' \\
+    --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
+  tfoci cli-config hashicorp/random --client terraform --into providers
+  tfoci cli-config --check";
+
+/// Print the CLI configuration with which clients install from a mirror, or check theirs
+///
+/// The block `provider_installation` names the providers that come from the mirror, and leaves all others to their own registries. A
+/// pattern is an address, whose last parts may be `*`. Without patterns, every provider comes from the mirror.
+///
+/// OpenTofu reads an OCI registry itself (`oci_mirror`). Terraform cannot: it needs a directory that `tfoci install` wrote (`--into`), or a
+/// network mirror (`--url`). OpenTofu can use these too.
+///
+/// `--check` names the traps in the configuration that the client uses, and fails if it finds one. Notes are no failures.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = ArgGroup::new("mirror").args(["from", "into", "url", "check"]).required(true).multiple(true))]
+pub(super) struct Arguments {
+    /// The providers that come from the mirror [default: all]
+    #[arg(value_name = "PATTERN", conflicts_with = "check")]
+    providers: Vec<String>,
+    /// The store: a registry's repository template; with --into or --url, also oci-layout:DIR
+    #[arg(long, value_name = "STORE", conflicts_with = "check")]
+    from: Option<String>,
+    /// The directory of a filesystem mirror, which `tfoci install` wrote
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "check"])]
+    into: Option<PathBuf>,
+    /// The https URL of a network mirror
+    #[arg(long, value_name = "URL", conflicts_with = "check")]
+    url: Option<String>,
+    /// The client that reads it; for terraform, `NAMESPACE/TYPE` is on registry.terraform.io
+    #[arg(long, value_enum, default_value_t)]
+    client: ClientName,
+    /// Check the configuration that the client uses
+    #[arg(long)]
+    check: bool,
+}
+
+/// The document of a configuration that was printed.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    client: &'static str,
+    method: &'static str,
+    /// Empty for all providers.
+    include: &'a [String],
+    configuration: String,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+    if arguments.check {
+        return check::run(arguments.client.into(), session);
+    }
+    let patterns = patterns(arguments, session)?;
+    let (mirror, comment) = mirror(arguments, &patterns, session)?;
+    let method = mirror.method();
+    let include = patterns.iter().map(ToString::to_string).collect();
+    let view = ProviderInstallationView::new(mirror, include, comment);
+    let configuration = view.render();
+    for line in configuration.lines() {
+        session.printer.result(line);
+    }
+    session.printer.document(&Document {
+        schema: json::SCHEMA,
+        client: Client::from(arguments.client).program(),
+        method,
+        include: view.include(),
+        configuration,
+    });
+    Ok(Ending::Done)
+}
+
+/// The patterns, each once. Those of two segments are on the default host of the client, unless `--default-host` names another one.
+fn patterns(
+    arguments: &Arguments,
+    session: &Session,
+) -> Result<Vec<ProviderPattern>, CommandError> {
+    let host = session.default_host_of(arguments.client.into());
+    let mut patterns = Vec::new();
+    for text in &arguments.providers {
+        let pattern = ProviderPattern::parse(text, &host)?;
+        if !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    Ok(patterns)
+}
+
+/// The mirror, and a comment about its contents.
+fn mirror(
+    arguments: &Arguments,
+    include: &[ProviderPattern],
+    session: &Session,
+) -> Result<(Mirror, Option<String>), CommandError> {
+    let endpoint = arguments.from.as_deref().map(|text| session.endpoint(text));
+    let endpoint = endpoint.transpose()?;
+    if let Some(directory) = &arguments.into {
+        let comment = endpoint.map(|store| {
+            let store = printable(&store.to_string());
+            format!("`tfoci install` writes this directory from {store}.")
+        });
+        return Ok((Mirror::directory(directory), comment));
+    }
+    if let Some(url) = &arguments.url {
+        let url = directory_url(url)?;
+        let comment = endpoint.map(|store| {
+            let store = printable(&store.to_string());
+            format!("This server has the providers of {store}.")
+        });
+        return Ok((Mirror::Network { url: url.into() }, comment));
+    }
+    let Some(endpoint) = endpoint else {
+        return Err(CommandError::NoStore { provider: None });
+    };
+    if arguments.client == ClientName::Terraform {
+        return Err(CommandError::NoOci);
+    }
+    let Some(template) = endpoint.template() else {
+        let text = endpoint.to_string();
+        return Err(CommandError::NoClientReads { text });
+    };
+    template
+        .check_patterns(include)
+        .map_err(store::endpoint::AddressError::from)
+        .map_err(Problem::from)
+        .map_err(Failure::from)?;
+    for provider in include.iter().filter_map(ProviderPattern::provider) {
+        endpoint
+            .repository(&provider)
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+    }
+    let template = template.hcl().to_owned();
+    Ok((Mirror::Oci { template }, None))
+}
+
+/// The base URL of a network mirror as clients need it: with a slash at its end.
+fn directory_url(text: &str) -> Result<Url, CommandError> {
+    source::network_mirror::base_url(text)
+        .ok()
+        .filter(|url| url.scheme() == "https")
+        .ok_or_else(|| CommandError::MirrorUrl { text: text.into() })
+}

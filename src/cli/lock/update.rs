@@ -1,0 +1,159 @@
+//! Locks providers, and installs them into a working directory.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tfoci::address::ProviderAddr;
+use tfoci::event::Reporter;
+use tfoci::examine::TrustOptions;
+use tfoci::install::{self, DirectoryKind, Form, Installer};
+use tfoci::lock::{Locked, Options, Task, Wanted, lock};
+use tfoci::lockfile::{Client, LockedProvider};
+use tfoci::outcome::Failure;
+
+use super::methods::Methods;
+use super::outcome::Outcome;
+use super::roots::{self, Root};
+use crate::cli::Ending;
+use crate::cli::args::ReadTrust;
+use crate::cli::error::CommandError;
+use crate::cli::progress::Progress;
+use crate::cli::session::Session;
+
+/// What is locked, and installed if there is a directory for packages: the arguments of `lock`, or of `install` without `--into`.
+pub(in crate::cli) struct Request {
+    pub(in crate::cli) providers: Vec<String>,
+    pub(in crate::cli) from: Option<String>,
+    pub(in crate::cli) directories: Vec<PathBuf>,
+    pub(in crate::cli) lock_file: Option<PathBuf>,
+    pub(in crate::cli) client: Option<Client>,
+    pub(in crate::cli) options: Options,
+    pub(in crate::cli) trust: ReadTrust,
+    /// Whether the lock file is written.
+    pub(in crate::cli) writing: Writing,
+    /// Whether packages are installed.
+    pub(in crate::cli) installs: bool,
+}
+
+/// Whether something is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Writing {
+    /// Everything.
+    Real,
+    /// Everything but the lock file, which must be up to date.
+    Locked,
+    /// Nothing; the plan is printed.
+    DryRun,
+}
+
+/// Locks providers, and installs them if the request says so.
+pub(in crate::cli) async fn update(
+    request: Request,
+    session: &Session,
+) -> Result<Ending, CommandError> {
+    let roots = roots::read(&request, session)?;
+    let providers = roots.iter().flat_map(|root| root.required.keys());
+    session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
+    let methods = Methods::new(request.from.as_deref(), session)?;
+    let tasks = tasks(&roots, &methods)?;
+    let progress = Progress::begin(&session.printer, tasks.len(), false);
+    let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
+    let installation = installation(&request, &roots, session);
+    let installer = installation
+        .as_ref()
+        .map(|installation| Installer::new(installation, &reporter));
+    let found = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
+    progress.clear();
+    let mut outcome = Outcome::new(&tasks, found);
+    for (position, root) in roots.iter().enumerate() {
+        let locked = entries(position, root, &roots, &outcome.found);
+        let changed = match (locked, request.writing) {
+            (None, _) => None,
+            (Some(entries), Writing::Real) => Some(root.target.write(&entries, &*reporter).await),
+            (Some(entries), _) => Some(root.target.change(&entries)),
+        };
+        outcome.add_file(root.target.path(), changed);
+    }
+    Ok(outcome.print(&request, session))
+}
+
+/// The installation into the data directory of the working directory; `None` if nothing is installed.
+fn installation(request: &Request, roots: &[Root], session: &Session) -> Option<install::Request> {
+    let root = roots.first().filter(|_| request.installs)?;
+    Some(install::Request {
+        into: root
+            .directory
+            .join(session.data_directory())
+            .join("providers"),
+        kind: DirectoryKind::Providers(root.target.client()),
+        platforms: request.options.platforms.clone(),
+        form: Form::Unpacked,
+        trust: request.options.trust.clone(),
+        dry_run: request.writing == Writing::DryRun,
+        jobs: request.options.jobs,
+    })
+}
+
+/// The trust options. A release without signature is accepted where `--allow-unsigned` says so.
+pub(in crate::cli) fn trust(
+    arguments: &ReadTrust,
+    allow_unsigned: &[String],
+    session: &Session,
+) -> Result<TrustOptions, CommandError> {
+    let unsigned = session.patterns(allow_unsigned)?;
+    let options = session.trust_options(arguments)?;
+    Ok(TrustOptions {
+        policy: options.policy.with_allow_unsigned(unsigned),
+        ..options
+    })
+}
+
+/// One task for each provider, with what each root needs of it in the order of the roots.
+fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandError> {
+    let mut wanted: BTreeMap<&ProviderAddr, Vec<Wanted>> = BTreeMap::new();
+    for root in roots {
+        for (provider, required) in &root.required {
+            wanted.entry(provider).or_default().push(Wanted {
+                constraints: required.admitted.clone(),
+                locked: root.target.locked(provider),
+                client: root.target.client(),
+            });
+        }
+    }
+    let addresses: Vec<ProviderAddr> = wanted.keys().map(|provider| (*provider).clone()).collect();
+    methods.check(&addresses)?;
+    let tasks = wanted.into_iter().map(|(provider, wanted)| {
+        Ok(Task {
+            methods: methods.of(provider)?,
+            provider: provider.clone(),
+            wanted,
+        })
+    });
+    tasks.collect()
+}
+
+pub(super) type Found = BTreeMap<ProviderAddr, Vec<Result<Locked, Failure>>>;
+
+/// The entries of one root; `None` if one of its providers failed.
+fn entries(
+    position: usize,
+    root: &Root,
+    roots: &[Root],
+    found: &Found,
+) -> Option<BTreeMap<ProviderAddr, LockedProvider>> {
+    let entries = root.required.iter().map(|(provider, required)| {
+        let before = roots.iter().take(position);
+        let place = before
+            .filter(|root| root.required.contains_key(provider))
+            .count();
+        let locked = found.get(provider)?.get(place)?.as_ref().ok()?;
+        let entry = LockedProvider {
+            version: locked.version.clone(),
+            constraints: required.recorded.clone(),
+            hashes: locked.hashes.clone(),
+        };
+        Some((provider.clone(), entry))
+    });
+    entries.collect()
+}

@@ -1,0 +1,265 @@
+//! `tfoci cli-config`: the block that is printed, real clients that read it, and the traps that are found.
+
+use std::fs;
+
+use serde_json::Value;
+use tfoci::platform::Platform;
+
+use crate::clients::run;
+use crate::install::{DEMO, push};
+use crate::readme::block;
+use crate::schema::follows;
+use crate::support::programs::has;
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::{Run, Scene};
+
+/// `--check`.
+mod traps;
+
+const TEMPLATE: &str = "h.example/${hostname}/${namespace}/${type}";
+
+fn print(arguments: &[&str]) -> Run {
+    Scene::new().tfoci(["cli-config"].iter().chain(arguments))
+}
+
+#[test]
+fn blocks_are_golden() {
+    for (arguments, block) in [
+        (
+            &[
+                "acme/*",
+                "a.example/acme/demo",
+                "acme/*",
+                "--from",
+                TEMPLATE,
+            ][..],
+            r#"provider_installation {
+  oci_mirror {
+    repository_template = "h.example/${hostname}/${namespace}/${type}"
+    include             = ["registry.opentofu.org/acme/*", "a.example/acme/demo"]
+  }
+  direct {
+    exclude = ["registry.opentofu.org/acme/*", "a.example/acme/demo"]
+  }
+}
+"#,
+        ),
+        (
+            &["--from", "h.example/{hostname}/{namespace}/{type}"],
+            r#"provider_installation {
+  # Every provider comes from this mirror. A `direct` block beside it would offer
+  # versions that the mirror lacks, and clients would fail to install them.
+  oci_mirror {
+    repository_template = "h.example/${hostname}/${namespace}/${type}"
+  }
+}
+"#,
+        ),
+        // HCL 1 leaves quotes within an interpolation as they are, and no others.
+        (
+            &[
+                "a.example/*/*",
+                "--from",
+                r#"%{ if type == "x" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b" : namespace}/${type}"#,
+            ],
+            r#"provider_installation {
+  oci_mirror {
+    repository_template = "%{ if type == \"x\" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b" : namespace}/${type}"
+    include             = ["a.example/*/*"]
+  }
+  direct {
+    exclude = ["a.example/*/*"]
+  }
+}
+"#,
+        ),
+        (
+            &[
+                "acme/demo",
+                "--client",
+                "terraform",
+                "--into",
+                "mirror",
+                "--from",
+                "oci-layout:store",
+            ],
+            r#"provider_installation {
+  # `tfoci install` writes this directory from oci-layout:store.
+  filesystem_mirror {
+    path    = "[TMP]/mirror"
+    include = ["registry.terraform.io/acme/demo"]
+  }
+  direct {
+    exclude = ["registry.terraform.io/acme/demo"]
+  }
+}
+"#,
+        ),
+        (
+            &[
+                "acme/*",
+                "--client",
+                "terraform",
+                "--default-host",
+                "b.example",
+                "--url",
+                "https://m.example/v1",
+                "--from",
+                TEMPLATE,
+            ],
+            r#"provider_installation {
+  # This server has the providers of h.example/${hostname}/${namespace}/${type}.
+  network_mirror {
+    url     = "https://m.example/v1/"
+    include = ["b.example/acme/*"]
+  }
+  direct {
+    exclude = ["b.example/acme/*"]
+  }
+}
+"#,
+        ),
+        (
+            &[
+                "acme/demo",
+                "--exact-repository",
+                "--from",
+                "h.example/any/name",
+            ],
+            r#"provider_installation {
+  oci_mirror {
+    repository_template = "h.example/any/name"
+    include             = ["registry.opentofu.org/acme/demo"]
+  }
+  direct {
+    exclude = ["registry.opentofu.org/acme/demo"]
+  }
+}
+"#,
+        ),
+    ] {
+        let run = print(arguments).succeeds();
+        assert_eq!((run.stdout.as_str(), run.stderr.as_str()), (block, ""));
+        let run = print(&[arguments, &["--format", "json"]].concat()).succeeds();
+        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        follows("cli-config", &document);
+        assert_eq!(document["configuration"], block);
+    }
+}
+
+#[test]
+fn what_no_client_reads_is_refused() {
+    for (arguments, says) in [
+        (
+            &["--from", TEMPLATE, "--client", "terraform"][..],
+            "error: terraform cannot install from an OCI registry
+  expected `--into DIR` for a filesystem mirror, or `--url URL` for a network mirror
+
+hint: `tfoci install --into DIR` writes a filesystem mirror from the registry
+",
+        ),
+        (
+            &["--from", "oci-layout:store"],
+            "error: clients cannot install from oci-layout:store
+  expected a registry, or `--into DIR` or `--url URL`
+
+hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mirror
+",
+        ),
+        (
+            &["--url", "http://m.example/"],
+            "error: `http://m.example/` is not a URL from which clients install
+  expected https://HOST/PATH/
+",
+        ),
+        (
+            &["acme/*", "--from", "h.example/{namespace}"],
+            "error: the repository template `h.example/{namespace}` is wrong
+  it does not refer to `type`, of which there can be any number
+",
+        ),
+        // Clients accept it, and install every provider from the repository of one.
+        (
+            &["*/*/*", "acme/demo", "--from", "h.example/acme/demo"],
+            "error: the repository template `h.example/acme/demo` is wrong
+  it does not refer to `hostname`, of which there can be any number
+  it does not refer to `namespace`, of which there can be any number
+  it does not refer to `type`, of which there can be any number
+",
+        ),
+        (
+            &["acme/demo", "acme/more", "--from", "h.example/acme/demo"],
+            "error: the repository template `h.example/acme/demo` is wrong
+  it does not refer to `type`, of which there are 2
+",
+        ),
+        (
+            &["bücher/*", "--from", TEMPLATE],
+            "error: `registry.opentofu.org/bücher/example-type` has letters that no OCI repository can have in its name
+  expected a namespace and type in ASCII
+",
+        ),
+        (
+            &["acme", "--into", "mirror"],
+            "error: `acme` is not a pattern of providers
+  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+",
+        ),
+    ] {
+        let run = print(arguments);
+        assert!(run.stderr.starts_with(says), "{says}\n{}", run.stderr);
+        assert_eq!(run.exits(2).stdout, "");
+    }
+    for arguments in [
+        &[][..],
+        &["--client", "terraform"],
+        &["--into", "a", "--url", "b"],
+        &["--check", "acme/demo"],
+    ] {
+        let run = print(arguments).exits(2);
+        assert!(
+            run.stderr.contains("Usage: tfoci cli-config"),
+            "{}",
+            run.stderr
+        );
+    }
+    // A table of hosts need not contain the clients' placeholder.
+    let table = r#"${{"registry.opentofu.org" = "h.example"}[hostname]}/${namespace}/${type}"#;
+    print(&["acme/*", "--from", table]).succeeds();
+}
+
+#[test]
+fn clients_install_from_a_directory_with_any_name() {
+    let here = Platform::current().to_string();
+    for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
+        let scene = Scene::new();
+        let release = ReleaseFolder::new("demo", "1.0.0").platform(&here);
+        push(&scene, DEMO, "1.0.0", &release);
+        let into = r#"mirror "${a}" %{b} \ $${c ${d"#;
+        let install = ["install", "--from", "oci-layout:store", "--into", into];
+        let installed = scene.tfoci(install).succeeds().stderr;
+        let print = ["cli-config", DEMO, "--into", into, "--client", client];
+        let block = scene.tfoci(print).succeeds().stdout;
+        // Both commands print one block.
+        let (_, after) = installed.split_once("CLI configuration:\n\n").unwrap();
+        assert_eq!(after, block);
+        let root = scene.path("").canonicalize().unwrap();
+        let root = root.to_str().unwrap().trim_end_matches('/');
+        scene.write("client.tfrc", block.replace("[TMP]", root));
+        let needs = format!(
+            "terraform {{\n  required_providers {{\n    demo = {{\n      source = \"{DEMO}\"\n    }}\n  }}\n}}\n"
+        );
+        scene.write("project/main.tf", needs);
+        let init = ["init", "-input=false", "-no-color"];
+        run(&scene, &scene.path("project"), client, init).succeeds();
+        assert!(fs::exists(scene.path("project/.terraform.lock.hcl")).unwrap());
+    }
+}
+
+#[test]
+fn the_block_in_the_readme_is_printed() {
+    let template = "ghcr.io/acme/providers/${hostname}/${namespace}/${type}";
+    let printed = print(&["example.com/acme/*", "--from", template]).succeeds();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&block("hcl", "oci_mirror {")), words(&printed.stdout));
+}
