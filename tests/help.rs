@@ -29,11 +29,11 @@ const ONLINE: [&str; 2] = ["login", "logout"];
 /// Commands of two words, whose own help lists the second ones.
 const NESTED: [[&str; 2]; 2] = [["trust", "check"], ["trust", "show"]];
 
-/// The command whose examples need the registries that publish providers.
-const MIRROR: &str = "mirror";
+/// Commands whose examples need the registries that publish providers.
+const ORIGINS: [&str; 2] = ["mirror", "lock"];
 
 /// A scene in which the examples of the help make sense: a release in `dist`, its author's key in `acme.asc`, a trust file that
-/// pins it, and the authority of a registry in `ca.pem`.
+/// pins it, the authority of a registry in `ca.pem`, and a configuration that requires the provider.
 fn scene() -> Scene {
     let scene = Scene::new();
     for entry in fs::read_dir("testdata/release").unwrap() {
@@ -48,6 +48,11 @@ fn scene() -> Scene {
     }
     let trust = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n";
     scene.write("trust.toml", trust);
+    let required = "demo = { source = \"acme/demo\" }";
+    scene.write(
+        "main.tf",
+        format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n"),
+    );
     Authority::shared().write(&scene, "ca.pem");
     scene
 }
@@ -150,9 +155,9 @@ fn examples_that_need_a_network_are_understood() {
     let store = "push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
     scene.tfoci(store.split(' ')).succeeds();
     let mut tried = 0;
-    for command in COMMANDS.into_iter().chain([MIRROR]) {
+    for command in COMMANDS.into_iter().chain(ORIGINS) {
         for example in &examples(&scene, &[command]) {
-            if command == MIRROR || needs_registry(example) {
+            if ORIGINS.contains(&command) || needs_registry(example) {
                 let run = scene.tfoci(words(example)).exits(1);
                 assert!(run.stderr.contains("proxy"), "{example}: {}", run.stderr);
                 tried += 1;
@@ -166,7 +171,7 @@ fn examples_that_need_a_network_are_understood() {
 fn the_short_help_says_what_a_command_does_first_and_fits_a_screen() {
     let scene = scene();
     let commands = COMMANDS.into_iter().chain(ONLINE);
-    for command in commands.chain([MIRROR, "trust"]) {
+    for command in commands.chain(ORIGINS).chain(["trust"]) {
         let help = scene.tfoci([command, "-h"]).succeeds().stdout;
         let first = help.lines().next().unwrap();
         assert!(first.len() > 20 && !first.ends_with('.'), "{first}");
@@ -212,7 +217,12 @@ fn every_topic_that_help_lists_has_a_page_that_fits_a_terminal() {
 #[test]
 fn help_of_a_command_is_that_of_the_command() {
     let scene = scene();
-    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR, "help"]) {
+    for command in COMMANDS
+        .into_iter()
+        .chain(ONLINE)
+        .chain(ORIGINS)
+        .chain(["help"])
+    {
         let long = scene.tfoci([command, "--help"]).succeeds().stdout;
         let page = scene.tfoci(["help", command]).succeeds().stdout;
         assert_eq!(page.trim_end(), long.trim_end());
@@ -243,7 +253,7 @@ fn options_of_every_command_have_one_page() {
         "--cli-config",
     ] {
         assert!(page.contains(option), "{option}");
-        for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
+        for command in COMMANDS.into_iter().chain(ONLINE).chain(ORIGINS) {
             let help = scene.tfoci([command, "--help"]).succeeds().stdout;
             // An example may use the option.
             let (list, _) = help.split_once("Examples:\n").unwrap_or((&help, ""));
@@ -342,7 +352,7 @@ fn the_version_names_the_commit_and_the_target() {
 #[test]
 fn every_option_is_documented() {
     let scene = scene();
-    for command in COMMANDS.into_iter().chain(ONLINE).chain([MIRROR]) {
+    for command in COMMANDS.into_iter().chain(ONLINE).chain(ORIGINS) {
         let help = scene.tfoci([command, "-h"]).succeeds().stdout;
         for line in help
             .lines()

@@ -162,6 +162,18 @@ fn results_follow_the_schema_of_their_command() {
             "install",
             "install --from oci-layout:store --into mirror --platform all",
         ),
+        (
+            "install",
+            "install acme/demo --from oci-layout:store --trust-store --platform linux_amd64",
+        ),
+        (
+            "lock",
+            "lock acme/demo --from oci-layout:store --trust-store",
+        ),
+        (
+            "lock",
+            "lock acme/demo --from oci-layout:store --check --platform linux_amd64",
+        ),
         ("resolve", "resolve acme/demo --from oci-layout:store"),
         (
             "resolve",
@@ -192,6 +204,8 @@ fn failures_follow_the_schema_of_their_command() {
         ),
         ("copy", "copy --from oci-layout:none --to oci-layout:other"),
         ("list", "list --from oci-layout:none"),
+        ("lock", "lock acme/demo --from oci-layout:none"),
+        ("install", "install acme/demo --from oci-layout:none"),
         ("versions", "versions acme/demo --from oci-layout:none"),
         ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:none"),
         (

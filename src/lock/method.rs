@@ -36,12 +36,12 @@ impl Method {
         }
     }
 
-    async fn versions(&self, provider: &ProviderAddr) -> Result<Vec<Available>, Failure> {
+    async fn versions(&self, provider: &ProviderAddr) -> Result<Vec<Found<'_>>, Failure> {
         match self {
             Self::Store(stored) => {
                 let versions = stored.versions().await?.versions.into_iter();
                 Ok(versions
-                    .map(|version| (version, Spelled::AsPrinted))
+                    .map(|version| Found::Stored(stored, version))
                     .collect())
             }
             Self::Source(source) => {
@@ -51,38 +51,44 @@ impl Method {
                 })?;
                 let versions = available.versions.into_iter();
                 Ok(versions
-                    .map(|one| (one.version.version().clone(), Spelled::At(one)))
+                    .map(|version| Found::Released(source, version))
                     .collect())
             }
         }
     }
 }
 
-type Available = (Version, Spelled);
+/// A version, with the first method that has it.
+pub(super) enum Found<'a> {
+    /// In a store.
+    Stored(&'a StoredProvider, Version),
+    /// In the list of a source.
+    Released(&'a Source, AvailableVersion),
+}
 
-/// How a method spells a version.
-#[derive(Clone, Debug)]
-pub(super) enum Spelled {
-    /// In canonical form, as the tags of a store.
-    AsPrinted,
-    /// As the list of a source.
-    At(AvailableVersion),
+impl Found<'_> {
+    pub(super) fn version(&self) -> &Version {
+        match self {
+            Self::Stored(_, version) => version,
+            Self::Released(_, available) => available.version.version(),
+        }
+    }
+
+    /// The name of the store or source.
+    pub(super) fn place(&self, provider: &ProviderAddr) -> String {
+        match self {
+            Self::Stored(stored, _) => stored.place.clone(),
+            Self::Released(source, _) => source.name(provider),
+        }
+    }
 }
 
 /// The versions of a provider in all its methods.
 pub(super) struct Listing<'a> {
-    /// The versions in ascending order, each with the first method that has it.
+    /// In ascending order.
     found: Vec<Found<'a>>,
-    /// The side of failures that concern no single version.
+    /// The side of failures that concern no single version: the first method that knows the provider.
     at: At,
-}
-
-/// A version in a method.
-#[derive(Clone)]
-pub(super) struct Found<'a> {
-    pub(super) version: Version,
-    pub(super) spelled: Spelled,
-    pub(super) method: &'a Method,
 }
 
 impl<'a> Listing<'a> {
@@ -93,8 +99,7 @@ impl<'a> Listing<'a> {
     /// A method fails otherwise, or none knows the provider.
     pub(super) async fn of(task: &'a Task) -> Result<Self, Failure> {
         let mut found: Vec<Found<'a>> = Vec::new();
-        let mut unknown = None;
-        let mut at = At::Here;
+        let (mut unknown, mut at) = (None, None);
         for method in &task.methods {
             let versions = match method.versions(&task.provider).await {
                 Ok(versions) => versions,
@@ -104,23 +109,18 @@ impl<'a> Listing<'a> {
                 }
                 Err(failure) => return Err(failure),
             };
-            if at == At::Here {
-                at = method.at(&task.provider);
-            }
-            for (version, spelled) in versions {
-                if !found.iter().any(|one| one.version == version) {
-                    found.push(Found {
-                        version,
-                        spelled,
-                        method,
-                    });
+            at.get_or_insert_with(|| method.at(&task.provider));
+            for one in versions {
+                if !found.iter().any(|other| other.version() == one.version()) {
+                    found.push(one);
                 }
             }
         }
         match (at, unknown) {
-            (At::Here, Some(failure)) => Err(failure),
+            (None, Some(failure)) => Err(failure),
             (at, _) => {
-                found.sort_by(|a, b| a.version.cmp(&b.version));
+                found.sort_by(|a, b| a.version().cmp(b.version()));
+                let at = at.unwrap_or(At::Here);
                 Ok(Self { found, at })
             }
         }
@@ -128,12 +128,12 @@ impl<'a> Listing<'a> {
 
     /// The versions, ascending.
     pub(super) fn versions(&self) -> impl Iterator<Item = &Version> {
-        self.found.iter().map(|found| &found.version)
+        self.found.iter().map(Found::version)
     }
 
     /// The entry of a version.
     pub(super) fn get(&self, version: &Version) -> Option<&Found<'a>> {
-        self.found.iter().find(|found| found.version == *version)
+        self.found.iter().find(|found| found.version() == version)
     }
 
     /// The failure of a selection.

@@ -19,7 +19,9 @@
 mod method;
 mod packages;
 mod recorded;
+mod released;
 mod selection;
+mod stored;
 pub mod target;
 
 use std::collections::BTreeSet;
@@ -78,6 +80,8 @@ pub struct Task {
 /// What one lock file needs of a provider.
 #[derive(Clone, Debug)]
 pub struct Wanted {
+    /// The number of the lock file, which the result has too.
+    pub file: usize,
     /// The acceptable versions.
     pub constraints: VersionConstraints,
     /// The version that is locked now, with its hashes.
@@ -101,14 +105,26 @@ pub struct Locked {
     pub installed: Vec<InstalledPackage>,
 }
 
-/// Selects and verifies providers concurrently, and installs them if there is an installer. The results have the order of the tasks and of
-/// what they want.
+/// The result for a provider and a lock file.
+#[derive(Clone, Debug)]
+pub struct LockResult {
+    /// The provider's address.
+    pub provider: ProviderAddr,
+    /// The number of the lock file.
+    pub file: usize,
+    /// The version to record.
+    pub locked: Result<Locked, Failure>,
+}
+
+/// Selects and verifies providers concurrently, and installs them if there is an installer. The results have the order of the tasks.
+///
+/// They are returned together, because a lock file is written only if all its providers could be locked.
 pub async fn lock(
     tasks: &[Task],
     options: &Options,
     installer: Option<&Installer<'_>>,
     reporter: &Arc<dyn Reporter>,
-) -> Vec<Vec<Result<Locked, Failure>>> {
+) -> Vec<LockResult> {
     let journey = Journey {
         options,
         installer,
@@ -116,7 +132,7 @@ pub async fn lock(
         permits: Arc::new(Semaphore::new(options.jobs.max(1))),
     };
     let locking = stream::iter(tasks).map(|task| journey.lock(task));
-    locking.buffered(PROVIDERS).collect().await
+    locking.buffered(PROVIDERS).concat().await
 }
 
 /// What all providers of a run share.
@@ -129,42 +145,52 @@ struct Journey<'a> {
 }
 
 impl Journey<'_> {
-    async fn lock(&self, task: &Task) -> Vec<Result<Locked, Failure>> {
-        let of_each = |failure: Failure| vec![Err(failure); task.wanted.len()];
-        // Without a pinned key every version fails, so nothing is requested.
-        if let Err(problem) = self.options.trust.rule_for(&task.provider) {
-            return of_each(problem.of(Subject::provider(&task.provider), At::Here));
-        }
-        let listing = match Listing::of(task).await {
-            Ok(listing) => listing,
-            Err(failure) => return of_each(failure),
+    async fn lock(&self, task: &Task) -> Vec<LockResult> {
+        // Without a required pinned key every version fails, so nothing is requested.
+        let allowed = self.options.trust.rule_for(&task.provider);
+        let listing = match allowed {
+            Ok(_) => Listing::of(task).await,
+            Err(problem) => Err(problem.of(Subject::provider(&task.provider), At::Here)),
         };
         let mut recorded: BTreeMap<Version, Result<Recorded, Failure>> = BTreeMap::new();
         let mut results = Vec::new();
         for wanted in &task.wanted {
-            let version = match selection::choose(wanted, &listing, self.options.upgrade) {
-                Ok(version) => version,
-                Err(problem) => {
-                    results.push(Err(listing.failure(&task.provider, problem)));
-                    continue;
-                }
+            let locked = match &listing {
+                Ok(listing) => self.lock_one(task, wanted, listing, &mut recorded).await,
+                Err(failure) => Err(failure.clone()),
             };
-            let known = match recorded.entry(version.clone()) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => {
-                    place.insert(self.record(task, wanted, &listing, &version).await)
-                }
-            };
-            let locked = known.as_ref().map_err(Clone::clone);
-            results.push(locked.map(|recorded| Locked {
-                hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
-                version,
-                authentication: recorded.authentication.clone(),
-                place: recorded.place.clone(),
-                installed: recorded.installed.clone(),
-            }));
+            results.push(LockResult {
+                provider: task.provider.clone(),
+                file: wanted.file,
+                locked,
+            });
         }
         results
+    }
+
+    /// Selects the version for one lock file. Versions that were recorded for another one are not requested again.
+    async fn lock_one(
+        &self,
+        task: &Task,
+        wanted: &Wanted,
+        listing: &Listing<'_>,
+        known: &mut BTreeMap<Version, Result<Recorded, Failure>>,
+    ) -> Result<Locked, Failure> {
+        let found = selection::choose(wanted, listing, self.options.upgrade);
+        let found = found.map_err(|problem| listing.failure(&task.provider, problem))?;
+        let version = found.version().clone();
+        let recorded = match known.entry(version.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
+        };
+        let recorded = recorded.as_ref().map_err(Clone::clone)?;
+        Ok(Locked {
+            hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
+            version,
+            authentication: recorded.authentication.clone(),
+            place: found.place(&task.provider),
+            installed: recorded.installed.clone(),
+        })
     }
 
     /// Reports how a release was authenticated.

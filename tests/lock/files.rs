@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use serde_json::Value;
 
+use crate::support::judge;
 use crate::support::origin::{Fault, Origin, asks};
 use crate::support::scene::{Run, Scene};
 
@@ -79,10 +80,16 @@ fn a_difference_is_shown_and_exits_with_4() {
         run.stdout
     );
     assert!(!path(&scene).exists());
-    lock(&scene, "--dry-run").succeeds();
-    assert!(!path(&scene).exists());
     lock(&scene, "").succeeds();
     project(&scene, &origin, "project", "~> 1.1");
+    let tree = judge::tree(&scene.path("project"));
+    let run = lock(&scene, "--dry-run").succeeds();
+    assert!(
+        run.stdout.contains("+  constraints = \"~> 1.1\""),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(judge::tree(&scene.path("project")), tree);
     let run = lock(&scene, "--check").exits(4);
     let host = origin.host();
     let expected = format!(

@@ -84,7 +84,7 @@ fn a_version_without_evidence_needs_trust_in_the_store() {
     lock(&author, "--platform linux_amd64").exits(3).says(
         "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): no evidence is stored
 
-hint: the store has nothing that proves the packages. `--trust-store` believes its checksums; `tfoci mirror` stores signatures with the packages
+hint: the store has nothing that proves the packages. `--trust-store` believes its hashes; `tfoci mirror` stores signatures with the packages
  Unchanged .terraform.lock.hcl: not every provider could be locked
 ",
     );

@@ -17,9 +17,11 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::Withdrawn { .. } => {
             "`--upgrade` selects the newest version that is there".to_owned()
         }
-        Problem::NoEvidence => "the store has nothing that proves the packages. `--trust-store` believes its checksums; \
+        Problem::NoEvidence => {
+            "the store has nothing that proves the packages. `--trust-store` believes its hashes; \
              `tfoci mirror` stores signatures with the packages"
-            .to_owned(),
+                .to_owned()
+        }
         Problem::Trust(
             trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey,
         ) => {

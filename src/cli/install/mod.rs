@@ -5,26 +5,22 @@ use std::path::PathBuf;
 use clap::Args;
 
 use tfoci::event::Subject;
-use tfoci::examine::Platforms;
 use tfoci::install::{DirectoryKind, Form, Installed, Request, Task, install};
 use tfoci::lock::Options;
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
-use tfoci::platform::Platform;
 
 use super::Ending;
 use super::args::{ClientName, ReadTrust};
 use super::error::CommandError;
 use super::lock::{self, Writing};
 use super::report::Scope;
-use super::session::{Session, Wanted};
+use super::session::{Session, Wanted, requested};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci install
-  tfoci install --locked --from oci-layout:mirror --trust trust.toml
+  tfoci install --from oci-layout:mirror --trust trust.toml
   tfoci install acme/demo --from oci-layout:mirror --into providers
-  tfoci install acme/demo@1.0.0 --from oci-layout:mirror --into dirs --unpacked
   tfoci install acme/demo --into providers --trust trust.toml --require-pinned \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
@@ -98,10 +94,15 @@ pub(super) struct Arguments {
     /// Accept releases without signature or key; may be repeated
     ///
     /// `*` stands for any namespace or type, as in `example.com/acme/*`.
-    #[arg(long, value_name = "PATTERN", conflicts_with = "into")]
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        conflicts_with = "into",
+        hide_short_help = true
+    )]
     allow_unsigned: Vec<String>,
-    /// Believe the checksums of the store or mirror where no known signature covers them
-    #[arg(long, conflicts_with_all = ["into", "require_pinned"])]
+    /// Believe the hashes that the store or mirror states, where no known signature covers them
+    #[arg(long, conflicts_with_all = ["into", "require_pinned"], hide_short_help = true)]
     trust_store: bool,
 }
 
@@ -127,7 +128,7 @@ fn into_working_directory(
             trust: lock::trust(&arguments.trust, &arguments.allow_unsigned, session)?,
             trust_store: arguments.trust_store,
             h1: true,
-            platforms: platforms(&arguments.platform)?,
+            platforms: requested::platforms(&arguments.platform)?,
             upgrade: arguments.upgrade,
             jobs: session.jobs(),
         },
@@ -153,7 +154,7 @@ async fn into_mirror(
     let request = Request {
         into: into.clone(),
         kind: DirectoryKind::Mirror,
-        platforms: platforms(&arguments.platform)?,
+        platforms: requested::platforms(&arguments.platform)?,
         form: match arguments.unpacked {
             true => Form::Unpacked,
             false => Form::Packed,
@@ -199,21 +200,4 @@ async fn into_mirror(
     };
     install(tasks, &request, &reporter, &on_result).await;
     Ok(report.finish())
-}
-
-/// The platforms that `--platform` names; without any, that of this machine.
-pub(super) fn platforms(texts: &[String]) -> Result<Platforms, CommandError> {
-    if texts.iter().any(|text| text == "all") {
-        return Ok(Platforms::All);
-    }
-    let mut platforms = texts
-        .iter()
-        .map(|text| text.parse())
-        .collect::<Result<Vec<Platform>, _>>()?;
-    if platforms.is_empty() {
-        platforms.push(Platform::current());
-    }
-    platforms.sort();
-    platforms.dedup();
-    Ok(Platforms::Only(platforms))
 }

@@ -5,6 +5,7 @@
 
 mod methods;
 mod outcome;
+mod request;
 mod roots;
 mod update;
 
@@ -18,21 +19,20 @@ use tfoci::lockfile::Client;
 use super::Ending;
 use super::args::{ClientName, ReadTrust};
 use super::error::CommandError;
-use super::session::Session;
-pub(super) use update::{Request, Writing, trust, update};
+use super::session::{Session, requested};
+pub(super) use request::{Request, Writing};
+pub(super) use update::{trust, update};
 
 const EXAMPLES: &str = "\
 Examples:
   tfoci lock
   tfoci lock --check --trust trust.toml
-  tfoci lock --chdir network --chdir cluster --client terraform
-  tfoci lock --h1 --platform linux_amd64 --platform darwin_arm64
-  tfoci lock --key acme.asc --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
+  tfoci lock --h1 --platform linux_amd64 --platform darwin_arm64";
 
 /// Lock providers for every platform, mostly without downloading them
 ///
 /// tfoci reads what the configuration in this directory and its modules require, selects versions as `init` does, verifies their
-/// signatures, and records the checksums of every package in `.terraform.lock.hcl`, as `providers lock` does for all platforms. The
+/// signatures, and records the hashes of every package in `.terraform.lock.hcl`, as `providers lock` does for all platforms. The
 /// file is replaced in one step, and stays as it is if nothing changes.
 ///
 /// Without `--from`, tfoci uses the installation methods of the CLI configuration of `tofu` or `terraform`, like the client.
@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     upgrade: bool,
     /// Download for this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
     ///
-    /// Only packages whose checksums no known signature covers are downloaded, or with `--h1`.
+    /// Only packages whose hashes no known signature covers are downloaded, or with `--h1`.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<String>,
     /// Also record the `h1` of the packages of `--platform`, which are downloaded
@@ -81,10 +81,10 @@ pub(super) struct Arguments {
     /// Accept releases without signature or key; may be repeated
     ///
     /// `*` stands for any namespace or type, as in `example.com/acme/*`.
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
     allow_unsigned: Vec<String>,
-    /// Believe the checksums of the store or mirror where no known signature covers them
-    #[arg(long, conflicts_with = "require_pinned")]
+    /// Believe the hashes that the store or mirror states, where no known signature covers them
+    #[arg(long, conflicts_with = "require_pinned", hide_short_help = true)]
     trust_store: bool,
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         trust: trust(&arguments.trust, &arguments.allow_unsigned, session)?,
         trust_store: arguments.trust_store,
         h1: arguments.h1,
-        platforms: super::install::platforms(&arguments.platform)?,
+        platforms: requested::platforms(&arguments.platform)?,
         upgrade: arguments.upgrade,
         jobs: session.jobs(),
     };

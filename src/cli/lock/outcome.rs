@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use similar::TextDiff;
 
@@ -9,10 +10,9 @@ use tfoci::error::{Category, printable_path};
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::InstalledPackage;
 use tfoci::lock::target::{self, LockChange};
-use tfoci::lock::{Locked, Task};
-use tfoci::outcome::Failure;
+use tfoci::lock::{LockResult, Locked};
 
-use super::update::{Found, Request, Writing};
+use super::request::{Request, Writing};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
@@ -21,7 +21,7 @@ use crate::cli::session::Session;
 
 /// The providers and files of a run.
 pub(super) struct Outcome {
-    pub(super) found: Found,
+    pub(super) found: Vec<LockResult>,
     files: Vec<(PathBuf, FileResult)>,
 }
 
@@ -32,10 +32,9 @@ type Providers<'a> = (Vec<(Subject, &'a Locked)>, Vec<(Subject, CommandError)>);
 type FileResult = Option<Result<LockChange, CommandError>>;
 
 impl Outcome {
-    pub(super) fn new(tasks: &[Task], found: Vec<Vec<Result<Locked, Failure>>>) -> Self {
-        let providers = tasks.iter().map(|task| task.provider.clone());
+    pub(super) fn new(found: Vec<LockResult>) -> Self {
         Self {
-            found: providers.zip(found).collect(),
+            found,
             files: Vec::new(),
         }
     }
@@ -99,25 +98,32 @@ impl Outcome {
         }
     }
 
-    /// The versions that were locked, and the failures, each once.
+    /// The versions that were locked, and the failures. What several lock files have in common is there once.
     fn providers(&self) -> Providers<'_> {
-        let (mut locked, mut failures) = (Vec::new(), Vec::new());
+        let (mut locked, mut failures): Providers<'_> = (Vec::new(), Vec::new());
         let mut seen = BTreeSet::new();
-        for (provider, results) in &self.found {
-            for result in results {
-                match result {
-                    Ok(one) => {
-                        let subject = Subject::version(provider, &one.version);
-                        if seen.insert(subject.to_string()) {
-                            locked.push((subject, one));
-                        }
+        for LockResult {
+            provider,
+            locked: result,
+            ..
+        } in &self.found
+        {
+            match result {
+                Ok(one) => {
+                    let is_same = |(subject, other): &(Subject, &Locked)| {
+                        subject.provider == *provider
+                            && other.version == one.version
+                            && other.hashes == one.hashes
+                    };
+                    if !locked.iter().any(is_same) {
+                        locked.push((Subject::version(provider, &one.version), one));
                     }
-                    Err(failure) => {
-                        if seen.insert(failure.to_string()) {
-                            let subject = failure.subject.clone();
-                            let subject = subject.unwrap_or_else(|| Subject::provider(provider));
-                            failures.push((subject, CommandError::Locking(failure.clone())));
-                        }
+                }
+                Err(failure) => {
+                    if seen.insert(Arc::as_ptr(&failure.problem)) {
+                        let subject = failure.subject.clone();
+                        let subject = subject.unwrap_or_else(|| Subject::provider(provider));
+                        failures.push((subject, CommandError::Locking(failure.clone())));
                     }
                 }
             }
@@ -187,10 +193,10 @@ fn print_file(
 }
 
 /// The status of a file in JSON, and its error.
-fn status<'a>(
-    changed: Option<&'a Result<LockChange, CommandError>>,
+fn status(
+    changed: Option<&Result<LockChange, CommandError>>,
     writing: Writing,
-) -> (&'static str, Option<&'a CommandError>) {
+) -> (&'static str, Option<&CommandError>) {
     match changed {
         None => ("failed", None),
         Some(Err(error)) => ("failed", Some(error)),

@@ -11,7 +11,7 @@ use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
 
-use super::update::Request;
+use super::request::Request;
 use crate::cli::error::CommandError;
 use crate::cli::session::Session;
 

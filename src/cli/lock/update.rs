@@ -1,51 +1,24 @@
 //! Locks providers, and installs them into a working directory.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tfoci::address::ProviderAddr;
 use tfoci::event::Reporter;
 use tfoci::examine::TrustOptions;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
-use tfoci::lock::{Locked, Options, Task, Wanted, lock};
-use tfoci::lockfile::{Client, LockedProvider};
-use tfoci::outcome::Failure;
+use tfoci::lock::{LockResult, Task, Wanted, lock};
+use tfoci::lockfile::LockedProvider;
 
 use super::methods::Methods;
 use super::outcome::Outcome;
+use super::request::{Request, Writing};
 use super::roots::{self, Root};
 use crate::cli::Ending;
 use crate::cli::args::ReadTrust;
 use crate::cli::error::CommandError;
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
-
-/// What is locked, and installed if there is a directory for packages: the arguments of `lock`, or of `install` without `--into`.
-pub(in crate::cli) struct Request {
-    pub(in crate::cli) providers: Vec<String>,
-    pub(in crate::cli) from: Option<String>,
-    pub(in crate::cli) directories: Vec<PathBuf>,
-    pub(in crate::cli) lock_file: Option<PathBuf>,
-    pub(in crate::cli) client: Option<Client>,
-    pub(in crate::cli) options: Options,
-    pub(in crate::cli) trust: ReadTrust,
-    /// Whether the lock file is written.
-    pub(in crate::cli) writing: Writing,
-    /// Whether packages are installed.
-    pub(in crate::cli) installs: bool,
-}
-
-/// Whether something is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Writing {
-    /// Everything.
-    Real,
-    /// Everything but the lock file, which must be up to date.
-    Locked,
-    /// Nothing; the plan is printed.
-    DryRun,
-}
 
 /// Locks providers, and installs them if the request says so.
 pub(in crate::cli) async fn update(
@@ -65,9 +38,9 @@ pub(in crate::cli) async fn update(
         .map(|installation| Installer::new(installation, &reporter));
     let found = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
     progress.clear();
-    let mut outcome = Outcome::new(&tasks, found);
-    for (position, root) in roots.iter().enumerate() {
-        let locked = entries(position, root, &roots, &outcome.found);
+    let mut outcome = Outcome::new(found);
+    for (file, root) in roots.iter().enumerate() {
+        let locked = entries(file, root, &outcome.found);
         let changed = match (locked, request.writing) {
             (None, _) => None,
             (Some(entries), Writing::Real) => Some(root.target.write(&entries, &*reporter).await),
@@ -112,9 +85,10 @@ pub(in crate::cli) fn trust(
 /// One task for each provider, with what each root needs of it in the order of the roots.
 fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandError> {
     let mut wanted: BTreeMap<&ProviderAddr, Vec<Wanted>> = BTreeMap::new();
-    for root in roots {
+    for (file, root) in roots.iter().enumerate() {
         for (provider, required) in &root.required {
             wanted.entry(provider).or_default().push(Wanted {
+                file,
                 constraints: required.admitted.clone(),
                 locked: root.target.locked(provider),
                 client: root.target.client(),
@@ -133,21 +107,16 @@ fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandErro
     tasks.collect()
 }
 
-pub(super) type Found = BTreeMap<ProviderAddr, Vec<Result<Locked, Failure>>>;
-
-/// The entries of one root; `None` if one of its providers failed.
+/// The entries of a lock file; `None` if one of its providers failed.
 fn entries(
-    position: usize,
+    file: usize,
     root: &Root,
-    roots: &[Root],
-    found: &Found,
+    found: &[LockResult],
 ) -> Option<BTreeMap<ProviderAddr, LockedProvider>> {
     let entries = root.required.iter().map(|(provider, required)| {
-        let before = roots.iter().take(position);
-        let place = before
-            .filter(|root| root.required.contains_key(provider))
-            .count();
-        let locked = found.get(provider)?.get(place)?.as_ref().ok()?;
+        let mut found = found.iter();
+        let found = found.find(|one| one.file == file && one.provider == *provider)?;
+        let locked = found.locked.as_ref().ok()?;
         let entry = LockedProvider {
             version: locked.version.clone(),
             constraints: required.recorded.clone(),

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
 use tfoci::error::printable_path;
+use tfoci::examine::Platforms;
 use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, VersionFilter};
+use tfoci::platform::Platform;
 
 use super::read;
 use crate::cli::args::Trust;
@@ -67,6 +69,23 @@ pub(in crate::cli) fn trust_file(
         }),
         (path, _) => Ok(path),
     }
+}
+
+/// The platforms that `--platform` names; without any, that of this machine.
+pub(in crate::cli) fn platforms(texts: &[String]) -> Result<Platforms, CommandError> {
+    if texts.iter().any(|text| text == "all") {
+        return Ok(Platforms::All);
+    }
+    let mut platforms = texts
+        .iter()
+        .map(|text| text.parse())
+        .collect::<Result<Vec<Platform>, _>>()?;
+    if platforms.is_empty() {
+        platforms.push(Platform::current());
+    }
+    platforms.sort();
+    platforms.dedup();
+    Ok(Platforms::Only(platforms))
 }
 
 /// Reads lock files. In a directory, this is its `.terraform.lock.hcl`.

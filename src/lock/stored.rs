@@ -1,0 +1,61 @@
+//! Versions in stores.
+
+use std::collections::BTreeSet;
+
+use crate::authentication::Status;
+use crate::event::{Event, Subject};
+use crate::examine::{Platforms, StoredProvider};
+use crate::hash::PackageHash;
+use crate::outcome::{At, Failure, Problem};
+use crate::version::Version;
+
+use super::Journey;
+use super::recorded::{Proven, Recorded};
+
+impl Journey<'_> {
+    /// Reads and verifies a version in a store, and collects its hashes.
+    pub(super) async fn record_stored(
+        &self,
+        stored: &StoredProvider,
+        version: &Version,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Recorded, Failure> {
+        let options = self.options;
+        let at = || At::From(stored.place.clone());
+        let subject = Subject::version(&stored.provider, version);
+        let fail = |problem: Problem| problem.of(subject.clone(), at());
+        let rule = options.trust.rule_for(&stored.provider).map_err(fail)?;
+        // A signature by a pinned key covers every package, so that their manifests need not be read.
+        let platforms = match (rule.pinned(), options.trust_store) {
+            (true, _) if !options.h1 => Platforms::Only(Vec::new()),
+            (false, true) => Platforms::All,
+            _ => options.platforms.clone(),
+        };
+        let examined = stored.examine(version, &platforms, &options.trust).await?;
+        if let Some(message) = examined.warning(&stored.provider) {
+            let subject = subject.clone();
+            self.reporter.report(Event::Warning { subject, message });
+        }
+        let release = examined.proof.map_err(fail)?;
+        let authentication = release.authentication().clone();
+        self.report_verified(&subject, &authentication);
+        let proven = Proven::of(&release, options.trust_store).map_err(fail)?;
+        let (mut hashes, needs_packages) = proven.hashes();
+        if needs_packages && authentication.status == Status::Unverified {
+            return Err(fail(Problem::NoEvidence));
+        }
+        let installed = match options.h1 || needs_packages {
+            true => {
+                self.read(release, &subject, at(), locked, &mut hashes)
+                    .await?
+            }
+            false => Vec::new(),
+        };
+        Ok(Recorded {
+            authentication,
+            hashes,
+            reported: BTreeSet::new(),
+            installed,
+        })
+    }
+}
