@@ -45,6 +45,7 @@ use crate::version::Version;
 mod package;
 mod place;
 mod shared_lock;
+mod unfinished;
 
 use package::PackageInstallation;
 use place::Place;

@@ -4,11 +4,12 @@
 //! installed one.
 
 use std::fs::Metadata;
+use std::io::{Read, Seek};
 
 use super::{
     Archive, BTreeSet, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Path,
     PathBuf, Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version,
-    canonical_file_name, disk,
+    canonical_file_name, disk, unfinished,
 };
 use crate::digest::Algorithm;
 use crate::disk::Directory;
@@ -226,9 +227,11 @@ impl Place {
         if self.is_occupied()? {
             let hashes = archive.hashes().map_err(unusable)?;
             accept(&hashes)?;
-            return self
-                .compare(hashes)
-                .map(|hashes| (Transfer::Present, hashes));
+            match self.compare(hashes) {
+                Ok(hashes) => return Ok((Transfer::Present, hashes)),
+                Err(problem) if !self.remove_unfinished(&mut archive)? => return Err(problem),
+                Err(_) => {}
+            }
         }
         let hidden = disk::hidden_directory(&self.into)?;
         let hashes = disk::unpack::unpack(&mut archive, &self.type_name, hidden.path()).map_err(
@@ -251,6 +254,19 @@ impl Place {
             }
         }
         Ok((Transfer::Copied, hashes))
+    }
+
+    /// Removes what a killed client has left of this package; `false` if something else is there.
+    fn remove_unfinished<R: Read + Seek>(&self, archive: &mut Archive<R>) -> Result<bool, Problem> {
+        let path = &self.unpacked.path;
+        if self.kind == DirectoryKind::Mirror || !unfinished::is_unfinished(archive, path) {
+            return Ok(false);
+        }
+        // It disappears at once, and is removed with the hidden directory.
+        let hidden = disk::hidden_directory(&self.into)?;
+        let moved = std::fs::rename(path, hidden.path().join("unfinished"));
+        moved.map_err(|error| disk::Error::at("remove", path, error))?;
+        Ok(true)
     }
 
     /// Whether the path exists. An empty directory does not count, because clients ignore it ([clients: plugin
@@ -312,11 +328,7 @@ impl Place {
     }
 }
 
-fn hashes(
-    zip: impl std::io::Read + std::io::Seek,
-    type_name: &str,
-    file: &str,
-) -> Result<Hashes, Problem> {
+fn hashes(zip: impl Read + Seek, type_name: &str, file: &str) -> Result<Hashes, Problem> {
     let unusable = |source| Problem::Archive {
         file: file.to_owned(),
         source,

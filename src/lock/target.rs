@@ -118,7 +118,7 @@ impl LockTarget {
                     path: self.path.clone(),
                 });
             }
-            add(&mut after, provider, entry);
+            after.add(provider.clone(), entry.clone());
         }
         if self.update == Update::Init {
             after
@@ -170,16 +170,6 @@ fn are_installed_alike(one: &LockFile, other: &LockFile) -> bool {
         entries.collect::<Vec<_>>()
     };
     without_constraints(one) == without_constraints(other)
-}
-
-/// Adds an entry. The constraints are those of the configuration now; hashes of the same version stay.
-fn add(file: &mut LockFile, provider: &ProviderAddr, entry: &LockedProvider) {
-    let known = file.entries.remove(provider);
-    let mut entry = entry.clone();
-    if let Some(known) = known.filter(|known| known.version == entry.version) {
-        entry.hashes.extend(known.hashes);
-    }
-    file.entries.insert(provider.clone(), entry);
 }
 
 fn read(path: &Path) -> Result<Option<(String, LockFile)>, Error> {

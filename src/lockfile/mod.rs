@@ -19,8 +19,7 @@
 mod error;
 mod parse;
 
-use std::collections::BTreeSet;
-use std::collections::btree_map::{self, BTreeMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub use error::{Error, LockFileErrorKind};
@@ -70,19 +69,6 @@ pub struct LockedProvider {
     pub hashes: BTreeSet<PackageHash>,
 }
 
-/// The effect of [`LockFile::merge`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Merged {
-    /// The provider had no entry.
-    Added,
-    /// The entry for this version received hashes or new constraints.
-    Updated,
-    /// The entry already contained everything.
-    Present,
-    /// The entry was for another version. Its hashes were removed.
-    Replaced(Version),
-}
-
 impl Client {
     /// The command that users run: `tofu` or `terraform`.
     pub fn program(self) -> &'static str {
@@ -108,32 +94,15 @@ impl Client {
 }
 
 impl LockFile {
-    /// Adds or updates the entry of a provider.
+    /// Adds a provider, or updates its entry.
     ///
-    /// If the same version is locked, new hashes are added, and new constraints replace the old ones. If another version is locked, its
-    /// hashes are removed.
-    pub fn merge(&mut self, provider: ProviderAddr, entry: LockedProvider) -> Merged {
-        let mut place = match self.entries.entry(provider) {
-            btree_map::Entry::Vacant(place) => {
-                place.insert(entry);
-                return Merged::Added;
-            }
-            btree_map::Entry::Occupied(place) => place,
-        };
-        let known = place.get_mut();
-        if known.version != entry.version {
-            return Merged::Replaced(std::mem::replace(known, entry).version);
+    /// The constraints become those of `entry`. Hashes of the same version stay; those of another version are removed.
+    pub fn add(&mut self, provider: ProviderAddr, mut entry: LockedProvider) {
+        let known = self.entries.remove(&provider);
+        if let Some(known) = known.filter(|known| known.version == entry.version) {
+            entry.hashes.extend(known.hashes);
         }
-        let before = known.clone();
-        if !entry.constraints.is_any() {
-            known.constraints = entry.constraints;
-        }
-        known.hashes.extend(entry.hashes);
-        if *known == before {
-            Merged::Present
-        } else {
-            Merged::Updated
-        }
+        self.entries.insert(provider, entry);
     }
 }
 

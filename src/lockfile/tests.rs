@@ -243,29 +243,20 @@ fn there_are_limits() {
 }
 
 #[test]
-fn an_entry_grows_and_never_shrinks() {
+fn an_entry_grows_until_its_version_changes() {
     let provider: ProviderAddr = "example.com/acme/demo".parse().unwrap();
     let [a, b] = ['a', 'b'].map(zh);
     let mut file = LockFile::default();
-    let mut merge = |version, constraints, hashes: &[&str]| {
-        let merged = file.merge(provider.clone(), entry(version, constraints, hashes));
-        (merged, file.entries[&provider].clone())
+    let mut add = |version, constraints, hashes: &[&str]| {
+        file.add(provider.clone(), entry(version, constraints, hashes));
+        file.entries[&provider].clone()
     };
     let first = entry("1.0.0", "~> 1.0", &[&a]);
-    assert_eq!(
-        merge("1.0.0", "~> 1.0", &[&a]),
-        (Merged::Added, first.clone())
-    );
-    assert_eq!(merge("1.0.0", "", &[]), (Merged::Present, first));
-    let both = entry("1.0.0", "~> 1.0", &[&a, &b]);
-    assert_eq!(merge("1.0.0", "", &[&b]), (Merged::Updated, both));
-    let other = entry("1.0.0", ">= 1", &[&a, &b]);
-    assert_eq!(merge("1.0.0", ">= 1", &[&a]), (Merged::Updated, other));
-    let replaced = Merged::Replaced("1.0.0".parse().unwrap());
-    assert_eq!(
-        merge("1.1.0", "", &[&b]),
-        (replaced, entry("1.1.0", "", &[&b]))
-    );
+    assert_eq!(add("1.0.0", "~> 1.0", &[&a]), first);
+    assert_eq!(add("1.0.0", "", &[]), entry("1.0.0", "", &[&a]));
+    let both = entry("1.0.0", ">= 1", &[&a, &b]);
+    assert_eq!(add("1.0.0", ">= 1", &[&b]), both);
+    assert_eq!(add("1.1.0", "", &[&b]), entry("1.1.0", "", &[&b]));
 }
 
 fn any_entry() -> impl Strategy<Value = LockedProvider> {
@@ -288,6 +279,22 @@ fn any_entry() -> impl Strategy<Value = LockedProvider> {
 }
 
 proptest! {
+    #[test]
+    fn hashes_are_added_in_any_order_and_never_lost(one in any_entry(), other in any_entry()) {
+        let provider: ProviderAddr = "example.com/acme/demo".parse().unwrap();
+        let other = LockedProvider { version: one.version.clone(), constraints: one.constraints.clone(), ..other };
+        let all = |entries: &[&LockedProvider]| {
+            let mut file = LockFile::default();
+            entries.iter().for_each(|entry| file.add(provider.clone(), (*entry).clone()));
+            file.entries
+        };
+        let both = all(&[&one, &other]);
+        prop_assert_eq!(&all(&[&other, &one]), &both);
+        prop_assert_eq!(&all(&[&one, &other, &one, &other]), &both);
+        let hashes = &both[&provider].hashes;
+        prop_assert!(hashes.is_superset(&one.hashes) && hashes.is_superset(&other.hashes));
+    }
+
     #[test]
     fn what_is_printed_is_read_again(
         entries in prop::collection::btree_map("(bücher|[a-z]{1,3})\\.example(:8443)?/[a-z]{1,3}/[a-zä]{1,3}", any_entry(), 0..4),

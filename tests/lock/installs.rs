@@ -167,3 +167,42 @@ fn a_dry_run_and_a_data_directory() {
     assert!(!scene.path("ours/.terraform").exists());
     install(&scene, "--into mirror").exits(2);
 }
+
+/// What a killed `tofu init` leaves, and refuses from then on.
+#[test]
+fn half_a_package_is_replaced() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let tree = providers(&scene, "ours");
+    let (here, host) = (&platforms()[0], origin.host());
+    let one = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
+    let executable = format!("{one}/terraform-provider-other_v3.1.4");
+    for (damage, code) in [
+        ("half", 0),
+        ("a file less", 0),
+        ("a file more", 3),
+        ("another file", 3),
+        ("a link", 3),
+    ] {
+        match damage {
+            "half" => {
+                fs::write(scene.path(&executable), "#!/bin").unwrap();
+                fs::remove_file(scene.path(format!("{one}/README.md"))).unwrap();
+            }
+            "a file less" => fs::remove_file(scene.path(&executable)).unwrap(),
+            "a file more" => fs::write(scene.path(format!("{one}/more")), "").unwrap(),
+            "another file" => {
+                fs::remove_file(scene.path(format!("{one}/more"))).unwrap();
+                fs::write(scene.path(&executable), "#!/usr/bin").unwrap();
+            }
+            _ => {
+                fs::remove_file(scene.path(&executable)).unwrap();
+                std::os::unix::fs::symlink("LICENSE", scene.path(&executable)).unwrap();
+            }
+        }
+        install(&scene, "").exits(code);
+        if code == 0 {
+            assert_eq!(providers(&scene, "ours"), tree, "{damage}");
+        }
+    }
+}
