@@ -10,6 +10,8 @@ mod files;
 /// Working directories.
 #[cfg(unix)]
 mod installs;
+/// Other commands that ask origins.
+mod origins;
 /// What is believed of stores.
 mod stores;
 

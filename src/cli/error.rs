@@ -223,6 +223,14 @@ pub(super) enum CommandError {
     /// A lock file cannot be updated.
     #[error(transparent)]
     LockTarget(#[from] lock::target::Error),
+    /// Trust options for the list of versions of a source.
+    #[error(
+        "the list of versions of an origin or mirror proves nothing\n  `tfoci inspect ADDR@VERSION --from origin` verifies a version"
+    )]
+    ListedOnly,
+    /// `install --locked`, and the lock file has other providers than the configuration.
+    #[error("{} does not lock what the configuration requires\n  {difference}", printable_path(.path))]
+    LockDiffers { path: PathBuf, difference: String },
     /// `--lock-file` with several directories.
     #[error("`--lock-file` names the lock file of one directory\n  received several `--chdir`")]
     OneLockFile,
@@ -316,6 +324,7 @@ impl CommandError {
             | Self::Locking(failure)
             | Self::NotLocked { failure, .. } => failure.category(),
             Self::LockTarget(error) => error.category(),
+            Self::LockDiffers { .. } => Category::Differs,
             Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
                 Category::NotFound
             }

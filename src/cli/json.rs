@@ -204,8 +204,14 @@ pub(super) struct Inspection<'a> {
     pub(super) schema: u32,
     pub(super) provider: &'a ProviderAddr,
     pub(super) version: &'a Version,
-    pub(super) reference: String,
-    pub(super) digest: Digest,
+    /// Only in a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reference: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) digest: Option<Digest>,
+    /// The source, if it is no store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<String>,
     pub(super) protocols: Vec<String>,
     pub(super) packages: Vec<InspectedPackage>,
     /// If the argument names no version: the others, newest first.
@@ -221,8 +227,10 @@ pub(super) struct Inspection<'a> {
 #[derive(Serialize)]
 pub(super) struct InspectedPackage {
     pub(super) platform: Platform,
-    pub(super) manifest: String,
-    pub(super) size: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) manifest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) size: Option<u64>,
     pub(super) zh: Option<PackageHash>,
 }
 

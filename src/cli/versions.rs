@@ -2,10 +2,12 @@
 
 use clap::Args;
 
-use tfoci::error::Category;
+use tfoci::address::ProviderAddr;
+use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
 use tfoci::oci::Tag;
+use tfoci::outcome::{At, Problem};
 use tfoci::selection::Selection;
 use tfoci::version::Version;
 
@@ -15,6 +17,7 @@ use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::session::Session;
+use super::session::place::{Place, Places, is_source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +26,7 @@ Examples:
   tfoci versions acme/demo \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
-/// List the versions of a provider in a store
+/// List the versions of a provider in a store or at its origin
 ///
 /// tfoci lists the versions that clients see and can install, oldest first. With `--trust`, `--key` or `--require-pinned` it verifies each
 /// version, and leaves out those that fail.
@@ -33,7 +36,9 @@ pub(super) struct Arguments {
     /// The provider
     #[arg(value_name = "ADDR")]
     provider: String,
-    /// The store: oci-layout:DIR, or a registry's repository template
+    /// The store: oci-layout:DIR, or a registry's repository template; or `origin`
+    ///
+    /// network-mirror:URL and filesystem-mirror:DIR are read too.
     #[arg(long, value_name = "STORE")]
     from: String,
     /// Also list tags and versions that are left out, and why
@@ -55,6 +60,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             provider: Box::new(provider),
             is_exact: constraints.as_exact().is_some(),
         });
+    }
+    if is_source(&arguments.from) {
+        return at_source(&arguments, &provider, session).await;
     }
     let stored = session.open_provider(&arguments.from, &provider)?;
     let Versions { versions, ignored } = stored.versions().await?;
@@ -107,6 +115,43 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         None => {}
     }
     Ok(Ending::of(failure.iter()))
+}
+
+/// Lists the versions of an origin or a mirror.
+async fn at_source(
+    arguments: &Arguments,
+    provider: &ProviderAddr,
+    session: &Session,
+) -> Result<Ending, CommandError> {
+    if arguments.trust.is_given() {
+        return Err(CommandError::ListedOnly);
+    }
+    let Place::Source(source) = Places::new(session)?.open(&arguments.from)? else {
+        return Err(CommandError::NoSelection);
+    };
+    let name = source.name(provider);
+    let available = source.available_versions(provider).await;
+    let failed =
+        |error| Problem::from(error).of(Subject::provider(provider), At::Source(name.clone()));
+    let available = available.map_err(failed)?;
+    let printer = &session.printer;
+    for warning in &available.warnings {
+        printer.warning(&format!("{provider}: {}", printable(warning)));
+    }
+    let versions = available.versions.iter();
+    let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
+    for version in &versions {
+        printer.result(&version.to_string());
+    }
+    printer.document(&json::Versions {
+        schema: json::SCHEMA,
+        provider,
+        repository: name,
+        versions: &versions,
+        ignored: arguments.all.then(Vec::new),
+        error: None,
+    });
+    Ok(Ending::Done)
 }
 
 /// The versions that trust options accept, and the others with the reasons.

@@ -171,7 +171,7 @@ impl Error {
     }
 
     /// Whether the error is that a file does not exist.
-    pub(super) fn is_not_found(&self) -> bool {
+    pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Disk(error) if error.is_not_found())
     }
 

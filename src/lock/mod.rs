@@ -40,6 +40,7 @@ use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure};
+use crate::platform::Platform;
 use crate::version::Version;
 
 use method::Listing;
@@ -60,6 +61,8 @@ pub struct Options {
     pub h1: bool,
     /// The platforms whose packages are downloaded, if packages have to be.
     pub platforms: Platforms,
+    /// Whether the user named these platforms. It is then an error if a version has no package for one of them.
+    pub are_named: bool,
     /// Whether to select the newest version even if another one is locked.
     pub upgrade: bool,
     /// The number of concurrent downloads.
@@ -103,6 +106,8 @@ pub struct Locked {
     pub hashes: BTreeSet<PackageHash>,
     /// The packages that were installed, if any were to be.
     pub installed: Vec<InstalledPackage>,
+    /// The only platforms that the hashes are for; `None` for all.
+    pub only: Option<Vec<Platform>>,
 }
 
 /// The result for a provider and a lock file.
@@ -184,12 +189,14 @@ impl Journey<'_> {
             Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
+        self.warn_of_other_hashes(task, wanted, &version, recorded);
         Ok(Locked {
             hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
             version,
             authentication: recorded.authentication.clone(),
             place: found.place(&task.provider),
             installed: recorded.installed.clone(),
+            only: recorded.only.clone(),
         })
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::address::Hostname;
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::blob::BlobSource;
-use crate::event::{Subject, Transfer};
-use crate::examine::{Platforms, TrustOptions};
+use crate::event::{Event, Subject, Transfer};
+use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::InstalledPackage;
 use crate::lockfile::Client;
@@ -14,6 +14,7 @@ use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::trust::{self, ReleaseId, Verified};
+use crate::version::Version;
 
 use super::method::Found;
 use super::{Journey, Task, Wanted};
@@ -27,6 +28,8 @@ pub(super) struct Recorded {
     /// The `h1` of every platform that the origin reports. No signature covers them.
     pub(super) reported: BTreeSet<PackageHash>,
     pub(super) installed: Vec<InstalledPackage>,
+    /// The only platforms that the hashes are for; `None` for all.
+    pub(super) only: Option<Vec<Platform>>,
 }
 
 /// The hashes that a release proves without its packages.
@@ -140,6 +143,10 @@ impl Journey<'_> {
             return Ok(None);
         };
         let (provider, version) = (&task.provider, found.version());
+        // A lock file does not replace the signature that the user requires.
+        if self.options.trust.has_own_rule(provider) {
+            return Ok(None);
+        }
         let has = installer.has(provider, version, platforms, locked);
         if !has.map_err(|problem| problem.of(Subject::version(provider, version), At::Here))? {
             return Ok(None);
@@ -163,6 +170,7 @@ impl Journey<'_> {
             hashes: locked.clone(),
             reported: BTreeSet::new(),
             installed: installed.collect(),
+            only: None,
         }))
     }
 
@@ -186,20 +194,51 @@ impl Journey<'_> {
         Ok(installed.packages)
     }
 
+    /// The platforms of packages that had to be hashed.
+    pub(super) fn hashed<L>(&self, release: &Release<L>) -> Option<Vec<Platform>> {
+        let platforms = release
+            .packages
+            .iter()
+            .map(|package| package.platform.clone());
+        let wanted = self.options.platforms.named();
+        let wanted = |platform: &Platform| wanted.is_none_or(|all| all.contains(platform));
+        Some(platforms.filter(wanted).collect())
+    }
+
+    /// Warns if the lock file has zips of this version, and none of them is one of the release. Clients keep such hashes too.
+    pub(super) fn warn_of_other_hashes(
+        &self,
+        task: &Task,
+        wanted: &Wanted,
+        version: &Version,
+        recorded: &Recorded,
+    ) {
+        let locked = wanted
+            .locked
+            .as_ref()
+            .filter(|(locked, _)| locked == version);
+        let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
+        let mut zips = locked
+            .iter()
+            .flat_map(|(_, hashes)| hashes)
+            .filter(is_zip)
+            .peekable();
+        let is_complete = recorded.only.is_none() && !recorded.hashes.is_empty();
+        if is_complete && zips.peek().is_some() && !zips.any(|zip| recorded.hashes.contains(zip)) {
+            self.reporter.report(Event::Warning {
+                subject: Subject::version(&task.provider, version),
+                message:
+                    "none of the zh hashes in the lock file is one of this release; they stay, \
+                          and clients accept packages that match them"
+                        .to_owned(),
+            });
+        }
+    }
+
     /// A release without packages for other platforms.
     pub(super) fn wanted_of<L>(&self, release: Verified<Release<L>>) -> Verified<Release<L>> {
         let wanted = self.options.platforms.named();
         let is_wanted = |platform: &Platform| wanted.is_none_or(|all| all.contains(platform));
         release.only(is_wanted)
-    }
-}
-
-impl Platforms {
-    /// The platforms, if not all are meant.
-    pub(super) fn named(&self) -> Option<&[Platform]> {
-        match self {
-            Self::All => None,
-            Self::Only(platforms) | Self::Among(platforms) => Some(platforms),
-        }
     }
 }

@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::address::ProviderAddr;
 use crate::event::Subject;
-use crate::examine::Platforms;
+use crate::examine::{Platforms, Released};
 use crate::hash::PackageHash;
 use crate::outcome::{At, Failure, Problem};
-use crate::platform::Platform;
-use crate::prove::prove;
 use crate::release::Release;
-use crate::source::{self, AvailableVersion, PackageMetadata, ReleaseAnswer, Source};
+use crate::source::{AvailableVersion, PackageMetadata, Source};
 use crate::trust::rule::Unsigned;
 use crate::trust::{Rule, Verified};
-use crate::version::SpelledVersion;
 
 use super::recorded::{Proven, Recorded};
 use super::{Journey, Task};
@@ -22,7 +19,7 @@ use super::{Journey, Task};
 struct Request<'a> {
     provider: &'a ProviderAddr,
     source: &'a Source,
-    version: &'a SpelledVersion,
+    available: &'a AvailableVersion,
     rule: Rule,
 }
 
@@ -37,22 +34,22 @@ impl Journey<'_> {
         available: &AvailableVersion,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Recorded, Failure> {
-        let (options, provider, version) = (self.options, &task.provider, &available.version);
-        let subject = Subject::version(provider, version.version());
+        let (options, provider) = (self.options, &task.provider);
+        let subject = Subject::version(provider, available.version.version());
         let at = || At::Source(source.name(provider));
         let fail = |problem: Problem| problem.of(subject.clone(), at());
         let request = Request {
             provider,
             source,
-            version,
+            available,
             rule: self.rule_for_source(task, source).map_err(fail)?,
         };
         // An origin cannot be trusted more than its signatures, and a mirror has none.
         let is_trusted = options.trust_store && !source.has_checksum_documents();
         let first = match source.has_checksum_documents() {
             // The metadata of any one platform leads to the checksum document of all.
-            true if !options.h1 => {
-                Platforms::Only(any_of(&options.platforms, available.platforms.as_deref()))
+            true if !options.h1 && !options.are_named => {
+                options.platforms.any_of(available.platforms.as_deref())
             }
             false if is_trusted => Platforms::All,
             _ => options.platforms.clone(),
@@ -62,7 +59,7 @@ impl Journey<'_> {
         self.report_verified(&subject, &authentication);
         let proven = Proven::of(&release, is_trusted).map_err(fail)?;
         let (mut hashes, needs_packages) = proven.hashes();
-        let mut installed = Vec::new();
+        let (mut installed, mut only) = (Vec::new(), None);
         if options.h1 || needs_packages {
             if needs_packages && first != options.platforms {
                 (release, _) = self
@@ -70,6 +67,7 @@ impl Journey<'_> {
                     .await
                     .map_err(fail)?;
             }
+            only = needs_packages.then(|| self.hashed(&release)).flatten();
             let packages = source.packages(self.wanted_of(release)).await;
             let packages = packages.map_err(|error| fail(error.into()))?;
             installed = self
@@ -81,16 +79,13 @@ impl Journey<'_> {
             hashes,
             reported,
             installed,
+            only,
         })
     }
 
     /// The rule for a provider at a source. A source without signatures is believed only if the user says so.
     fn rule_for_source(&self, task: &Task, source: &Source) -> Result<Rule, Problem> {
-        let trust = &self.options.trust;
-        let rule = trust.policy.rule_for(&task.provider).unwrap_or_default();
-        if trust.require_pinned && !rule.pinned() {
-            return Err(Problem::NoPin);
-        }
+        let rule = self.options.trust.rule_at_source(&task.provider)?;
         let is_allowed = self.options.trust_store && !source.has_checksum_documents();
         Ok(match is_allowed && !rule.pinned() {
             true => Rule {
@@ -110,35 +105,12 @@ impl Journey<'_> {
         let Request {
             provider,
             source,
-            version,
+            available,
             rule,
         } = request;
-        let answer = source.release(provider, version, wanted.named()).await?;
-        let ReleaseAnswer {
-            release,
-            absent,
-            reported,
-        } = answer;
-        match release {
-            Some(release) if absent.is_empty() || *wanted == Platforms::All => {
-                let verified = prove(release, rule, self.options.trust.now).await?;
-                Ok((verified, reported))
-            }
-            _ => Err(source::Error::NoPlatform {
-                place: source.name(provider),
-                platforms: absent,
-                available: Vec::new(),
-            }
-            .into()),
-        }
+        let released = Released::request(source, provider, available, wanted).await?;
+        let reported = released.reported.clone();
+        let verified = released.verify(rule, self.options.trust.now).await?;
+        Ok((verified, reported))
     }
-}
-
-/// One platform of a version, preferably a wanted one.
-fn any_of(wanted: &Platforms, listed: Option<&[Platform]>) -> Vec<Platform> {
-    let wanted = wanted.named().unwrap_or_default();
-    let listed = listed.unwrap_or_default();
-    let is_listed = |platform: &&Platform| listed.is_empty() || listed.contains(platform);
-    let one = wanted.iter().find(is_listed).or(listed.first());
-    vec![one.cloned().unwrap_or_else(Platform::current)]
 }

@@ -27,7 +27,7 @@ impl Journey<'_> {
         let rule = options.trust.rule_for(&stored.provider).map_err(fail)?;
         // A signature by a pinned key covers every package, so that their manifests need not be read.
         let platforms = match (rule.pinned(), options.trust_store) {
-            (true, _) if !options.h1 => Platforms::Only(Vec::new()),
+            (true, _) if !options.h1 && !options.are_named => Platforms::Only(Vec::new()),
             (false, true) => Platforms::All,
             _ => options.platforms.clone(),
         };
@@ -44,6 +44,7 @@ impl Journey<'_> {
         if needs_packages && authentication.status == Status::Unverified {
             return Err(fail(Problem::NoEvidence));
         }
+        let only = needs_packages.then(|| self.hashed(&release)).flatten();
         let installed = match options.h1 || needs_packages {
             true => {
                 self.read(release, &subject, at(), locked, &mut hashes)
@@ -56,6 +57,7 @@ impl Journey<'_> {
             hashes,
             reported: BTreeSet::new(),
             installed,
+            only,
         })
     }
 }

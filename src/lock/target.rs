@@ -69,6 +69,16 @@ impl LockTarget {
         &self.path
     }
 
+    /// Whether the file exists.
+    pub fn exists(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The providers that the file locks.
+    pub fn providers(&self) -> impl Iterator<Item = &ProviderAddr> {
+        self.file.iter().flat_map(|file| file.entries.keys())
+    }
+
     /// The client that the file is written as: the given one, otherwise the one that wrote it, otherwise OpenTofu.
     pub fn client(&self) -> Client {
         self.client_of(self.file.as_ref())

@@ -232,3 +232,19 @@ fn nothing_is_written_if_a_provider_fails() {
     assert_eq!(document["providers"][0]["error"]["category"], "not_found");
     assert!(!path(&scene).exists());
 }
+
+/// Hashes that match nothing stay, as for clients, but not without a word.
+#[test]
+fn hashes_of_another_release_are_said() {
+    let (origin, scene) = given();
+    let host = origin.host();
+    let wrong = format!("zh:{}", "0".repeat(64));
+    let entry = format!(
+        "provider \"{host}/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\n    \"{wrong}\",\n  ]\n}}\n"
+    );
+    scene.write(format!("project/{LOCK}"), entry);
+    let run = lock(&scene, "").succeeds();
+    let said = "none of the zh hashes in the lock file is one of this release";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(read(&scene, &format!("project/{LOCK}")).contains(&wrong));
+}

@@ -11,6 +11,7 @@ use crate::support::judge;
 use crate::support::origin::{Origin, asks};
 use crate::support::programs::has;
 use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
 
 use super::{origin, platforms, read, scene};
 
@@ -134,9 +135,10 @@ fn what_is_installed_is_not_downloaded_again() {
 fn a_lock_file_decides_what_may_be_installed() {
     let (origin, scene) = given();
     let run = install(&scene, "--locked").exits(4);
-    assert!(run.stdout.contains("+provider"), "{}", run.stdout);
+    let said = "ours/.terraform.lock.hcl does not lock what the configuration requires\n  there is no such file";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
     assert!(!scene.path(format!("ours/{LOCK}")).exists());
-    fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    assert!(!scene.path("ours/.terraform").exists());
     let host = origin.host();
     for hash in [
         format!("zh:{}", "0".repeat(64)),
@@ -205,4 +207,22 @@ fn half_a_package_is_replaced() {
             assert_eq!(providers(&scene, "ours"), tree, "{damage}");
         }
     }
+}
+
+/// A lock file does not replace the signature that the user requires, even of what is installed.
+#[test]
+fn a_pin_counts_for_what_is_installed_too() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    for (name, signer) in [
+        ("acme.asc", Signer::acme()),
+        ("stranger.asc", Signer::stranger()),
+    ] {
+        scene.write(name, signer.public_armored());
+    }
+    origin.forget();
+    let run = install(&scene, "--key acme.asc").succeeds();
+    assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
+    install(&scene, "--key stranger.asc").exits(3);
+    install(&scene, "--key acme.asc --require-pinned --locked").succeeds();
 }

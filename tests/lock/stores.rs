@@ -27,7 +27,7 @@ fn a_pinned_signature_locks_every_platform() {
     let author = Author::new();
     author.with_pushed();
     lock(&author, "--key acme.asc").succeeds().says(
-        "    Locked registry.opentofu.org/acme/demo 1.0.0 (signed [ACME ID] (pinned), 3 hashes)
+        "    Locked registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned), 3 hashes
      Wrote .terraform.lock.hcl
 ",
     );
@@ -61,6 +61,7 @@ fn without_a_pinned_key_a_store_is_not_believed() {
         ),
         ("--key stranger.asc", 3, ""),
         ("--platform plan9_mips", 1, ""),
+        ("--platform plan9_mips --key acme.asc", 1, ""),
         ("--require-pinned", 2, ""),
     ] {
         let author = Author::new();

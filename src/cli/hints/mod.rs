@@ -30,6 +30,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => proof::not_locked_in_store(&failure.problem),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
         CommandError::Locking(failure) => locking::hint(failure).or_else(|| journey(failure)),
+        CommandError::LockDiffers { .. } => Some("`tfoci lock` brings it up to date; commit the file".to_owned()),
         CommandError::LockTarget(error) => locking::target(error),
         CommandError::ModuleMissing { client, directory, .. } => Some(locking::get(*client, directory)),
         CommandError::NotRequired { .. } => Some("add it to `required_providers`, or name another directory with `--chdir`".to_owned()),

@@ -129,6 +129,7 @@ fn into_working_directory(
             trust_store: arguments.trust_store,
             h1: true,
             platforms: requested::platforms(&arguments.platform)?,
+            are_named: !arguments.platform.is_empty(),
             upgrade: arguments.upgrade,
             jobs: session.jobs(),
         },

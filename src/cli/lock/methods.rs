@@ -7,14 +7,10 @@ use tfoci::config::cli::{InstallationMethod, MethodKind};
 use tfoci::error::printable_path;
 use tfoci::lock::Method;
 use tfoci::lockfile::Client;
-use tfoci::outcome::{Failure, Problem};
-use tfoci::source::filesystem_mirror::FilesystemMirror;
-use tfoci::source::network_mirror::NetworkMirror;
-use tfoci::source::origin::Origin;
-use tfoci::source::{self, Source, SourceAddr};
-use tfoci::store::{Endpoint, Store};
+use tfoci::outcome::Failure;
 
 use crate::cli::error::CommandError;
+use crate::cli::session::place::{Place, Places};
 use crate::cli::session::{Session, check, stored_provider};
 
 /// The installation methods of a run, in the order in which clients use them.
@@ -28,31 +24,46 @@ pub(super) struct Methods<'a> {
 /// Selects the providers of a method; `None` for all.
 type Selector = Option<InstallationMethod>;
 
-enum Place {
-    Store(Box<(Endpoint, Store)>),
-    Source(Source),
-}
-
 impl<'a> Methods<'a> {
     /// The method that `--from` names, or those of the CLI configuration.
-    pub(super) fn new(from: Option<&str>, session: &'a Session) -> Result<Self, CommandError> {
-        let opened = Opened::new(session)?;
+    pub(super) fn new(
+        from: Option<&str>,
+        client: Option<Client>,
+        session: &'a Session,
+    ) -> Result<Self, CommandError> {
+        let places = Places::new(session)?;
         if let Some(text) = from {
             return Ok(Self {
                 session,
-                all: vec![(None, opened.place(text)?)],
+                all: vec![(None, places.open(text)?)],
                 file: None,
             });
         }
-        let config = session.locations().cli_config_of(Client::OpenTofu)?;
+        let config = match session
+            .locations()
+            .cli_config_of(client.unwrap_or(Client::OpenTofu))
+        {
+            // Like clients, which warn of a variable that names no file.
+            Err(error) if error.is_not_found() && !session.has_cli_config() => None,
+            config => config?,
+        };
         let (file, config) = config.unzip();
         let methods = config.and_then(|config| config.installation);
         let all = match methods {
-            None => vec![(None, opened.place(ORIGIN)?)],
+            None => vec![(None, places.origin())],
             Some(methods) => {
                 let mut all = Vec::new();
                 for method in methods {
-                    if let Some(place) = opened.method(&method.kind, file.as_deref())? {
+                    let is_oci = matches!(method.kind, MethodKind::OciMirror { .. });
+                    if is_oci && client == Some(Client::Terraform) {
+                        let file = file.as_deref().map(printable_path).unwrap_or_default();
+                        let text = format!(
+                            "{file}: Terraform has no `oci_mirror`, so tfoci skips it; `--from` names a store"
+                        );
+                        session.printer.warn_once(text);
+                        continue;
+                    }
+                    if let Some(place) = place(&places, &method.kind, file.as_deref(), session)? {
                         all.push((Some(method), place));
                     }
                 }
@@ -103,92 +114,38 @@ impl<'a> Methods<'a> {
     }
 }
 
-/// The source that asks each provider's own registry.
-const ORIGIN: &str = "origin";
-
-/// What the methods share: one client, so that each host authenticates and is discovered once.
-struct Opened<'a> {
-    session: &'a Session,
-    registry: tfoci::store::Registry,
-    access: source::Access,
-    origin: Origin,
-}
-
-impl<'a> Opened<'a> {
-    fn new(session: &'a Session) -> Result<Self, CommandError> {
-        let http = session.http()?;
-        let access = session.origin_access(http.clone())?;
-        Ok(Self {
-            session,
-            registry: session.registry(&http),
-            origin: Origin::new(access.clone()),
-            access,
-        })
-    }
-
-    /// The store or source that `--from` names.
-    fn place(&self, text: &str) -> Result<Place, CommandError> {
-        if text == ORIGIN {
-            return Ok(Place::Source(Source::Origin(self.origin.clone())));
-        }
-        match text.parse() {
-            Ok(SourceAddr::NetworkMirror(url)) => self.network_mirror(&url),
-            Ok(SourceAddr::FilesystemMirror(directory)) => filesystem_mirror(&directory),
-            Err(_) => self.store(text),
-        }
-    }
-
-    /// The place of an installation method; `None` for a method that tfoci does not know.
-    fn method(
-        &self,
-        kind: &MethodKind,
-        file: Option<&Path>,
-    ) -> Result<Option<Place>, CommandError> {
-        Ok(match kind {
-            MethodKind::Direct => Some(self.place(ORIGIN)?),
-            MethodKind::OciMirror {
-                repository_template,
-            } => Some(self.store(repository_template)?),
-            MethodKind::NetworkMirror { url: Some(url) } => Some(self.network_mirror(url)?),
-            MethodKind::FilesystemMirror { path: Some(path) } => {
-                Some(filesystem_mirror(Path::new(path))?)
-            }
-            other => {
-                let name = match other {
-                    MethodKind::Other(name) => name.as_str(),
-                    MethodKind::NetworkMirror { .. } => "network_mirror",
-                    _ => "filesystem_mirror",
-                };
-                let file = file.map(printable_path).unwrap_or_default();
-                let text = format!("{file}: tfoci skips the installation method `{name}`");
-                self.session.printer.warn_once(text);
-                None
-            }
-        })
-    }
-
-    fn network_mirror(&self, url: &str) -> Result<Place, CommandError> {
-        let mirror = NetworkMirror::new(self.access.clone(), url);
-        let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
-        Ok(Place::Source(Source::NetworkMirror(mirror)))
-    }
-
-    fn store(&self, text: &str) -> Result<Place, CommandError> {
-        let endpoint = self.session.endpoint(text)?;
-        let store = endpoint.read(self.registry.clone());
-        let store = store.map_err(Problem::from).map_err(Failure::from)?;
-        Ok(Place::Store(Box::new((endpoint, store))))
-    }
-}
-
-fn filesystem_mirror(directory: &Path) -> Result<Place, CommandError> {
-    let mirror = FilesystemMirror::open(directory);
-    let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
-    Ok(Place::Source(Source::FilesystemMirror(mirror)))
-}
-
 fn is_for(selector: &Selector, provider: &ProviderAddr) -> bool {
     selector
         .as_ref()
         .is_none_or(|method| method.is_for(provider))
+}
+
+/// The place of an installation method; `None` for a method that tfoci does not know.
+fn place(
+    places: &Places<'_>,
+    kind: &MethodKind,
+    file: Option<&Path>,
+    session: &Session,
+) -> Result<Option<Place>, CommandError> {
+    Ok(match kind {
+        MethodKind::Direct => Some(places.origin()),
+        MethodKind::OciMirror {
+            repository_template,
+        } => Some(places.store(repository_template)?),
+        MethodKind::NetworkMirror { url: Some(url) } => Some(places.network_mirror(url)?),
+        MethodKind::FilesystemMirror { path: Some(path) } => {
+            Some(places.filesystem_mirror(Path::new(path))?)
+        }
+        other => {
+            let name = match other {
+                MethodKind::Other(name) => name.as_str(),
+                MethodKind::NetworkMirror { .. } => "network_mirror",
+                _ => "filesystem_mirror",
+            };
+            let file = file.map(printable_path).unwrap_or_default();
+            let text = format!("{file}: tfoci skips the installation method `{name}`");
+            session.printer.warn_once(text);
+            None
+        }
+    })
 }

@@ -94,6 +94,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         trust_store: arguments.trust_store,
         h1: arguments.h1,
         platforms: requested::platforms(&arguments.platform)?,
+        are_named: !arguments.platform.is_empty(),
         upgrade: arguments.upgrade,
         jobs: session.jobs(),
     };

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use similar::TextDiff;
 
+use tfoci::authentication::Anchor;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::InstalledPackage;
 use tfoci::lock::target::{self, LockChange};
 use tfoci::lock::{LockResult, Locked};
+use tfoci::lockfile::Client;
 
 use super::request::{Request, Writing};
 use crate::cli::Ending;
@@ -53,13 +55,17 @@ impl Outcome {
         let printer = &session.printer;
         let (locked, failures) = self.providers();
         for (subject, one) in &locked {
-            print_locked(subject, one, request.installs, printer);
+            print_locked(subject, one, request, printer);
         }
         for (_, failure) in &failures {
             printer.failure(failure);
         }
         for (path, changed) in &self.files {
             print_file(path, changed.as_ref(), request.writing, printer);
+        }
+        let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
+        if request.installs && is_complete && !locked.is_empty() {
+            print_next(request, session);
         }
         let differs = self
             .files
@@ -132,18 +138,19 @@ impl Outcome {
     }
 }
 
-fn print_locked(subject: &Subject, locked: &Locked, installs: bool, printer: &Printer) {
-    if installs {
+fn print_locked(subject: &Subject, locked: &Locked, request: &Request, printer: &Printer) {
+    if request.installs {
         let is_present = |package: &InstalledPackage| package.transfer == Transfer::Present;
         let verb = match locked.installed.iter().all(is_present) {
             true => "Present",
+            false if request.writing == Writing::DryRun => "Would add",
             false => "Installed",
         };
-        printer.line(
-            Tone::Done,
-            verb,
-            &format!("{subject} ({})", locked.authentication),
-        );
+        let how = match locked.authentication.anchor {
+            Some(Anchor::Lock) => "it matches the lock file".to_owned(),
+            _ => locked.authentication.to_string(),
+        };
+        printer.line(Tone::Done, verb, &format!("{subject}   {how}"));
         for package in &locked.installed {
             printer.result(&package.path.display().to_string());
         }
@@ -153,9 +160,32 @@ fn print_locked(subject: &Subject, locked: &Locked, installs: bool, printer: &Pr
         1 => "1 hash".to_owned(),
         count => format!("{count} hashes"),
     };
-    let text = format!("{subject} ({}, {hashes})", locked.authentication);
-    printer.line(Tone::Done, "Locked", &text);
+    let verb = match request.writing {
+        Writing::Real => "Locked",
+        Writing::Locked => "Checked",
+        Writing::DryRun => "Would lock",
+    };
+    let text = format!("{subject}   {}, {hashes}", locked.authentication);
+    printer.line(Tone::Done, verb, &text);
+    if let Some(only) = &locked.only {
+        let only: Vec<String> = only.iter().map(ToString::to_string).collect();
+        let text = format!(
+            "{subject} is locked for {} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform",
+            only.join(", ")
+        );
+        printer.warning(&text);
+    }
     warn(subject, locked, printer);
+}
+
+/// What to do with the installed providers.
+fn print_next(request: &Request, session: &Session) {
+    let client = request.client.unwrap_or(Client::OpenTofu).program();
+    let data = session.data_directory();
+    let directory = printable_path(&data.join("providers"));
+    session.printer.say(&format!(
+        "\n`{client} plan` and `{client} apply` work now. Where a backend or modules need `init`:\n\n  {client} init -plugin-dir={directory}"
+    ));
 }
 
 fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
@@ -188,6 +218,11 @@ fn print_file(
             for line in diff.lines() {
                 printer.result(line);
             }
+            let (verb, tone) = match writing {
+                Writing::DryRun => ("Would write", Tone::Plain),
+                _ => ("Differs", Tone::Warning),
+            };
+            printer.line(tone, verb, &name);
         }
     }
 }

@@ -28,7 +28,11 @@ pub(in crate::cli) async fn update(
     let roots = roots::read(&request, session)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
     session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
-    let methods = Methods::new(request.from.as_deref(), session)?;
+    if request.installs && request.writing == Writing::Locked {
+        roots.iter().try_for_each(is_locked)?;
+    }
+    let client = roots.first().map(|root| root.target.client());
+    let methods = Methods::new(request.from.as_deref(), client, session)?;
     let tasks = tasks(&roots, &methods)?;
     let progress = Progress::begin(&session.printer, tasks.len(), false);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
@@ -51,14 +55,40 @@ pub(in crate::cli) async fn update(
     Ok(outcome.print(&request, session))
 }
 
+/// Checks that a lock file has the providers that are required, and no others, before anything is installed.
+fn is_locked(root: &Root) -> Result<(), CommandError> {
+    let differs = |difference| CommandError::LockDiffers {
+        path: root.target.path().to_owned(),
+        difference,
+    };
+    if !root.target.exists() && !root.required.is_empty() {
+        return Err(differs("there is no such file".to_owned()));
+    }
+    if let Some(missing) = root
+        .required
+        .keys()
+        .find(|one| root.target.locked(one).is_none())
+    {
+        return Err(differs(format!("{missing} is not in it")));
+    }
+    let mut locked = root.target.providers();
+    match locked.find(|one| !root.required.contains_key(one)) {
+        Some(other) => Err(differs(format!("{other} is in it, and is not required"))),
+        None => Ok(()),
+    }
+}
+
 /// The installation into the data directory of the working directory; `None` if nothing is installed.
 fn installation(request: &Request, roots: &[Root], session: &Session) -> Option<install::Request> {
     let root = roots.first().filter(|_| request.installs)?;
     Some(install::Request {
-        into: root
-            .directory
-            .join(session.data_directory())
-            .join("providers"),
+        into: match root.directory.as_os_str() == "." {
+            true => session.data_directory().join("providers"),
+            false => root
+                .directory
+                .join(session.data_directory())
+                .join("providers"),
+        },
         kind: DirectoryKind::Providers(root.target.client()),
         platforms: request.options.platforms.clone(),
         form: Form::Unpacked,

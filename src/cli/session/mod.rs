@@ -5,6 +5,7 @@
 
 mod environment;
 mod network;
+pub(super) mod place;
 pub(super) mod requested;
 mod trust;
 mod wanted;
@@ -89,6 +90,11 @@ impl Session {
     /// The locations of credentials.
     pub(super) fn locations(&self) -> Locations {
         environment::locations(&self.globals.access)
+    }
+
+    /// Whether `--cli-config` is given.
+    pub(super) fn has_cli_config(&self) -> bool {
+        self.globals.access.cli_config.is_some()
     }
 
     /// The directory of the client's own files, relative to that of the root module.

@@ -4,6 +4,10 @@
 //! Stored evidence includes its own key. That key only proves that the parts belong together: anyone with write access to the
 //! store can replace the zips, the evidence and the key at once. Only a pinned key proves who made the release.
 
+mod released;
+
+pub use released::Released;
+
 use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, stream};
@@ -88,6 +92,25 @@ pub enum Platforms {
     Only(Vec<Platform>),
     /// Those of these platforms that the version has. It is an error if it has none of them.
     Among(Vec<Platform>),
+}
+
+impl Platforms {
+    /// The platforms, if not all are meant.
+    pub(crate) fn named(&self) -> Option<&[Platform]> {
+        match self {
+            Self::All => None,
+            Self::Only(platforms) | Self::Among(platforms) => Some(platforms),
+        }
+    }
+
+    /// One platform of a version, preferably one of these. Any leads to the checksum document of all.
+    pub fn any_of(&self, listed: Option<&[Platform]>) -> Self {
+        let wanted = self.named().unwrap_or_default();
+        let listed = listed.unwrap_or_default();
+        let is_listed = |platform: &&Platform| listed.is_empty() || listed.contains(platform);
+        let one = wanted.iter().find(is_listed).or(listed.first());
+        Self::Only(vec![one.cloned().unwrap_or_else(Platform::current)])
+    }
 }
 
 impl<B> Examined<B> {

@@ -1,0 +1,88 @@
+//! Places that providers are read from: stores, origins and mirrors.
+
+use std::path::Path;
+
+use tfoci::http::Http;
+use tfoci::outcome::{Failure, Problem};
+use tfoci::source::filesystem_mirror::FilesystemMirror;
+use tfoci::source::network_mirror::NetworkMirror;
+use tfoci::source::origin::Origin;
+use tfoci::source::{self, Source, SourceAddr};
+use tfoci::store::{Endpoint, Registry, Store};
+
+use super::Session;
+use crate::cli::error::CommandError;
+
+/// What `--from` names if it is each provider's own registry.
+pub(in crate::cli) const ORIGIN: &str = "origin";
+
+/// A store, or a source of releases.
+pub(in crate::cli) enum Place {
+    Store(Box<(Endpoint, Store)>),
+    Source(Source),
+}
+
+/// Opens places. They share one client, so that each host authenticates and is discovered once.
+pub(in crate::cli) struct Places<'a> {
+    session: &'a Session,
+    registry: Registry,
+    access: source::Access,
+    origin: Origin,
+}
+
+/// Whether `--from` names a source, and no store.
+pub(in crate::cli) fn is_source(text: &str) -> bool {
+    text == ORIGIN || text.parse::<SourceAddr>().is_ok()
+}
+
+impl<'a> Places<'a> {
+    pub(in crate::cli) fn new(session: &'a Session) -> Result<Self, CommandError> {
+        let http: Http = session.http()?;
+        let access = session.origin_access(http.clone())?;
+        Ok(Self {
+            session,
+            registry: session.registry(&http),
+            origin: Origin::new(access.clone()),
+            access,
+        })
+    }
+
+    /// The place that `--from` names.
+    pub(in crate::cli) fn open(&self, text: &str) -> Result<Place, CommandError> {
+        if text == ORIGIN {
+            return Ok(self.origin());
+        }
+        match text.parse() {
+            Ok(SourceAddr::NetworkMirror(url)) => self.network_mirror(&url),
+            Ok(SourceAddr::FilesystemMirror(directory)) => self.filesystem_mirror(&directory),
+            Err(_) => self.store(text),
+        }
+    }
+
+    /// Each provider's own registry.
+    pub(in crate::cli) fn origin(&self) -> Place {
+        Place::Source(Source::Origin(self.origin.clone()))
+    }
+
+    pub(in crate::cli) fn network_mirror(&self, url: &str) -> Result<Place, CommandError> {
+        let mirror = NetworkMirror::new(self.access.clone(), url);
+        let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
+        Ok(Place::Source(Source::NetworkMirror(mirror)))
+    }
+
+    pub(in crate::cli) fn filesystem_mirror(
+        &self,
+        directory: &Path,
+    ) -> Result<Place, CommandError> {
+        let mirror = FilesystemMirror::open(directory);
+        let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
+        Ok(Place::Source(Source::FilesystemMirror(mirror)))
+    }
+
+    pub(in crate::cli) fn store(&self, text: &str) -> Result<Place, CommandError> {
+        let endpoint = self.session.endpoint(text)?;
+        let store = endpoint.read(self.registry.clone());
+        let store = store.map_err(Problem::from).map_err(Failure::from)?;
+        Ok(Place::Store(Box::new((endpoint, store))))
+    }
+}

@@ -1,0 +1,78 @@
+//! Examines a version of a source: an origin or a mirror.
+
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use super::{Platforms, TrustOptions};
+use crate::address::ProviderAddr;
+use crate::hash::PackageHash;
+use crate::outcome::Problem;
+use crate::prove::prove;
+use crate::release::Release;
+use crate::source::{self, AvailableVersion, PackageMetadata, ReleaseAnswer, Source};
+use crate::trust::{Rule, Verified};
+
+/// A release of a source, before it is verified.
+pub struct Released {
+    /// The release.
+    pub release: Release<PackageMetadata>,
+    /// The `h1` of packages of any platform, as the source reports them. No signature covers them.
+    pub reported: BTreeSet<PackageHash>,
+}
+
+impl Released {
+    /// Requests a version with its packages for these platforms.
+    ///
+    /// # Errors
+    /// The source fails, or it has no package for one of the platforms.
+    pub async fn request(
+        source: &Source,
+        provider: &ProviderAddr,
+        available: &AvailableVersion,
+        platforms: &Platforms,
+    ) -> Result<Self, Problem> {
+        let answer = source.release(provider, &available.version, platforms.named());
+        let ReleaseAnswer {
+            release,
+            absent,
+            reported,
+        } = answer.await?;
+        match release {
+            Some(release) if absent.is_empty() || *platforms == Platforms::All => {
+                Ok(Self { release, reported })
+            }
+            _ => Err(source::Error::NoPlatform {
+                place: source.name(provider),
+                platforms: absent,
+                available: Vec::new(),
+            }
+            .into()),
+        }
+    }
+
+    /// Verifies the release.
+    ///
+    /// # Errors
+    /// The rule refuses it.
+    pub async fn verify(
+        self,
+        rule: &Rule,
+        now: SystemTime,
+    ) -> Result<Verified<Release<PackageMetadata>>, Problem> {
+        Ok(prove(self.release, rule, now).await?)
+    }
+}
+
+impl TrustOptions {
+    /// The rule for a provider at a source: the user's, or the default one, which requires a signature.
+    ///
+    /// # Errors
+    /// The user requires a pinned key, and the rule has none.
+    pub fn rule_at_source(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
+        let rule = self.policy.rule_for(provider).unwrap_or_default();
+        match self.require_pinned && !rule.pinned() {
+            true => Err(Problem::NoPin),
+            false => Ok(rule),
+        }
+    }
+}
