@@ -22,6 +22,32 @@
 //! No document contains a time, an `h1`, the URL of an origin, or white space, and none depends on map order. The same release therefore
 //! has the same digests on every machine, from every source, and after any crash.
 //!
+//! # Tags, annotations and members
+//! The tag of a version is its canonical text with `_` in place of `+`, at most 128 characters ([`reference`](mod@reference)). A layout
+//! contains one repository per provider, in the directory `HOSTNAME/NAMESPACE/TYPE` with the host in punycode, and `index.json` names the
+//! tags.
+//!
+//! | where | annotation | value |
+//! | --- | --- | --- |
+//! | index | [`TITLE`] | the address of the provider, with the host in punycode |
+//! | index | [`VERSION`] | the version, with `+` |
+//! | entry of the index | [`PACKAGE`] | the digest of the zip, `sha256:` and 64 hexadecimal digits |
+//! | layer of a platform manifest | [`TITLE`] | the file name of the zip |
+//! | evidence manifest | [`PROTOCOLS`] | the plugin protocol versions, ascending, such as `5.0,6.0`; empty if unknown |
+//!
+//! Members have a fixed order, because digests depend on it. Those without a value are left out.
+//!
+//! | object | members in order |
+//! | --- | --- |
+//! | index | `schemaVersion` (2), `mediaType`, `artifactType`, `manifests`, `annotations` |
+//! | platform manifest, evidence manifest | `schemaVersion` (2), `mediaType`, `artifactType`, `config`, `layers`, `annotations` |
+//! | descriptor | `mediaType`, `artifactType`, `digest`, `size`, `platform`, `annotations` |
+//! | platform of a descriptor | `architecture`, `os` |
+//! | annotations | sorted by name |
+//!
+//! An entry of the index repeats the artifact type of its manifest; `config` and the layers have no artifact type. A release without a
+//! signature or key has evidence without those layers. `testdata/golden` has one document of each kind, and a test compares every byte.
+//!
 //! # Why evidence has its own tag
 //! Clients ignore tags that are not versions, and registries without the referrers API support them. Garbage collectors delete untagged
 //! manifests but keep tagged ones. Some registries refuse a manifest with a `subject`.
