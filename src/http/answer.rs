@@ -97,12 +97,12 @@ impl Answer {
             .collect()
     }
 
-    /// The length of the body in bytes, as `AnswerBody-Length` announces it.
+    /// The length of the body in bytes, as `Content-Length` announces it.
     pub fn content_length(&self) -> Option<u64> {
         self.header(CONTENT_LENGTH)?.parse().ok()
     }
 
-    /// Whether the response has `AnswerBody-Length` or `Transfer-Encoding`. Without them, a lost connection looks like the end of the body.
+    /// Whether the response has `Content-Length` or `Transfer-Encoding`. Without them, a lost connection looks like the end of the body.
     pub fn is_framed(&self) -> bool {
         let marks = [CONTENT_LENGTH, TRANSFER_ENCODING];
         marks.iter().any(|name| self.headers.contains_key(name))
