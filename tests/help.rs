@@ -269,7 +269,7 @@ fn exit_codes_and_variables_are_listed() {
     let scene = scene();
     let help = scene.tfoci(["--help"]).succeeds().stdout;
     let page = scene.tfoci(["help", "exit-codes"]).succeeds().stdout;
-    for code in ["0 ", "1 ", "2 ", "3 ", "130 "] {
+    for code in ["0 ", "1 ", "2 ", "3 ", "4 ", "130 "] {
         for text in [&help, &page] {
             assert!(
                 text.lines().any(|line| line.trim_start().starts_with(code)),
