@@ -25,7 +25,7 @@ pub(super) struct PackageDownload<'a> {
     hasher: Hasher,
     size: u64,
     /// The strong `ETag` of the part that has been received.
-    tag: Option<String>,
+    etag: Option<String>,
 }
 
 impl<'a> PackageDownload<'a> {
@@ -35,7 +35,7 @@ impl<'a> PackageDownload<'a> {
             file: TempFileWriter::new()?,
             hasher: Hasher::new(Algorithm::Sha256),
             size: 0,
-            tag: None,
+            etag: None,
         })
     }
 
@@ -63,7 +63,7 @@ impl<'a> PackageDownload<'a> {
     /// Downloads the rest of the package.
     async fn attempt(&mut self) -> Result<(), Error> {
         // Without an `ETag` and a digest, a rest that belongs to another package would not be noticed, so the download starts over.
-        if self.tag.is_none() && self.metadata.digest.is_none() {
+        if self.etag.is_none() && self.metadata.digest.is_none() {
             self.start_over()?;
         }
         let RemoteMetadata {
@@ -75,7 +75,7 @@ impl<'a> PackageDownload<'a> {
         };
         let answer = match opened {
             Some(answer) => answer,
-            None => location.ask(self.size, self.tag.as_deref()).await?,
+            None => location.ask(self.size, self.etag.as_deref()).await?,
         };
         if answer.status() != StatusCode::PARTIAL_CONTENT {
             self.start_over()?;
@@ -83,7 +83,7 @@ impl<'a> PackageDownload<'a> {
         if self.announced(&answer).is_some_and(|size| size > LARGEST) {
             return Err(self.too_large());
         }
-        self.tag = answer.header(ETAG).filter(|tag| !tag.starts_with("W/"));
+        self.etag = answer.header(ETAG).filter(|etag| !etag.starts_with("W/"));
         let mut chunks = pin!(answer.chunks());
         while let Some(chunk) = chunks.try_next().await? {
             self.size += chunk.len() as u64;

@@ -34,9 +34,9 @@ impl PackageLocation {
         Request::new(Method::GET, url.clone(), &self.named).authorization(auth.secret.clone(), url)
     }
 
-    /// Requests the package from an offset on, at its latest URL. With a tag, the server sends the rest only if the `ETag` is unchanged. A
-    /// response other than 206 contains the whole package.
-    pub(super) async fn ask(&self, from: u64, tag: Option<&str>) -> Result<Answer, Error> {
+    /// Requests the package from an offset on, at its latest URL. With an `ETag`, the server sends the rest only if that is
+    /// unchanged. A response other than 206 contains the whole package.
+    pub(super) async fn ask(&self, from: u64, etag: Option<&str>) -> Result<Answer, Error> {
         let mut url = self.url.clone();
         if let Some(renewal) = &self.renewal {
             url = renewal.latest().unwrap_or(url);
@@ -47,7 +47,7 @@ impl PackageLocation {
         }
         loop {
             let auth = self.access.auth_at(&url);
-            let answer = self.ask_at(&url, &auth, (from, tag)).await?;
+            let answer = self.ask_at(&url, &auth, (from, etag)).await?;
             if is_expired(answer.status())
                 && let Some(renewal) = &self.renewal
                 && let Some(other) = renewal.after(&url).await?
@@ -66,14 +66,14 @@ impl PackageLocation {
         &self,
         url: &Url,
         auth: &RequestAuth,
-        (from, tag): (u64, Option<&str>),
+        (from, etag): (u64, Option<&str>),
     ) -> Result<Answer, Error> {
         let all = || self.request(url, auth).streaming();
         let rest = || all().header(RANGE, &format!("bytes={from}-"));
-        let request = || match (from, tag) {
+        let request = || match (from, etag) {
             (0, _) => all(),
             (_, None) => rest(),
-            (_, Some(tag)) => rest().header(IF_RANGE, tag),
+            (_, Some(etag)) => rest().header(IF_RANGE, etag),
         };
         let answer = self.access.send(RequestKind::Package, request).await?;
         let is_rest = answer.range().is_some_and(|range| range.start == from);
