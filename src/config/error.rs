@@ -25,13 +25,13 @@ pub enum Error {
     Duplicate { label: String },
     /// An `oci_credentials` block without credentials.
     #[error("the `oci_credentials` block for `{}` has no credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
-    NoMeans { label: String },
+    NoCredentials { label: String },
     /// An `oci_credentials` block with several kinds of credentials.
     #[error("the `oci_credentials` block for `{}` has several kinds of credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
-    SeveralMeans { label: String },
+    SeveralKinds { label: String },
     /// One of two arguments that require each other.
     #[error("the `oci_credentials` block for `{}` has `{given}` without `{missing}`", printable(.label))]
-    HalfMeans {
+    HalfCredential {
         label: String,
         given: &'static str,
         missing: &'static str,

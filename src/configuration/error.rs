@@ -29,7 +29,7 @@ pub enum Error {
     Empty { directory: PathBuf },
     /// The client's list of downloaded modules is not one.
     #[error("{} cannot be read\n  not valid JSON at line {line}", printable_path(.path))]
-    Manifest { path: PathBuf, line: usize },
+    ModulesJson { path: PathBuf, line: usize },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
@@ -55,7 +55,7 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
-            Self::Many { .. } | Self::Manifest { .. } => Category::Malformed,
+            Self::Many { .. } | Self::ModulesJson { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
         }
     }

@@ -9,15 +9,15 @@ use crate::disk;
 /// The most bytes of the file. Large ones have some hundred kilobytes.
 const LARGEST: u64 = 8 << 20;
 
-/// The file.
+/// The content of the file.
 #[derive(serde::Deserialize)]
-struct Manifest {
+struct InstalledModules {
     #[serde(rename = "Modules", default)]
-    modules: Vec<Installed>,
+    modules: Vec<InstalledModule>,
 }
 
 #[derive(serde::Deserialize)]
-struct Installed {
+struct InstalledModule {
     #[serde(rename = "Key")]
     key: String,
     #[serde(rename = "Dir")]
@@ -33,11 +33,12 @@ pub(super) fn read(root: &Path, data: &Path) -> Result<BTreeMap<String, PathBuf>
     let Some(bytes) = disk::if_exists(disk::read_regular(&path, LARGEST))? else {
         return Ok(BTreeMap::new());
     };
-    let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| Error::Manifest {
-        path,
-        line: error.line(),
-    })?;
-    let modules = manifest.modules.into_iter();
+    let installed: InstalledModules =
+        serde_json::from_slice(&bytes).map_err(|error| Error::ModulesJson {
+            path,
+            line: error.line(),
+        })?;
+    let modules = installed.modules.into_iter();
     Ok(modules
         .map(|module| (module.key, root.join(module.directory)))
         .collect())

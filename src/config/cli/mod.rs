@@ -218,7 +218,7 @@ impl OciCredentials {
         let prefix = RepositoryPrefix::parse(label)?;
         let label = || label.to_owned();
         let pair = |first: &'static str, second: &'static str| {
-            let half = |given, missing| Error::HalfMeans {
+            let half = |given, missing| Error::HalfCredential {
                 label: label(),
                 given,
                 missing,
@@ -250,8 +250,8 @@ impl OciCredentials {
             .flatten();
         match (given.next(), given.next()) {
             (Some(kind), None) => Ok(Self { prefix, kind }),
-            (None, _) => Err(Error::NoMeans { label: label() }),
-            (Some(_), Some(_)) => Err(Error::SeveralMeans { label: label() }),
+            (None, _) => Err(Error::NoCredentials { label: label() }),
+            (Some(_), Some(_)) => Err(Error::SeveralKinds { label: label() }),
         }
     }
 }
