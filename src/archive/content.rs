@@ -5,7 +5,7 @@ use std::io::{self, Read, Take};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use sha2::{Digest as _, Sha256};
 
-use super::entry::{Method, Record};
+use super::entry::{Compression, Record};
 use super::error::Error;
 
 /// The size of the buffers, in bytes. Larger ones are not faster.
@@ -36,8 +36,8 @@ impl<'a, R: Read> Content<'a, R> {
         Self {
             record,
             source: match record.method {
-                Method::Stored => Source::Stored(data),
-                Method::Deflate => Source::Deflate(Inflater::new(data)),
+                Compression::Stored => Source::Stored(data),
+                Compression::Deflate => Source::Deflate(Inflater::new(data)),
             },
             output: vec![0; BUFFER],
             passed: 0,

@@ -3,7 +3,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::end::End;
-use super::entry::{ENCRYPTED, Method, PATCH, Record};
+use super::entry::{Compression, ENCRYPTED, PATCH, Record};
 use super::extra::Extra;
 use super::fields::Fields;
 use super::{EntryType, Error, Limits, name};
@@ -117,7 +117,7 @@ impl<'a> Raw<'a> {
         if kind == EntryType::Directory && size != 0 {
             return Err(Error::Kind { name });
         }
-        if method == Method::Stored && compressed != size {
+        if method == Compression::Stored && compressed != size {
             return Err(Error::StoredSize {
                 name,
                 expected: size,
@@ -137,10 +137,10 @@ impl<'a> Raw<'a> {
         })
     }
 
-    fn method(&self, name: &str) -> Result<Method, Error> {
+    fn method(&self, name: &str) -> Result<Compression, Error> {
         match self.method {
-            0 => Ok(Method::Stored),
-            8 => Ok(Method::Deflate),
+            0 => Ok(Compression::Stored),
+            8 => Ok(Compression::Deflate),
             method => Err(Error::Method {
                 name: name.to_owned(),
                 method,

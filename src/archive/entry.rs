@@ -18,12 +18,12 @@ pub enum EntryType {
 
 /// How the content of an entry is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum Compression {
     Stored,
     Deflate,
 }
 
-impl Method {
+impl Compression {
     pub fn number(self) -> u16 {
         match self {
             Self::Stored => 0,
@@ -38,7 +38,7 @@ pub(super) struct Record {
     pub name: String,
     pub kind: EntryType,
     pub mode: Option<u32>,
-    pub method: Method,
+    pub method: Compression,
     pub flags: u16,
     pub crc: u32,
     pub compressed: u64,

@@ -44,7 +44,7 @@ impl Payload {
 
 /// How the body of a successful answer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum BodyUse {
     Nothing,
     /// Into memory, at most this many bytes.
     Whole(u64),
@@ -61,7 +61,7 @@ pub struct Request {
     pub(super) headers: HeaderMap,
     pub(super) authorization: Option<Authorization>,
     pub(super) payload: Option<Payload>,
-    pub(super) wanted: Wanted,
+    pub(super) body_use: BodyUse,
     /// The longest time from the request to the last byte of the response.
     pub(super) limit: Option<Duration>,
     /// The most redirects to follow.
@@ -80,7 +80,7 @@ impl Request {
             headers: HeaderMap::new(),
             authorization: None,
             payload: None,
-            wanted: Wanted::Nothing,
+            body_use: BodyUse::Nothing,
             limit: None,
             redirects: MOST_REDIRECTS,
             is_for_token: false,
@@ -111,7 +111,7 @@ impl Request {
     /// Reads the response body into memory, at most `limit` bytes. A lost connection is then an error of the request, which can be retried.
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
-        self.wanted = Wanted::Whole(limit);
+        self.body_use = BodyUse::Whole(limit);
         self
     }
 
@@ -139,7 +139,7 @@ impl Request {
     /// Reads the response body as a stream, which holds a permit for a download until its end.
     #[must_use]
     pub fn streaming(mut self) -> Self {
-        self.wanted = Wanted::Stream;
+        self.body_use = BodyUse::Stream;
         self
     }
 
@@ -148,7 +148,7 @@ impl Request {
     pub(super) fn permit(&self) -> Option<RequestClass> {
         match &self.payload {
             Some(payload) if payload.size() > SMALL => None,
-            _ if self.wanted == Wanted::Stream => Some(RequestClass::Download),
+            _ if self.body_use == BodyUse::Stream => Some(RequestClass::Download),
             _ => Some(RequestClass::Small),
         }
     }
@@ -168,7 +168,7 @@ impl Request {
             headers: self.headers.clone(),
             authorization: self.authorization.clone(),
             payload: None,
-            wanted: self.wanted,
+            body_use: self.body_use,
             limit: self.limit,
             redirects: self.redirects,
             is_for_token: self.is_for_token,

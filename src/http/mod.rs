@@ -63,7 +63,7 @@ use deadline::Deadline;
 use guard::Private;
 use journal::{Journal, JournalEntry};
 use limits::{Limits, RequestClass};
-use message::Wanted;
+use message::BodyUse;
 use reached::Reached;
 use upload::Progress;
 use window::Window;
@@ -206,7 +206,7 @@ impl Http {
             None => None,
         };
         let mut entry = journal.begin(&request);
-        let (wanted, url) = (request.wanted, request.url.clone());
+        let (body_use, url) = (request.body_use, request.url.clone());
         // An upload has no deadline: the stall timeout applies instead.
         let is_upload = request.payload.as_ref().map_or(0, Payload::size) > SMALL;
         let exchange = self.exchange(request, kind, &mut entry);
@@ -223,11 +223,11 @@ impl Http {
             window: Window::default(),
             _permit: permit,
         });
-        match wanted {
-            Wanted::Whole(limit) if answer.status().is_success() => {
+        match body_use {
+            BodyUse::Whole(limit) if answer.status().is_success() => {
                 deadline.hold(&url, answer.read(limit)).await
             }
-            Wanted::Stream if answer.status().is_success() => Ok(answer),
+            BodyUse::Stream if answer.status().is_success() => Ok(answer),
             _ => Ok(answer.read_start(LARGEST_REFUSAL).await),
         }
     }

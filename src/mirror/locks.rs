@@ -14,11 +14,11 @@ use crate::version::Version;
 
 /// The union of several lock files, which often lock the same version with different hashes.
 #[derive(Clone, Debug, Default)]
-pub struct Locks(BTreeMap<ProviderAddr, BTreeMap<Version, Locked>>);
+pub struct Locks(BTreeMap<ProviderAddr, BTreeMap<Version, LockedVersion>>);
 
 /// One locked version.
 #[derive(Clone, Debug, Default)]
-struct Locked {
+struct LockedVersion {
     hashes: BTreeSet<PackageHash>,
     files: BTreeSet<PathBuf>,
 }
