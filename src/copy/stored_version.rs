@@ -59,19 +59,19 @@ impl StoredVersion {
     /// The problem if the version contains documents or blobs that no signature covers; the caller decides whether to refuse it.
     pub(super) fn unproven(&self) -> Option<Problem> {
         let contents = std::iter::once(&self.index).chain(&self.evidence);
-        let (documents, blobs): (Vec<_>, Vec<_>) = contents
+        let (manifests, blobs): (Vec<_>, Vec<_>) = contents
             .map(|content| (&content.manifests, unproven(content, &self.release)))
             .unzip();
-        let documents = documents.into_iter().flatten();
-        let documents: Vec<Digest> = documents
-            .map(|document| document.expected.digest)
+        let manifests = manifests.into_iter().flatten();
+        let manifests: Vec<Digest> = manifests
+            .map(|manifest| manifest.expected.digest)
             .filter(|digest| !self.manifests.contains(&digest.to_string()))
             .collect();
         let blobs: Vec<Expected> = blobs.into_iter().flatten().collect();
         let first = blobs.first().map(|blob| blob.digest);
         Some(Problem::Unproven {
-            first: first.or(documents.first().copied())?,
-            documents: documents.len(),
+            first: first.or(manifests.first().copied())?,
+            manifests: manifests.len(),
             blobs: blobs.len(),
             size: blobs
                 .iter()
@@ -171,7 +171,7 @@ fn packages(
     let packages = platforms.map(|(platform, entry)| {
         let what = Part::Manifest;
         let digest = entry.expected_of(what)?.digest;
-        let raw = content.document(entry);
+        let raw = content.manifest(entry);
         let raw = raw.ok_or(store::Error::Missing { what, digest })?;
         Ok(StoredPackage {
             layer: manifest::read(raw, &platform)?,

@@ -1,4 +1,4 @@
-//! The annotations of descriptors and documents.
+//! The annotations of descriptors and manifests.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -27,14 +27,14 @@ pub struct Descriptor {
     /// The artifact type of a manifest; `None` if absent or empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
-    /// The digest, as in the document.
+    /// The digest, as written.
     pub digest: String,
-    /// The size in bytes, as in the document.
+    /// The size in bytes, as written.
     pub size: i64,
     /// The platform of the package, if the descriptor has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<DescriptorPlatform>,
-    /// The annotations that tfoci reads. Others are kept only in the original document.
+    /// The annotations that tfoci reads. Others are kept only in the original bytes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
     /// Whether a member had its name in an unusual letter case.
@@ -64,7 +64,7 @@ impl Descriptor {
         Ok(Expected { digest, size })
     }
 
-    /// Whether the media type is that of a document that may refer to others.
+    /// Whether the media type is that of a manifest that may refer to others.
     pub fn may_refer_to_others(&self) -> bool {
         let media_type = &self.media_type;
         media_type.ends_with("json")

@@ -47,11 +47,11 @@ impl Evidence<Vec<u8>> {
         let layers = self
             .documents()
             .map(|(media_type, bytes)| Descriptor::new(media_type, Expected::of(bytes)));
-        let mut document = Written::new(EVIDENCE, layers.collect());
-        document
+        let mut manifest = Written::new(EVIDENCE, layers.collect());
+        manifest
             .annotations
             .insert(PROTOCOLS.to_owned(), self.protocols.texts().join(","));
-        write(MANIFEST, EVIDENCE, &document)
+        write(MANIFEST, EVIDENCE, &manifest)
     }
 }
 
@@ -67,13 +67,13 @@ impl Evidence<Expected> {
                 received: raw.media_type.clone(),
             });
         }
-        let document = ParsedManifest::read(raw, ManifestKind::Image, WHAT, EVIDENCE)?;
+        let manifest = ParsedManifest::read(raw, ManifestKind::Image, WHAT, EVIDENCE)?;
         let layer = |media_type: &str| {
-            let mut layers = document.items.iter().map(|item| &item.descriptor);
+            let mut layers = manifest.items.iter().map(|item| &item.descriptor);
             let found = layers.find(|layer| layer.media_type == media_type);
             found.map(|layer| layer.expected_of(WHAT)).transpose()
         };
-        let protocols = document.annotations.get(PROTOCOLS);
+        let protocols = manifest.annotations.get(PROTOCOLS);
         let protocols = protocols.map_or("", String::as_str).split(',');
         let protocols = Protocols::parse(protocols.filter(|text| !text.is_empty()));
         Ok(Self {

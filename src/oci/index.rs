@@ -52,7 +52,7 @@ impl Index {
         index
     }
 
-    /// Reads the document that a version's tag refers to, as [clients do](crate::clients#index).
+    /// Reads the index that a version's tag refers to, as [clients do](crate::clients#index).
     ///
     /// # Errors
     /// The reason why clients refuse the version on all platforms.
@@ -77,8 +77,8 @@ impl Index {
                 });
             }
         }
-        let document = ParsedManifest::read(raw, ManifestKind::Index, Part::Index, PROVIDER)?;
-        let providers = document.items.iter().filter(|entry| entry.is_provider());
+        let manifest = ParsedManifest::read(raw, ManifestKind::Index, Part::Index, PROVIDER)?;
+        let providers = manifest.items.iter().filter(|entry| entry.is_provider());
         if providers.count() > MOST_PLATFORMS {
             return Err(Refusal::TooMany {
                 what: Part::Index,
@@ -88,10 +88,10 @@ impl Index {
             });
         }
         Ok(Self {
-            notes: document.notes(raw),
-            entries: document.items,
-            annotations: document.annotations,
-            rest: document.rest,
+            notes: manifest.notes(raw),
+            entries: manifest.items,
+            annotations: manifest.annotations,
+            rest: manifest.rest,
         })
     }
 
@@ -195,7 +195,7 @@ impl Index {
         self.annotations.insert(key.to_owned(), value.to_owned());
     }
 
-    /// Writes the document: entries of providers sorted by platform, then all others in their order, then unknown members unchanged.
+    /// Writes the index: entries of providers sorted by platform, then all others in their order, then unknown members unchanged.
     ///
     /// # Errors
     /// The entries do not fit into 4 MiB.

@@ -72,8 +72,8 @@ pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
 /// # Errors
 /// The reason why clients refuse the manifest.
 pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
-    let document = ParsedManifest::read(raw, ManifestKind::Image, Part::Manifest, PROVIDER_TARGET)?;
-    let layer = package(&document)?;
+    let manifest = ParsedManifest::read(raw, ManifestKind::Image, Part::Manifest, PROVIDER_TARGET)?;
+    let layer = package(&manifest)?;
     let expected = layer.expected_of(Part::Package)?;
     if expected.digest.sha256().is_none() {
         return Err(Refusal::PackageDigest {
@@ -91,13 +91,13 @@ pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
     Ok(Layer {
         expected,
         title: layer.annotations.get(TITLE).cloned(),
-        notes: document.notes(raw),
+        notes: manifest.notes(raw),
     })
 }
 
 /// The only layer that is a package.
-fn package(document: &ParsedManifest) -> Result<&Descriptor, Refusal> {
-    let layers = document.items.iter().map(|item| &item.descriptor);
+fn package(manifest: &ParsedManifest) -> Result<&Descriptor, Refusal> {
+    let layers = manifest.items.iter().map(|item| &item.descriptor);
     let (zips, others): (Vec<_>, Vec<_>) = layers.partition(|layer| layer.media_type == ZIP);
     match (zips.as_slice(), others.first()) {
         ([layer], _) => Ok(layer),

@@ -19,7 +19,7 @@
 //!   architecture. Each has the annotation `org.tfoci.package`, the zip's digest, for people and scripts. tfoci does not rely on it.
 //! - **Evidence** depends on the release only, so adding a platform does not change it.
 //!
-//! No document contains a time, an `h1`, the URL of an origin, or white space, and none depends on map order. The same release therefore
+//! No manifest contains a time, an `h1`, the URL of an origin, or white space, and none depends on map order. The same release therefore
 //! has the same digests on every machine, from every source, and after any crash.
 //!
 //! # Tags, annotations and members
@@ -46,7 +46,7 @@
 //! | annotations | sorted by name |
 //!
 //! An entry of the index repeats the artifact type of its manifest; `config` and the layers have no artifact type. A release without a
-//! signature or key has evidence without those layers. `testdata/golden` has one document of each kind, and a test compares every byte.
+//! signature or key has evidence without those layers. `testdata/golden` has one manifest of each kind, and a test compares every byte.
 //!
 //! # Why evidence has its own tag
 //! Clients ignore tags that are not versions, and registries without the referrers API support them. Garbage collectors delete untagged
@@ -119,8 +119,8 @@ pub const LARGEST_WRITTEN: usize = 4 << 20;
 /// ([clients: manifest limits](crate::clients#manifest-limits)).
 pub const LARGEST_READ: u64 = (5 << 20) - 1;
 
-/// The most descriptors in one document: entries of an index, or layers of a manifest. Real documents have some dozens; the limit bounds
-/// the memory for a hostile one.
+/// The most descriptors in one manifest: entries of an index, or layers. Real ones have some dozens; the limit bounds the memory for a
+/// hostile one.
 pub const MOST_ENTRIES: usize = 1_000;
 /// The most platforms that a version can have. Go supports about fifty.
 pub const MOST_PLATFORMS: usize = 200;
@@ -132,14 +132,14 @@ pub struct RawManifest {
     pub media_type: String,
     /// The artifact type that the store reports. Layouts may report one, registries never do.
     pub artifact_type: Option<String>,
-    /// The bytes of the document.
+    /// The bytes of the manifest.
     pub bytes: Bytes,
-    /// The digest and size of the document.
+    /// The digest and size of the manifest.
     pub expected: Expected,
 }
 
 impl RawManifest {
-    /// Creates a document, and computes its digest.
+    /// Creates a manifest, and computes its digest.
     pub fn new(media_type: &str, artifact_type: &str, bytes: Vec<u8>) -> Self {
         let expected = Expected::of(&bytes);
         Self {
@@ -150,7 +150,7 @@ impl RawManifest {
         }
     }
 
-    /// A descriptor of this document.
+    /// A descriptor of this manifest.
     pub fn descriptor(&self) -> Descriptor {
         Descriptor {
             artifact_type: self.artifact_type.clone(),
@@ -159,11 +159,11 @@ impl RawManifest {
     }
 }
 
-/// A document that cannot be created.
+/// A manifest that cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// The document exceeds the size limit.
+    /// The manifest exceeds the size limit.
     #[error(
         "the manifest is too large for a registry\n  expected at most {LARGEST_WRITTEN} bytes\n  received {size}"
     )]
@@ -176,7 +176,7 @@ pub enum Error {
 /// The descriptors of the parts of an index or manifest. The subject is not a part, and need not exist.
 ///
 /// # Errors
-/// The document is not a valid index or manifest, so its references are unknown.
+/// The bytes are not a valid index or manifest, so their references are unknown.
 pub fn parts(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
     pointed_at(bytes, &["config"])
 }
@@ -201,13 +201,13 @@ fn pointed_at(bytes: &[u8], members: &[&'static str]) -> Result<Vec<Descriptor>,
     Ok(all)
 }
 
-/// Serializes one of tfoci's types as a canonical document.
+/// Serializes one of tfoci's types as a canonical manifest.
 fn write(
     media_type: &str,
     artifact_type: &str,
-    document: &impl serde::Serialize,
+    manifest: &impl serde::Serialize,
 ) -> Result<RawManifest, Error> {
-    let bytes = serde_json::to_vec(document)?;
+    let bytes = serde_json::to_vec(manifest)?;
     if bytes.len() > LARGEST_WRITTEN {
         return Err(Error::TooLarge { size: bytes.len() });
     }

@@ -9,7 +9,7 @@ use super::{Descriptor, LARGEST_READ, LARGEST_WRITTEN, MOST_ENTRIES, Part, RawMa
 use crate::authentication::Note;
 use crate::json::{self, Object};
 
-/// The kind of a document, which depends on its list of descriptors.
+/// The kind of a manifest, which depends on its list of descriptors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ManifestKind {
     /// It has `manifests`.
@@ -40,7 +40,7 @@ pub(super) struct ListedDescriptor {
 }
 
 impl ParsedManifest {
-    /// Parses as clients do: a wrong type of any member that they know makes the whole document invalid.
+    /// Parses as clients do: a wrong type of any member that they know makes the whole manifest invalid.
     pub(super) fn parse(bytes: &[u8], kind: ManifestKind) -> Result<Self, json::Error> {
         let mut object = Object::parse(bytes)?;
         object.integer("schemaVersion")?;
@@ -58,7 +58,7 @@ impl ParsedManifest {
                 Descriptor::of(value).map_err(|error| error.within(name))?;
             }
         }
-        let mut document = Self {
+        let mut manifest = Self {
             media_type: object.text("mediaType")?,
             artifact_type: object.text("artifactType")?,
             annotations: annotations::take(&mut object, |_| true)?,
@@ -66,12 +66,12 @@ impl ParsedManifest {
             items,
             rest: Vec::new(),
         };
-        document.lenient |= object.is_lenient();
-        document.rest = object.into_rest();
-        Ok(document)
+        manifest.lenient |= object.is_lenient();
+        manifest.rest = object.into_rest();
+        Ok(manifest)
     }
 
-    /// Parses a document from a store, and checks that it repeats the two types by which the store knows it ([clients:
+    /// Parses a manifest from a store, and checks that it repeats the two types by which the store knows it ([clients:
     /// index](crate::clients#index), [platform manifest](crate::clients#platform-manifest)).
     pub(super) fn read(
         raw: &RawManifest,
@@ -86,25 +86,25 @@ impl ParsedManifest {
             });
         }
         let parsed = Self::parse(&raw.bytes, kind);
-        let document = parsed.map_err(|source| Refusal::unread(what, source))?;
-        if document.media_type != raw.media_type {
+        let manifest = parsed.map_err(|source| Refusal::unread(what, source))?;
+        if manifest.media_type != raw.media_type {
             return Err(Refusal::BodyMediaType {
                 what,
                 expected: raw.media_type.clone(),
-                received: document.media_type,
+                received: manifest.media_type,
             });
         }
-        if document.artifact_type != artifact_type {
+        if manifest.artifact_type != artifact_type {
             return Err(Refusal::BodyArtifactType {
                 what,
                 expected: artifact_type,
-                received: document.artifact_type,
+                received: manifest.artifact_type,
             });
         }
-        Ok(document)
+        Ok(manifest)
     }
 
-    /// Irregularities of this document that clients accept and stricter parsers may refuse.
+    /// Irregularities of this manifest that clients accept and stricter parsers may refuse.
     pub(super) fn notes(&self, raw: &RawManifest) -> Vec<Note> {
         let large = raw.bytes.len() > LARGEST_WRITTEN;
         [

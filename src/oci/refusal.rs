@@ -26,7 +26,7 @@ pub enum Refusal {
     /// The artifact has another type.
     #[error("the tag leads to another kind of artifact\n  expected {}\n  received {}", super::PROVIDER, printable(.received))]
     TagArtifactType { received: String },
-    /// The document has another media type.
+    /// The manifest has another media type.
     #[error("the tag leads to another kind of document\n  expected {INDEX}\n  received {}", or_nothing(.received))]
     TagMediaType { received: String },
     /// The tag of evidence does not refer to evidence.
@@ -35,12 +35,12 @@ pub enum Refusal {
     /// The evidence has invalid plugin protocol versions.
     #[error("the evidence names no usable plugin protocols")]
     Protocols(#[from] ProtocolError),
-    /// The document exceeds the limit of clients.
+    /// The manifest exceeds the limit of clients.
     #[error(
         "the {what} is too large\n  expected at most {LARGEST_READ} bytes\n  received {size} bytes"
     )]
     TooLarge { what: Part, size: u64 },
-    /// The document does not parse as JSON of the expected structure.
+    /// The manifest does not parse as JSON of the expected structure.
     #[error("the {what} is not valid JSON of its kind")]
     Json { what: Part, source: json::Error },
     /// An object has a duplicate member. Go decodes the second into the first, and other parsers use one of the two.
@@ -51,7 +51,7 @@ pub enum Refusal {
         first: String,
         second: String,
     },
-    /// The document has too many entries.
+    /// The manifest has too many entries.
     #[error(
         "the {what} has too many {counted}\n  expected at most {limit} {counted} in {place}\n  received more"
     )]
@@ -61,14 +61,14 @@ pub enum Refusal {
         counted: &'static str,
         limit: usize,
     },
-    /// The document's own media type is absent or different.
+    /// The manifest's own media type is absent or different.
     #[error("the {what} has the wrong mediaType\n  expected {}\n  received {}", printable(.expected), or_nothing(.received))]
     BodyMediaType {
         what: Part,
         expected: String,
         received: String,
     },
-    /// The document's own artifact type is absent or different.
+    /// The manifest's own artifact type is absent or different.
     #[error("the {what} has the wrong artifactType\n  expected {expected}\n  received {}", or_nothing(.received))]
     BodyArtifactType {
         what: Part,

@@ -204,9 +204,9 @@ pub enum Problem {
     #[error("no key is pinned")]
     NoPin,
     /// `--require-pinned`, and the version refers to blobs that no signature covers.
-    #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.documents, *.blobs, *.size, .first))]
+    #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.manifests, *.blobs, *.size, .first))]
     Unproven {
-        documents: usize,
+        manifests: usize,
         blobs: usize,
         size: u64,
         first: Digest,
@@ -253,13 +253,13 @@ fn versions(available: &[Version]) -> String {
     }
 }
 
-fn unproven(documents: usize, blobs: usize, size: u64, first: &Digest) -> String {
+fn unproven(manifests: usize, blobs: usize, size: u64, first: &Digest) -> String {
     let counted = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
         _ => format!("{count} {noun}s"),
     };
-    let (documents, blobs) = (counted(documents, "manifest"), counted(blobs, "blob"));
-    format!("{documents}, {blobs} of {size} bytes, such as {first}")
+    let (manifests, blobs) = (counted(manifests, "manifest"), counted(blobs, "blob"));
+    format!("{manifests}, {blobs} of {size} bytes, such as {first}")
 }
 
 fn stored_for(platforms: &[Platform]) -> String {

@@ -1,4 +1,6 @@
 //! Content graphs: every manifest and blob that a tag refers to, directly or indirectly, except packages.
+//!
+//! An index is a manifest too: the one with `manifests` in place of `layers`.
 
 use std::collections::HashSet;
 
@@ -7,18 +9,18 @@ use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
 use crate::release::Expected;
 use crate::store::{At, Error, Repo, RepoMut};
 
-/// The most bytes of documents that a tag may refer to, since all of them are held in memory at once. Those of a provider for a
+/// The most bytes of manifests that a tag may refer to, since all of them are held in memory at once. Those of a provider for a
 /// dozen platforms have some ten thousand.
 const LARGEST: u64 = 16 << 20;
-/// The most documents and blobs that a tag may refer to, since each costs a request. An index of 200 platforms refers to 600.
+/// The most manifests and blobs that a tag may refer to, since each costs a request. An index of 200 platforms refers to 600.
 const MOST: usize = 4_000;
 
-/// A document that a tag refers to, with everything below it except packages.
+/// A manifest that a tag refers to, with everything below it except packages.
 #[derive(Clone, Debug)]
 pub(crate) struct ContentGraph<L> {
-    /// The document that the tag refers to.
+    /// The manifest that the tag refers to.
     pub(crate) root: RawManifest,
-    /// The documents below it; each comes after the documents that it refers to.
+    /// The manifests below it; each comes after those that it refers to.
     pub(crate) manifests: Vec<RawManifest>,
     /// The blobs below it, without duplicates.
     pub(crate) blobs: Vec<L>,
@@ -40,7 +42,7 @@ pub(crate) enum Blob<B> {
 }
 
 impl<L> ContentGraph<L> {
-    /// A document alone, for an index whose packages and manifests the destination already has.
+    /// A manifest alone, for an index whose packages and manifests the destination already has.
     pub(crate) fn of(root: RawManifest) -> Self {
         Self {
             root,
@@ -57,10 +59,10 @@ enum TraversalStep {
 }
 
 impl ContentGraph<Expected> {
-    /// Reads every document below this one. Missing or damaged documents are errors; blobs are listed and not read.
+    /// Reads every manifest below this one. Missing or damaged manifests are errors; blobs are listed and not read.
     ///
     /// # Errors
-    /// The store fails, a document is missing or damaged, or there are more documents or bytes than the limits allow.
+    /// The store fails, a manifest is missing or damaged, or there are more manifests or bytes than the limits allow.
     pub(crate) async fn read(repo: &Repo, root: RawManifest) -> Result<Self, Error> {
         let mut open = below(&root)?;
         let (mut seen, mut held) = (HashSet::new(), 0_u64);
@@ -68,8 +70,8 @@ impl ContentGraph<Expected> {
         while let Some(step) = open.pop() {
             let entry = match step {
                 TraversalStep::Enter(entry) => entry,
-                TraversalStep::Leave(document) => {
-                    content.manifests.push(document);
+                TraversalStep::Leave(manifest) => {
+                    content.manifests.push(manifest);
                     continue;
                 }
             };
@@ -96,24 +98,24 @@ impl ContentGraph<Expected> {
                     size: held,
                 });
             }
-            let document = repo.manifest(At::Entry(&entry)).await?;
+            let manifest = repo.manifest(At::Entry(&entry)).await?;
             let digest = expected.digest;
-            let document = RawManifest {
+            let manifest = RawManifest {
                 // The index names the media type that clients request.
                 media_type: entry.media_type,
-                ..document.ok_or(Error::Missing { what, digest })?
+                ..manifest.ok_or(Error::Missing { what, digest })?
             };
-            let below = below(&document)?;
-            open.push(TraversalStep::Leave(document));
+            let below = below(&manifest)?;
+            open.push(TraversalStep::Leave(manifest));
             open.extend(below);
         }
         Ok(content)
     }
 
-    /// The document that an index entry refers to.
-    pub(crate) fn document(&self, entry: &Descriptor) -> Option<&RawManifest> {
-        let mut documents = self.manifests.iter();
-        documents.find(|document| document.expected.digest.to_string() == entry.digest)
+    /// The manifest that an index entry refers to.
+    pub(crate) fn manifest(&self, entry: &Descriptor) -> Option<&RawManifest> {
+        let mut manifests = self.manifests.iter();
+        manifests.find(|manifest| manifest.expected.digest.to_string() == entry.digest)
     }
 }
 
@@ -143,10 +145,10 @@ pub(crate) async fn is_whole(repo: &RepoMut, tag: &Tag) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// The parts of a document, in reverse order.
-fn below(document: &RawManifest) -> Result<Vec<TraversalStep>, Error> {
+/// The parts of a manifest, in reverse order.
+fn below(manifest: &RawManifest) -> Result<Vec<TraversalStep>, Error> {
     let what = Part::Manifest;
-    let parts = parts(&document.bytes).map_err(|source| Refusal::unread(what, source))?;
+    let parts = parts(&manifest.bytes).map_err(|source| Refusal::unread(what, source))?;
     // Some tools write a descriptor without a digest for an absent config. It refers to nothing.
     let parts = parts.into_iter().filter(|part| !part.digest.is_empty());
     Ok(parts.rev().map(TraversalStep::Enter).collect())
