@@ -54,7 +54,7 @@ use planned::{Completed, Planned, PlannedCopy};
 use selection::Selected;
 pub use selection::VersionFilter;
 pub(crate) use selection::union;
-pub use shard::Shard;
+pub use shard::{Shard, ShardError};
 use target::{MirrorTarget, Missing};
 
 /// The number of providers that are mirrored concurrently. Most of the time they wait for responses, and one host receives at most 16 small

@@ -28,10 +28,15 @@ impl Shard {
     }
 }
 
-impl FromStr for Shard {
-    type Err = String;
+/// A text that names no shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected I/N, such as 1/4, where I counts from 1 to N")]
+pub struct ShardError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
         let numbers = text.split_once('/');
         let numbers = numbers.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match numbers {
@@ -39,7 +44,7 @@ impl FromStr for Shard {
                 index: shard - 1,
                 count,
             }),
-            _ => Err("expected I/N, such as 1/4, where I counts from 1 to N".to_owned()),
+            _ => Err(ShardError),
         }
     }
 }
@@ -54,7 +59,7 @@ mod tests {
         assert_eq!("1/1".parse(), shard(0, 1));
         assert_eq!("3/4".parse(), shard(2, 4));
         for text in ["", "1", "0/4", "5/4", "1/0", "-1/2", "1/2/3", "a/b"] {
-            assert!(text.parse::<Shard>().is_err(), "{text}");
+            assert_eq!(text.parse::<Shard>(), Err(ShardError), "{text}");
         }
     }
 }
