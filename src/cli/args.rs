@@ -97,14 +97,24 @@ pub(super) struct Network {
     pub(super) timeout: u16,
 }
 
-fn jobs(text: &str) -> Result<u8, &'static str> {
-    let number = text.parse().ok().filter(|jobs| (1..=64).contains(jobs));
-    number.ok_or("expected a whole number from 1 to 64")
+/// The value of an option is not a number, or not in its range.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NumberError {
+    #[error("expected a whole number from 1")]
+    Positive,
+    #[error("expected a whole number from 1 to {most}")]
+    Range { most: u16 },
 }
 
-fn seconds(text: &str) -> Result<u16, &'static str> {
+fn jobs(text: &str) -> Result<u8, NumberError> {
+    const MOST: u8 = 64;
+    let number = text.parse().ok().filter(|jobs| (1..=MOST).contains(jobs));
+    number.ok_or(NumberError::Range { most: MOST.into() })
+}
+
+fn seconds(text: &str) -> Result<u16, NumberError> {
     let number = text.parse().ok().filter(|seconds| *seconds > 0);
-    number.ok_or("expected a whole number from 1 to 65535")
+    number.ok_or(NumberError::Range { most: u16::MAX })
 }
 
 /// Files that contain credentials. The short help must fit on a screen, so these options appear only in the long help.

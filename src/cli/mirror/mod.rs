@@ -25,7 +25,7 @@ use tfoci::source::{Source, SourceAddr};
 use pins::Pins;
 
 use super::Ending;
-use super::args::Trust;
+use super::args::{NumberError, Trust};
 use super::error::CommandError;
 use super::report::{MIRROR, Scope};
 use super::session::{Session, requested};
@@ -110,9 +110,9 @@ pub(super) struct Arguments {
     require_pinned: bool,
 }
 
-fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+fn count(text: &str) -> Result<NonZeroUsize, NumberError> {
     let count = text.parse();
-    count.map_err(|_| "expected a whole number from 1")
+    count.map_err(|_| NumberError::Positive)
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
