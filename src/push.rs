@@ -29,7 +29,7 @@ use crate::publish::{self, BlobFailure, Edition, publish};
 use crate::release::{Expected, Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::RepoMut;
-use crate::trust::{self, Checksums, Mismatch, Rule};
+use crate::trust::{self, Mismatch, Rule};
 use crate::version::Version;
 
 /// What to push.
@@ -108,15 +108,15 @@ fn read_folder(request: &Request) -> Result<Files, Problem> {
 /// Builds the release, with the digests from the checksum document. A zip that the document does not list is hashed, so that the
 /// error can show its digest.
 async fn locate(files: Files, request: &Request) -> Result<Release<ReleaseZip>, Problem> {
-    let checksums = Checksums::parse(&files.checksums.bytes).map_err(folder::Error::Checksums)?;
     let mut packages = Vec::new();
     for zip in files.zips {
         let Zip {
             platform,
             file_name,
             path,
+            digest,
         } = zip;
-        let file = match checksums.lookup(&file_name) {
+        let file = match digest {
             None => File::measured(path).await?,
             Some(digest) => {
                 let metadata = disk::open(&path)?.metadata();

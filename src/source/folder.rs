@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
+use crate::digest::Digest;
 use crate::disk;
 use crate::platform::Platform;
 use crate::release::{Document, Protocols};
@@ -60,6 +61,8 @@ pub struct Zip {
     pub file_name: String,
     /// The path of the file.
     pub path: PathBuf,
+    /// The digest in the checksum document, which has not been verified; `None` if the document does not list the zip.
+    pub digest: Option<Digest>,
 }
 
 /// The files of one release. The documents were read, the zips were not.
@@ -136,7 +139,7 @@ impl Folder {
             return Err(Error::NoChecksums { name });
         };
         let lines = Checksums::parse(&checksums.bytes).map_err(Error::Checksums)?;
-        let mut zips = self.zips(&files)?;
+        let mut zips = self.zips(&files, &lines)?;
         let mut missing = None;
         if platforms.is_empty() {
             let listed = listed_zips(&lines, provider, &version);
@@ -200,7 +203,7 @@ impl Folder {
         }
     }
 
-    fn zips(&self, files: &[&File]) -> Result<Vec<Zip>, Error> {
+    fn zips(&self, files: &[&File], lines: &Checksums) -> Result<Vec<Zip>, Error> {
         let mut zips: Vec<Zip> = Vec::new();
         for file in files {
             let FileKind::Zip(platform) = &file.kind else {
@@ -217,6 +220,7 @@ impl Folder {
                 platform: platform.clone(),
                 file_name: file.name.clone(),
                 path: self.directory.join(&file.name),
+                digest: lines.lookup(&file.name),
             });
         }
         if zips.is_empty() {
