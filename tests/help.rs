@@ -283,6 +283,7 @@ fn exit_codes_and_variables_are_listed() {
         "TFOCI_TIMEOUT",
         "REGISTRY_AUTH_FILE",
         "DOCKER_CONFIG",
+        "TF_DATA_DIR",
         "TF_CLI_CONFIG_FILE",
         "TF_TOKEN_",
         "NETRC",
