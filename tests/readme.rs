@@ -6,10 +6,10 @@ use std::path::Path;
 
 use tfoci::platform::Platform;
 
-use crate::support::origin::{Origin, Provider};
+use crate::support::origin::{Origin, Provider, asks};
 use crate::support::programs::has;
 use crate::support::registry::{Personality, Setup};
-use crate::support::scene::Scene;
+use crate::support::scene::{Run, Scene};
 use crate::support::tls::Authority;
 
 fn readme() -> String {
@@ -47,11 +47,16 @@ pub fn block(language: &str, words: &str) -> String {
     found.swap_remove(0)
 }
 
+/// The platforms of the provider of the quick start.
+fn platforms() -> BTreeSet<String> {
+    let here = Platform::current().to_string();
+    BTreeSet::from([here, "linux_amd64".to_owned(), "darwin_arm64".to_owned()])
+}
+
 /// A scene in which this host is an origin of the provider of the quick start.
 fn with_origin(host: &str) -> (Origin, Scene) {
-    let here = Platform::current().to_string();
-    let platforms = BTreeSet::from([here.as_str(), "linux_amd64", "darwin_arm64"]);
-    let platforms: Vec<&str> = platforms.into_iter().collect();
+    let platforms = platforms();
+    let platforms: Vec<&str> = platforms.iter().map(String::as_str).collect();
     let provider = Provider::new("hashicorp/random").version("3.7.2", &platforms);
     let origin = Origin::of([provider]);
     let scene = Scene::new();
@@ -61,6 +66,28 @@ fn with_origin(host: &str) -> (Origin, Scene) {
         .env("TF_CLI_CONFIG_FILE", "origin.tfrc")
         .env("SSL_CERT_FILE", &ca);
     (origin, scene)
+}
+
+/// Runs a command line of tfoci, in which words may stand in single quotes.
+fn run_ours(scene: &Scene, line: &str) -> Run {
+    let words = line.strip_prefix("tfoci ").unwrap().split(' ');
+    scene.tfoci(words.map(|word| word.trim_matches('\'')))
+}
+
+/// Writes the configuration of the quick start.
+fn write_main(scene: &Scene) {
+    let commands = block("sh", "> main.tf");
+    run_client(scene, "", commands.lines().next().unwrap());
+}
+
+/// For `terraform`, the name in the quick start is a provider of another host.
+fn write_needs(scene: &Scene, directory: &str) {
+    let needs = "terraform {\n  required_providers {\n    random = {\n      source = \"registry.opentofu.org/hashicorp/random\"\n    }\n  }\n}\n";
+    scene.write(format!("{directory}needs.tf"), needs);
+}
+
+fn lock_file(scene: &Scene) -> String {
+    fs::read_to_string(scene.path(".terraform.lock.hcl")).unwrap()
 }
 
 /// Runs a client by a command line, in a directory of the scene and without a network.
@@ -104,9 +131,7 @@ fn the_quick_start_mirrors_a_provider_and_real_clients_install_it() {
     assert!(in_one_line(&printed).contains(&shown), "{printed}");
     let configuration = configuration.replace("/srv", &root(&scene));
     scene.write("project/client.tfrc", configuration);
-    // For `terraform`, the name in the quick start is a provider of another host.
-    let needs = "terraform {\n  required_providers {\n    random = {\n      source = \"registry.opentofu.org/hashicorp/random\"\n    }\n  }\n}\n";
-    scene.write("project/needs.tf", needs);
+    write_needs(&scene, "project/");
     let lines = block("sh", "TF_CLI_CONFIG_FILE=client.tfrc tofu init");
     for client in ["terraform", "tofu"] {
         if !has(client) {
@@ -120,45 +145,76 @@ fn the_quick_start_mirrors_a_provider_and_real_clients_install_it() {
 }
 
 #[test]
-fn the_terraform_guide_mirrors_locks_and_installs() {
+fn the_terraform_guide_installs_a_folder_for_the_client() {
     let (_origin, scene) = with_origin("registry.terraform.io");
     let tls = Authority::shared().server().serve(None);
     let registry = Setup::of(Personality::Quay).tls(tls).start();
     scene.write("auth.json", registry.authfile());
     let scene = scene.env("REGISTRY_AUTH_FILE", "auth.json");
-    let commands = block("sh", "terraform providers lock");
-    let commands = commands
+    let commands = block("sh", "TF_CLI_CONFIG_FILE=client.tfrc terraform init")
         .replace("ghcr.io", registry.host())
         .replace(" \\\n ", "");
-    // `login` asks for a password on the terminal.
-    let lines = commands
-        .lines()
-        .filter(|line| !line.starts_with("tfoci login "));
-    let (ours, clients): (Vec<&str>, Vec<&str>) =
-        lines.partition(|line| line.starts_with("tfoci "));
-    assert_eq!((ours.len(), clients.len()), (2, 2), "{commands}");
-    let mut printed = String::new();
-    for line in ours {
-        let words = line.split(' ').skip(1);
-        let arguments = words.map(|word| word.trim_matches('\''));
-        printed = scene.tfoci(arguments).succeeds().stderr;
-    }
+    let [install, init]: [&str; 2] = commands.lines().collect::<Vec<_>>().try_into().unwrap();
+    let (_, from) = install.split_once("--from ").unwrap();
+    let (template, _) = from.split_once(" --trust").unwrap();
+    // "Mirror that one", the guide says.
+    let mirror = format!(
+        "tfoci mirror registry.terraform.io/hashicorp/random --trust trust.toml --pin-new --to {template}"
+    );
+    run_ours(&scene, &mirror).succeeds();
+    let printed = run_ours(&scene, install).succeeds().stderr;
     assert!(printed.contains("(pinned)"), "{printed}");
-    // The lock file has the hashes of the guide's platforms only.
-    if !has("terraform") || !commands.contains(&Platform::current().to_string()) {
+    if !has("terraform") {
         return;
     }
     let (_, configuration) = printed.split_once("CLI configuration:\n").unwrap();
     let configuration = configuration.replace("[TMP]", &root(&scene));
     scene.write("client.tfrc", configuration);
-    let main = block("sh", "> main.tf");
-    run_client(&scene, "", main.lines().next().unwrap());
-    for line in clients {
-        run_client(&scene, "", line);
+    write_main(&scene);
+    run_client(&scene, "", init);
+    assert!(lock_file(&scene).contains("provider \"registry.terraform.io/hashicorp/random\""));
+}
+
+#[test]
+fn lock_files_are_checked_as_the_guide_says() {
+    let (origin, scene) = with_origin("registry.opentofu.org");
+    write_main(&scene);
+    let commands = block("sh", "tfoci lock");
+    let [lock, check]: [&str; 2] = commands.lines().collect::<Vec<_>>().try_into().unwrap();
+    run_ours(&scene, check).exits(4);
+    run_ours(&scene, lock).succeeds();
+    run_ours(&scene, check).succeeds();
+    // Every platform is locked, and no package was downloaded.
+    let locked = lock_file(&scene);
+    assert!(
+        locked.matches("\"zh:").count() >= platforms().len(),
+        "{locked}"
+    );
+    assert_eq!(origin.count(asks("package")), 0);
+}
+
+#[test]
+fn the_guide_installs_without_a_network() {
+    let (origin, scene) = with_origin("registry.opentofu.org");
+    write_main(&scene);
+    write_needs(&scene, "");
+    let mirror = "tfoci mirror hashicorp/random --to oci-layout:disk --trust trust.toml --pin-new";
+    run_ours(&scene, mirror).succeeds();
+    drop(origin);
+    let commands = block("sh", "-plugin-dir").replace("/media/disk", "disk");
+    let [install, init]: [&str; 2] = commands.lines().collect::<Vec<_>>().try_into().unwrap();
+    run_ours(&scene, install).succeeds();
+    let locked = lock_file(&scene);
+    for client in ["terraform", "tofu"] {
+        if has(client) {
+            run_client(
+                &scene,
+                "",
+                &init.replace("tofu init", &format!("{client} init")),
+            );
+            assert_eq!(lock_file(&scene), locked, "{client}");
+        }
     }
-    let locked = fs::read_to_string(scene.path(".terraform.lock.hcl")).unwrap();
-    let entry = "provider \"registry.terraform.io/hashicorp/random\"";
-    assert!(locked.contains(entry), "{locked}");
 }
 
 #[test]
@@ -272,7 +328,7 @@ fn it_is_short_enough_to_be_read() {
 }
 
 /// The names of all pages of `tfoci help`.
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 23] = [
     "push",
     "mirror",
     "copy",
@@ -281,6 +337,7 @@ const PAGES: [&str; 22] = [
     "inspect",
     "resolve",
     "install",
+    "lock",
     "cli-config",
     "login",
     "logout",
@@ -325,6 +382,7 @@ fn every_option_in_it_is_one() {
         "inspect",
         "resolve",
         "install",
+        "lock",
         "cli-config",
         "login",
     ];
