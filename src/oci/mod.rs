@@ -23,9 +23,9 @@
 //! has the same digests on every machine, from every source, and after any crash.
 //!
 //! # Tags, annotations and members
-//! The tag of a version is its canonical text with `_` in place of `+`, at most 128 characters ([`reference`](mod@reference)). A layout
-//! contains one repository per provider, in the directory `HOSTNAME/NAMESPACE/TYPE` with the host in punycode, and `index.json` names the
-//! tags.
+//! The tag of a version is its canonical text with `_` in place of `+` ([`reference`](mod@reference)). A version has at most 119 characters,
+//! so that the tag of its evidence has at most 128. A directory of layouts has one layout per provider, in `HOSTNAME/NAMESPACE/TYPE` with
+//! the host in punycode and `_` before its port. The names of repositories in a registry are up to users ([`crate::template`]).
 //!
 //! | where | annotation | value |
 //! | --- | --- | --- |
@@ -35,7 +35,8 @@
 //! | layer of a platform manifest | [`TITLE`] | the file name of the zip |
 //! | evidence manifest | [`PROTOCOLS`] | the plugin protocol versions, ascending, such as `5.0,6.0`; empty if unknown |
 //!
-//! Members have a fixed order, because digests depend on it. Those without a value are left out.
+//! Users may add annotations to the index. Digests depend on the order of members, so it is fixed. Members without a value are left out, and
+//! strings have no escapes but those that JSON demands.
 //!
 //! | object | members in order |
 //! | --- | --- |

@@ -85,6 +85,32 @@ fn the_golden_documents_have_the_known_digests() {
     assert_eq!(found, DIGESTS.len() + 1);
 }
 
+/// Each member is found after the one before it. Members of nested objects between them do not matter.
+#[test]
+fn members_are_in_the_documented_order() {
+    let documentation = fs::read_to_string("src/oci/mod.rs").unwrap();
+    for (object, file, beginning) in [
+        ("index", "index.json", "{"),
+        ("platform manifest, evidence manifest", "evidence.json", "{"),
+        ("descriptor", "index.json", "\"manifests\":["),
+        ("platform of a descriptor", "index.json", "\"platform\":{"),
+    ] {
+        let row = format!("//! | {object} | `");
+        let (_, row) = documentation.split_once(&row).expect(object);
+        let row = row.lines().next().unwrap();
+        let members: Vec<&str> = row.split('`').step_by(2).collect();
+        assert!(members.len() >= 2, "{row}");
+        let golden = fs::read_to_string(testdata("golden").join(file)).unwrap();
+        let (_, mut rest) = golden.split_once(beginning).unwrap();
+        for name in members {
+            let name = format!("\"{name}\":");
+            (_, rest) = rest
+                .split_once(&name)
+                .unwrap_or_else(|| panic!("{object}: {name}"));
+        }
+    }
+}
+
 #[test]
 fn at_once() {
     let author = author();
