@@ -1,5 +1,8 @@
 //! `tfoci lock`.
 
+/// Killed runs, full disks, several at once.
+#[cfg(target_os = "linux")]
+mod chaos;
 /// The same file as `providers lock` and `init -upgrade` write.
 mod clients;
 /// Configurations, modules and addresses.

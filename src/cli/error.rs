@@ -231,6 +231,9 @@ pub(super) enum CommandError {
     /// `install --locked`, and the lock file has other providers than the configuration.
     #[error("{} does not lock what the configuration requires\n  {difference}", printable_path(.path))]
     LockDiffers { path: PathBuf, difference: String },
+    /// A link in place of the client's directory.
+    #[error("{} is a link, which could lead anywhere", printable_path(.link))]
+    DataLink { link: PathBuf },
     /// `--lock-file` with several directories.
     #[error("`--lock-file` names the lock file of one directory\n  received several `--chdir`")]
     OneLockFile,
@@ -325,6 +328,7 @@ impl CommandError {
             | Self::NotLocked { failure, .. } => failure.category(),
             Self::LockTarget(error) => error.category(),
             Self::LockDiffers { .. } => Category::Differs,
+            Self::DataLink { .. } => Category::Local,
             Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
                 Category::NotFound
             }

@@ -26,6 +26,12 @@ const MOST_FILES: usize = 10_000;
 /// largest accepted size.
 const LARGEST_MODULE: u64 = 16 << 20;
 
+/// The longest name of a chain of calls, in bytes. Real ones have some dozens.
+const LONGEST_KEY: usize = 1 << 10;
+
+/// The most bytes of all files of one configuration. Large ones have some megabytes.
+const LARGEST: u64 = 64 << 20;
+
 /// The requirements of a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
@@ -70,7 +76,7 @@ impl Requirements {
         let default_host = default_host.unwrap_or_else(|| read_as.default_host.clone());
         let installed = modules_json::read(root, &root.join(&read_as.data))?;
         let mut not_followed = BTreeSet::new();
-        let mut modules = Vec::new();
+        let (mut providers, mut modules, mut size) = (BTreeMap::new(), 0, 0);
         let mut seen = BTreeSet::new();
         let mut pending = vec![(root.to_owned(), None, String::new())];
         while let Some((directory, caller, key)) = pending.pop() {
@@ -87,10 +93,20 @@ impl Requirements {
                     limit,
                 });
             }
-            let module = read_module(&directory, client, &default_host)?;
+            let (module, bytes) = read_module(&directory, client, &default_host)?;
+            size += bytes;
+            if size > LARGEST {
+                return Err(Error::Many {
+                    directory: root.to_owned(),
+                    what: "bytes",
+                    limit: LARGEST,
+                });
+            }
             for (name, source) in &module.calls {
                 let key = match key.is_empty() {
                     true => name.clone(),
+                    // Calls that lead in a circle would grow it without end.
+                    false if key.len() > LONGEST_KEY => key.clone(),
                     false => format!("{key}.{name}"),
                 };
                 let called = match source {
@@ -105,11 +121,12 @@ impl Requirements {
                 };
                 pending.push((called, Some(directory.clone()), key));
             }
-            modules.push(module);
+            modules += 1;
+            module.add_to(&mut providers);
         }
         Ok(Self {
-            providers: module::united(&modules),
-            modules: modules.len(),
+            providers,
+            modules,
             not_followed,
         })
     }
@@ -138,7 +155,7 @@ fn read_module(
     directory: &Path,
     client: Option<Client>,
     default_host: &Hostname,
-) -> Result<Module, Error> {
+) -> Result<(Module, u64), Error> {
     let many = |what, limit| Error::Many {
         directory: directory.to_owned(),
         what,
@@ -172,10 +189,11 @@ fn read_module(
     let files: Vec<_> = files
         .map(|(name, bytes)| SourceFile { name, bytes })
         .collect();
-    Module::read(&files, default_host).map_err(|source| Error::Module {
+    let module = Module::read(&files, default_host).map_err(|source| Error::Module {
         directory: directory.to_owned(),
         source: Box::new(source),
-    })
+    })?;
+    Ok((module, size))
 }
 
 /// The directory that a module call refers to. Like clients, it resolves `..` in the text of the path, even after a symbolic link.

@@ -1,5 +1,7 @@
 //! Installation methods: where clients install providers from, and the versions that they find there.
 
+use std::collections::BTreeSet;
+
 use crate::address::ProviderAddr;
 use crate::error::Category;
 use crate::event::Subject;
@@ -99,6 +101,7 @@ impl<'a> Listing<'a> {
     /// A method fails otherwise, or none knows the provider.
     pub(super) async fn of(task: &'a Task) -> Result<Self, Failure> {
         let mut found: Vec<Found<'a>> = Vec::new();
+        let mut seen = BTreeSet::new();
         let (mut unknown, mut at) = (None, None);
         for method in &task.methods {
             let versions = match method.versions(&task.provider).await {
@@ -111,7 +114,7 @@ impl<'a> Listing<'a> {
             };
             at.get_or_insert_with(|| method.at(&task.provider));
             for one in versions {
-                if !found.iter().any(|other| other.version() == one.version()) {
+                if seen.insert(one.version().clone()) {
                     found.push(one);
                 }
             }

@@ -13,7 +13,7 @@ use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::release::Release;
-use crate::trust::{self, ReleaseId, Verified};
+use crate::trust::{self, Checksums, ReleaseId, Verified};
 use crate::version::Version;
 
 use super::method::Found;
@@ -93,7 +93,8 @@ impl Recorded {
     /// The hashes for the lock file of a client.
     ///
     /// Only `tofu` records reported hashes, and only those of its default registry
-    /// ([clients: recorded hashes](crate::clients#recorded-hashes)).
+    /// ([clients: recorded hashes](crate::clients#recorded-hashes)). No signature covers them, so tfoci leaves them out where a key is
+    /// pinned.
     pub(super) fn hashes_for(
         &self,
         client: Client,
@@ -102,7 +103,9 @@ impl Recorded {
     ) -> BTreeSet<PackageHash> {
         let mut hashes = self.hashes.clone();
         let is_default = *task.provider.hostname() == Hostname::default_origin();
-        if client == Client::OpenTofu && is_default && !trust.require_pinned {
+        let rule = trust.rule_at_source(&task.provider);
+        let is_pinned = rule.map_or(true, |rule| rule.pinned());
+        if client == Client::OpenTofu && is_default && !is_pinned {
             hashes.extend(self.reported.iter().cloned());
         }
         hashes
@@ -205,7 +208,7 @@ impl Journey<'_> {
         Some(platforms.filter(wanted).collect())
     }
 
-    /// Warns if the lock file has zips of this version, and none of them is one of the release. Clients keep such hashes too.
+    /// Warns if the lock file has zips of this version that are none of the release. Clients keep such hashes too.
     pub(super) fn warn_of_other_hashes(
         &self,
         task: &Task,
@@ -213,26 +216,65 @@ impl Journey<'_> {
         version: &Version,
         recorded: &Recorded,
     ) {
+        // If not all packages are known, any locked zip may be one of the others.
+        if recorded.only.is_some() || recorded.hashes.is_empty() {
+            return;
+        }
         let locked = wanted
             .locked
             .as_ref()
             .filter(|(locked, _)| locked == version);
-        let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
-        let mut zips = locked
-            .iter()
-            .flat_map(|(_, hashes)| hashes)
-            .filter(is_zip)
-            .peekable();
-        let is_complete = recorded.only.is_none() && !recorded.hashes.is_empty();
-        if is_complete && zips.peek().is_some() && !zips.any(|zip| recorded.hashes.contains(zip)) {
+        let locked = locked.into_iter().flat_map(|(_, hashes)| hashes);
+        let others =
+            locked.filter(|hash| hash.zip_digest().is_some() && !recorded.hashes.contains(hash));
+        let count = others.count();
+        if count > 0 {
             self.reporter.report(Event::Warning {
                 subject: Subject::version(&task.provider, version),
-                message:
-                    "none of the zh hashes in the lock file is one of this release; they stay, \
-                          and clients accept packages that match them"
-                        .to_owned(),
+                message: format!(
+                    "{count} zh in the lock file are none of this release; they stay, and clients accept packages that match them"
+                ),
             });
         }
+    }
+
+    /// Checks that a release that no known signature covers has one of the locked zips, if it says what it has.
+    ///
+    /// # Errors
+    /// It is another release than the locked one.
+    pub(super) fn is_the_locked<L>(
+        release: &Verified<Release<L>>,
+        locked: &BTreeSet<PackageHash>,
+        proven: &Proven,
+    ) -> Result<(), Problem> {
+        let is_listed = release.checksums().is_some() || matches!(proven, Proven::Stated(_));
+        let (Some(first), true) = (release.packages.first(), is_listed) else {
+            return Ok(());
+        };
+        if matches!(proven, Proven::Lines(_)) {
+            return Ok(());
+        }
+        let subject = ReleaseId {
+            provider: &release.provider,
+            version: &release.version,
+        };
+        let listed = release.checksums().into_iter().flat_map(Checksums::lines);
+        // A manifest may be the same in every release.
+        let listed = listed.filter(|(name, _)| subject.platform_of(name).is_some());
+        let listed = listed.filter_map(|(_, digest)| PackageHash::of_zip(&digest));
+        let packages = release.packages.iter().filter_map(|package| package.zh());
+        let own: BTreeSet<PackageHash> = listed.chain(packages).collect();
+        let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
+        let zips: Vec<PackageHash> = locked.iter().filter(is_zip).cloned().collect();
+        if zips.is_empty() || zips.iter().any(|zip| own.contains(zip)) {
+            return Ok(());
+        }
+        Err(trust::Error::NotLocked {
+            platform: first.platform.clone(),
+            expected: zips,
+            received: first.expected.digest,
+        }
+        .into())
     }
 
     /// A release without packages for other platforms.

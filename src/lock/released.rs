@@ -58,6 +58,7 @@ impl Journey<'_> {
         let authentication = release.authentication().clone();
         self.report_verified(&subject, &authentication);
         let proven = Proven::of(&release, is_trusted).map_err(fail)?;
+        Self::is_the_locked(&release, locked, &proven).map_err(fail)?;
         let (mut hashes, needs_packages) = proven.hashes();
         let (mut installed, mut only) = (Vec::new(), None);
         if options.h1 || needs_packages {

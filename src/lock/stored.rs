@@ -40,6 +40,7 @@ impl Journey<'_> {
         let authentication = release.authentication().clone();
         self.report_verified(&subject, &authentication);
         let proven = Proven::of(&release, options.trust_store).map_err(fail)?;
+        Self::is_the_locked(&release, locked, &proven).map_err(fail)?;
         let (mut hashes, needs_packages) = proven.hashes();
         if needs_packages && authentication.status == Status::Unverified {
             return Err(fail(Problem::NoEvidence));

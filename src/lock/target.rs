@@ -164,6 +164,8 @@ impl LockTarget {
             _ => Path::new("."),
         };
         let _lock = Lock::of_directory(directory, reporter).await?;
+        // What a killed run has left. Runs that are not killed hold the lock.
+        disk::sweep(directory)?;
         let change = self.change(providers)?;
         if !change.is_present {
             disk::staged::replace(&self.path, change.after.as_bytes())?;

@@ -19,6 +19,6 @@ mod layout_scene;
 /// SIGINT and SIGTERM.
 mod stopped;
 /// System calls that fail or kill.
-mod tracer;
+pub mod tracer;
 /// A run that something happens to, and what must hold afterwards.
 mod victim;

@@ -244,7 +244,7 @@ fn hashes_of_another_release_are_said() {
     );
     scene.write(format!("project/{LOCK}"), entry);
     let run = lock(&scene, "").succeeds();
-    let said = "none of the zh hashes in the lock file is one of this release";
+    let said = "1 zh in the lock file are none of this release";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     assert!(read(&scene, &format!("project/{LOCK}")).contains(&wrong));
 }

@@ -226,3 +226,30 @@ fn a_pin_counts_for_what_is_installed_too() {
     install(&scene, "--key stranger.asc").exits(3);
     install(&scene, "--key acme.asc --require-pinned --locked").succeeds();
 }
+
+#[test]
+fn one_address_leaves_the_others_locked() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let before = read(&scene, &format!("ours/{LOCK}"));
+    install(&scene, &origin.address("acme/other")).succeeds();
+    assert_eq!(read(&scene, &format!("ours/{LOCK}")), before);
+}
+
+/// A checkout could lead the installation anywhere.
+#[test]
+fn links_are_followed_only_if_the_user_names_them() {
+    for link in [".terraform", ".terraform/providers"] {
+        let (_origin, scene) = given();
+        fs::create_dir(scene.path("victim")).unwrap();
+        fs::create_dir_all(scene.path(format!("ours/{link}")).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(scene.path("victim"), scene.path(format!("ours/{link}")))
+            .unwrap();
+        let run = install(&scene, "").exits(1);
+        let said = format!("ours/{link} is a link, which could lead anywhere");
+        assert!(run.stderr.contains(&said), "{}", run.stderr);
+        assert_eq!(fs::read_dir(scene.path("victim")).unwrap().count(), 0);
+        let scene = scene.env("TF_DATA_DIR", ".terraform");
+        install(&scene, "").succeeds();
+    }
+}

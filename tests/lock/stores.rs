@@ -159,3 +159,30 @@ fn a_registry_has_six_requests() {
         assert_eq!(hashes(&author), format!("0 h1, {} zh", count + 1));
     }
 }
+
+/// A store without a known signature cannot add its packages to a version that is locked as another release.
+#[test]
+fn another_release_of_a_locked_version_is_refused() {
+    let author = Author::new();
+    author.with_pushed();
+    lock(&author, "--key acme.asc").succeeds();
+    let before = read(&author.scene, ".terraform.lock.hcl");
+    let other = Author::new();
+    ReleaseFolder::new("demo", "1.0.0")
+        .package("linux_amd64", &[("terraform-provider-demo", b"other")])
+        .signed_by(crate::support::signer::Signer::stranger())
+        .write(&other.scene.path("dist"));
+    other.push_unsigned(&["--key", "stranger.asc"]).succeeds();
+    let store = format!("oci-layout:{}", other.scene.path("store").display());
+    for trust in ["--platform=linux_amd64", "--trust-store"] {
+        let run = author
+            .tfoci(&["lock", "acme/demo", "--from", &store, trust])
+            .exits(3);
+        assert!(
+            run.stderr.contains("is not in the lock file"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(read(&author.scene, ".terraform.lock.hcl"), before);
+    }
+}

@@ -30,13 +30,14 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => proof::not_locked_in_store(&failure.problem),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
         CommandError::Locking(failure) => locking::hint(failure).or_else(|| journey(failure)),
+        CommandError::DataLink { .. } => Some("name the directory that it leads to with TF_DATA_DIR".to_owned()),
         CommandError::LockDiffers { .. } => Some("`tfoci lock` brings it up to date; commit the file".to_owned()),
         CommandError::LockTarget(error) => locking::target(error),
         CommandError::ModuleMissing { client, directory, .. } => Some(locking::get(*client, directory)),
         CommandError::NotRequired { .. } => Some("add it to `required_providers`, or name another directory with `--chdir`".to_owned()),
         CommandError::NoMethod { .. } => Some("`--from origin` asks the provider's own registry".to_owned()),
         CommandError::Configuration(configuration::Error::Empty { .. }) => {
-            Some("name the directory of the configuration, with `--chdir` in `tfoci lock`".to_owned())
+            Some("name another directory, with `--chdir`; or a provider, such as `acme/demo@~> 1.0`".to_owned())
         }
         CommandError::Credentials(error) => reach::credentials(error),
         CommandError::NoTerminal => {

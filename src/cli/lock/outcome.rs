@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use similar::TextDiff;
 
@@ -16,10 +17,14 @@ use tfoci::lockfile::Client;
 
 use super::request::{Request, Writing};
 use crate::cli::Ending;
+use crate::cli::args::Format;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::{Printer, Tone};
 use crate::cli::session::Session;
+
+/// The time after which a diff is finished roughly.
+const LONGEST_DIFF: Duration = Duration::from_secs(1);
 
 /// The providers and files of a run.
 pub(super) struct Outcome {
@@ -213,10 +218,8 @@ fn print_file(
         }
         Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
         Some(Ok(change)) => {
-            let diff = TextDiff::from_lines(&change.before, &change.after);
-            let diff = diff.unified_diff().header(&name, &name).to_string();
-            for line in diff.lines() {
-                printer.result(line);
+            if printer.format == Format::Text {
+                print_diff(change, &name, printer);
             }
             let (verb, tone) = match writing {
                 Writing::DryRun => ("Would write", Tone::Plain),
@@ -224,6 +227,21 @@ fn print_file(
             };
             printer.line(tone, verb, &name);
         }
+    }
+}
+
+fn print_diff(change: &LockChange, name: &str, printer: &Printer) {
+    // Comparing costs the square of the lines, and nobody reads more.
+    const LARGEST: usize = 1 << 20;
+    if change.before.len() > LARGEST {
+        return;
+    }
+    let mut config = TextDiff::configure();
+    let config = config.timeout(LONGEST_DIFF);
+    let diff = config.diff_lines(&change.before, &change.after);
+    let diff = diff.unified_diff().header(name, name).to_string();
+    for line in diff.lines() {
+        printer.result(line);
     }
 }
 

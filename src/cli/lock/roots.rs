@@ -41,7 +41,8 @@ pub(super) fn read(request: &Request, session: &Session) -> Result<Vec<Root>, Co
     if directories.len() > 1 && request.lock_file.is_some() {
         return Err(CommandError::OneLockFile);
     }
-    let how = match request.installs {
+    // With addresses, the other providers of the configuration stay locked.
+    let how = match request.installs && request.providers.is_empty() {
         true => Update::Init,
         false => Update::Lock,
     };

@@ -1,6 +1,7 @@
 //! Locks providers, and installs them into a working directory.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tfoci::address::ProviderAddr;
@@ -30,6 +31,11 @@ pub(in crate::cli) async fn update(
     session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
     if request.installs && request.writing == Writing::Locked {
         roots.iter().try_for_each(is_locked)?;
+    }
+    if request.installs {
+        roots
+            .iter()
+            .try_for_each(|root| refuse_links(root, session))?;
     }
     let client = roots.first().map(|root| root.target.client());
     let methods = Methods::new(request.from.as_deref(), client, session)?;
@@ -74,6 +80,22 @@ fn is_locked(root: &Root) -> Result<(), CommandError> {
     let mut locked = root.target.providers();
     match locked.find(|one| !root.required.contains_key(one)) {
         Some(other) => Err(differs(format!("{other} is in it, and is not required"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses links where a configuration from elsewhere could lead the installation out of its directory. Users name another one by
+/// `TF_DATA_DIR`.
+fn refuse_links(root: &Root, session: &Session) -> Result<(), CommandError> {
+    let data = root.directory.join(session.data_directory());
+    let paths = [data.clone(), data.join("providers")];
+    let is_link = |path: &&PathBuf| path.is_symlink();
+    match paths
+        .iter()
+        .find(is_link)
+        .filter(|_| !session.has_data_directory())
+    {
+        Some(link) => Err(CommandError::DataLink { link: link.clone() }),
         None => Ok(()),
     }
 }

@@ -97,6 +97,11 @@ impl Session {
         self.globals.access.cli_config.is_some()
     }
 
+    /// Whether `TF_DATA_DIR` names that directory.
+    pub(super) fn has_data_directory(&self) -> bool {
+        environment::has_data_directory()
+    }
+
     /// The directory of the client's own files, relative to that of the root module.
     pub(super) fn data_directory(&self) -> PathBuf {
         environment::data_directory()

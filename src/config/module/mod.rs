@@ -80,6 +80,21 @@ impl Module {
     }
 }
 
+impl Module {
+    /// Adds the requirements to those of other modules of a configuration: clients select one version of each provider, which all modules
+    /// can use.
+    pub fn add_to(self, providers: &mut BTreeMap<ProviderAddr, VersionConstraints>) {
+        for Requirement {
+            source,
+            constraints,
+        } in self.requirements.into_values()
+        {
+            let known = providers.entry(source).or_default();
+            *known = std::mem::take(known).and(constraints);
+        }
+    }
+}
+
 impl ModuleSource {
     fn of(text: String) -> Self {
         if text.starts_with("./") || text.starts_with("../") {
@@ -88,21 +103,6 @@ impl ModuleSource {
             Self::Elsewhere(text)
         }
     }
-}
-
-/// The combined constraints of all modules of a configuration: clients select one version of each provider, which all modules can use.
-pub fn united<'a>(
-    modules: impl IntoIterator<Item = &'a Module>,
-) -> BTreeMap<ProviderAddr, VersionConstraints> {
-    let mut united: BTreeMap<_, VersionConstraints> = BTreeMap::new();
-    for requirement in modules
-        .into_iter()
-        .flat_map(|module| module.requirements.values())
-    {
-        let known = united.entry(requirement.source.clone()).or_default();
-        *known = std::mem::take(known).and(requirement.constraints.clone());
-    }
-    united
 }
 
 /// A statement of a file about providers.

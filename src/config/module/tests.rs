@@ -332,7 +332,9 @@ fn modules_of_one_configuration_are_united_by_provider() {
         "a.tf",
         "terraform {\n required_providers {\n x = {\n source = \"hashicorp/a\"\n version = \"< 3, >= 1.0\"\n }\n }\n}",
     )]);
-    let united = united([&one.unwrap(), &two.unwrap()]);
+    let mut united = BTreeMap::new();
+    one.unwrap().add_to(&mut united);
+    two.unwrap().add_to(&mut united);
     let united: Vec<_> = united
         .iter()
         .map(|(provider, constraints)| format!("{provider} {constraints}"))

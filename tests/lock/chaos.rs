@@ -1,0 +1,160 @@
+//! Runs that are killed, disks that are full, and two runs at once: a lock file is the old one or the new one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+
+use crate::chaos::tracer::{self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, RENAME, Threads, WRITE};
+use crate::support::author::Author;
+use crate::support::judge;
+use crate::support::programs::can_trace;
+
+const LOCK: &str = ".terraform.lock.hcl";
+const OLD: &str = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h9:old\",\n  ]\n}\n";
+
+/// A pushed release, and a project that requires it and has an old lock file.
+fn given() -> Author {
+    let author =
+        Author::within(crate::support::scene::Scene::new().env("TOKIO_WORKER_THREADS", "1"));
+    author.with_pushed();
+    author.scene.write(
+        "project/main.tf",
+        "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n",
+    );
+    author
+}
+
+fn arguments(command: &str) -> Vec<String> {
+    let all = format!(
+        "{command} --chdir project --from oci-layout:store --key acme.asc --platform linux_amd64"
+    );
+    all.split(' ').map(str::to_owned).collect()
+}
+
+/// The project before a run.
+fn reset(author: &Author, command: &str) {
+    let _none = fs::remove_dir_all(author.scene.path("project/.terraform"));
+    for (name, _) in tree(author) {
+        if name.starts_with('.') {
+            fs::remove_file(author.scene.path(format!("project/{name}"))).unwrap();
+        }
+    }
+    // `install` refuses hashes that match nothing.
+    let old = match command {
+        "lock" => OLD.to_owned(),
+        _ => OLD.replace("  hashes = [\n    \"h9:old\",\n  ]\n", ""),
+    };
+    author.scene.write(format!("project/{LOCK}"), old);
+}
+
+fn tree(author: &Author) -> BTreeMap<String, String> {
+    judge::tree(&author.scene.path("project"))
+}
+
+/// Lets something happen at every call of a run in turn, every time from the start.
+fn at_every_call(command: &str, effect: &str) {
+    if !can_trace() {
+        return;
+    }
+    let author = given();
+    reset(&author, command);
+    let before = tree(&author);
+    author.scene.tfoci(arguments(command)).succeeds();
+    let after = tree(&author);
+    let mut happened = 0;
+    // A failing write to the runtime's own event file would stop it for ever, and no disk causes that.
+    let kills = effect.starts_with("signal");
+    let all = [RENAME, FDATASYNC, FSYNC, MKDIR, WRITE];
+    for calls in all.into_iter().filter(|calls| kills || *calls != WRITE) {
+        for threads in [Threads::First, Threads::All] {
+            for nth in 1..ENDLESS {
+                reset(&author, command);
+                let fault = Fault {
+                    calls,
+                    effect,
+                    nth,
+                    threads,
+                };
+                let (run, log) = tracer::run(&author.scene, &fault, &arguments(command));
+                let is_done = run.status == Some(0);
+                let left = tree(&author);
+                assert!(
+                    left[LOCK] == before[LOCK] || left[LOCK] == after[LOCK],
+                    "{fault:?}\n{log}"
+                );
+                let visible = left.iter().filter(|(name, _)| !name.contains(".tfoci-"));
+                for (name, content) in visible.filter(|(name, _)| name.starts_with(".terraform/")) {
+                    assert_eq!(after.get(name), Some(content), "{fault:?}");
+                }
+                if effect.starts_with("error") {
+                    let hidden: Vec<&String> = left
+                        .keys()
+                        .filter(|name| name.contains(".tfoci-"))
+                        .collect();
+                    assert!(hidden.is_empty(), "{fault:?}: {hidden:?}\n{}", run.stderr);
+                }
+                author.scene.tfoci(arguments(command)).succeeds();
+                assert!(
+                    tree(&author) == after,
+                    "{fault:?}: {:?}",
+                    tree(&author).keys()
+                );
+                if is_done && !log.contains("INJECTED") {
+                    break;
+                }
+                happened += 1;
+                assert!(nth + 1 < ENDLESS);
+            }
+        }
+    }
+    assert!(happened > 3, "{happened}");
+}
+
+#[test]
+fn killed_while_locking() {
+    at_every_call("lock", "signal=KILL");
+}
+
+#[test]
+fn a_full_disk_while_locking() {
+    at_every_call("lock", "error=ENOSPC");
+}
+
+#[test]
+fn killed_while_installing() {
+    at_every_call("install", "signal=KILL");
+}
+
+#[test]
+fn a_full_disk_while_installing() {
+    at_every_call("install", "error=ENOSPC");
+}
+
+#[test]
+fn two_at_once_end_as_one() {
+    for command in ["lock", "install"] {
+        let author = given();
+        reset(&author, command);
+        author.scene.tfoci(arguments(command)).succeeds();
+        let after = tree(&author);
+        reset(&author, command);
+        let runs: Vec<_> = (0..4)
+            .map(|_| {
+                let mut run = author.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+                run.args(arguments(command))
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::piped());
+                run.spawn().unwrap()
+            })
+            .collect();
+        for run in runs {
+            let output = run.wait_with_output().unwrap();
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        assert!(tree(&author) == after, "{command}");
+    }
+}
