@@ -75,6 +75,16 @@ impl Section {
         found
     }
 
+    /// The name and line of every member that is a block, with any labels.
+    pub(crate) fn names_of_blocks(&self) -> impl Iterator<Item = (&str, Option<usize>)> {
+        let is_section = |value: &Value| matches!(value, Value::Section(_));
+        let blocks = self.0.iter().filter(move |member| match &member.value {
+            Value::List(values) => values.iter().any(is_section),
+            value => is_section(value),
+        });
+        blocks.map(|member| (member.name.as_str(), member.line))
+    }
+
     /// The members of a JSON object, in order.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &Value)> {
         let members = self.0.iter();

@@ -144,6 +144,43 @@ fn every_trap_is_named_with_its_line() {
     }
 }
 
+/// Clients ignore what they do not know.
+#[test]
+fn top_level_traps_are_named() {
+    for (text, kind, says) in [
+        (
+            "plugin_cache_dir = \"cache\"\nprovider_instalation {\n direct {}\n}\n",
+            "unknown_block",
+            "c.tfrc, line 2: problem: unknown block `provider_instalation`: clients ignore it; did you mean `provider_installation`?\n",
+        ),
+        (
+            "host \"a.example\" {\n services = {}\n}\n\nmirror \"a.example\" {}\n",
+            "unknown_block",
+            "c.tfrc, line 5: problem: unknown block `mirror`: clients ignore it\n",
+        ),
+        (
+            "{\"Provider_Installation\": [{\"direct\": [{}]}], \"registry_protocols\": {}}",
+            "unknown_block",
+            "c.tfrc: problem: unknown block `Provider_Installation`: clients ignore it; did you mean `provider_installation`?\n",
+        ),
+        (
+            "\nprovider_installation {}\n",
+            "no_methods",
+            "c.tfrc, line 2: problem: `provider_installation` has no installation method: clients find no provider\n",
+        ),
+    ] {
+        let scene = Scene::new();
+        scene.write("c.tfrc", text);
+        let check = ["cli-config", "--check", "--cli-config", "c.tfrc"];
+        assert_eq!(scene.tfoci(check).exits(1).stdout, says);
+        let json = check.iter().chain(&["--format", "json"]);
+        let run = scene.tfoci(json).exits(1);
+        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        follows("cli-config", &document);
+        assert_eq!(document["problems"][0]["kind"], kind, "{document:#}");
+    }
+}
+
 #[test]
 fn notes_are_no_failures() {
     for (methods, kind, says) in [
@@ -186,7 +223,6 @@ fn disjoint_methods_are_no_problem() {
         format!("direct {{}}\n{REGISTRY}"),
         format!("{disjoint}\ndirect {{ exclude = [\"*/*/*\"] }}"),
         MIRROR.to_owned(),
-        String::new(),
     ] {
         let run = check(&methods, &[]).succeeds();
         assert_eq!(run.stdout, "no problems found in c.tfrc\n", "{methods}");

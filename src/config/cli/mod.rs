@@ -34,6 +34,36 @@ pub struct CliConfig {
     pub overrides: Option<DevOverrides>,
     /// The methods of `provider_installation`, in order; `None` without such a block.
     pub installation: Option<Vec<InstallationMethod>>,
+    /// The line of `provider_installation`, from 1; unknown in JSON.
+    pub installation_line: Option<usize>,
+    /// The top-level blocks that neither client knows, in order.
+    pub unknown: Vec<UnknownBlock>,
+}
+
+/// The blocks and settings that one of the clients knows.
+const KNOWN: [&str; 13] = [
+    "credentials",
+    "credentials_helper",
+    "disable_checkpoint",
+    "disable_checkpoint_signature",
+    "host",
+    "oci_credentials",
+    "oci_default_credentials",
+    "plugin_cache_dir",
+    "plugin_cache_may_break_dependency_lock_file",
+    "provider_installation",
+    "providers",
+    "provisioners",
+    "registry_protocols",
+];
+
+/// A top-level block that neither client knows. Clients ignore it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownBlock {
+    /// Its name.
+    pub name: String,
+    /// Its line, from 1; unknown in JSON.
+    pub line: Option<usize>,
 }
 
 /// `oci_credentials "DOMAIN[/PATH]"` ([clients: credential blocks](crate::clients#credential-blocks)).
@@ -175,6 +205,10 @@ impl CliConfig {
         let hosts = root.blocks("host", 1)?;
         let defaults = only(&root, "oci_default_credentials")?;
         let installation = only(&root, "provider_installation")?;
+        let mut blocks = root.names_of_blocks();
+        let installation_line = blocks.find(|(name, _)| *name == "provider_installation");
+        let unknown = root.names_of_blocks();
+        let unknown = unknown.filter(|(name, _)| !KNOWN.contains(name));
         let overrides = installation.and_then(DevOverrides::read);
         Ok(Self {
             oci_credentials,
@@ -190,6 +224,13 @@ impl CliConfig {
                 .collect::<Result<_, _>>()?,
             overrides,
             installation: installation.map(methods).transpose()?,
+            installation_line: installation_line.and_then(|(_, line)| line),
+            unknown: unknown
+                .map(|(name, line)| UnknownBlock {
+                    name: name.to_owned(),
+                    line,
+                })
+                .collect(),
         })
     }
 }

@@ -2,10 +2,11 @@
 
 use url::Url;
 
-use super::{CliConfig, InstallationMethod, MethodKind};
+use super::{CliConfig, InstallationMethod, KNOWN, MethodKind};
 use crate::address::ProviderPattern;
 use crate::error::printable;
 use crate::lockfile::Client;
+use crate::nearest::nearest;
 use crate::oci::Repository;
 use crate::template::{self, RepositoryTemplate, TemplateProblem};
 
@@ -18,7 +19,7 @@ pub struct Trap {
     pub kind: TrapKind,
 }
 
-/// What is wrong with a block of `provider_installation`.
+/// What is wrong with a block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum TrapKind {
@@ -65,7 +66,16 @@ pub enum TrapKind {
     /// Clients replace what follows the last slash.
     #[error("`{}` has no slash at its end: clients drop what follows the last one", printable(.url))]
     NoSlash { url: String },
-    /// A block that clients do not know.
+    /// A top-level block that clients do not know.
+    #[error("unknown block `{}`: clients ignore it{}", printable(.name), did_you_mean(*.meant))]
+    UnknownBlock {
+        name: String,
+        meant: Option<&'static str>,
+    },
+    /// Nothing installs any provider.
+    #[error("`provider_installation` has no installation method: clients find no provider")]
+    NoMethods,
+    /// A block of `provider_installation` that clients do not know.
     #[error("there is no installation method `{}`: clients ignore the block", printable(.name))]
     UnknownMethod { name: String },
     /// Only OpenTofu has `oci_mirror`.
@@ -101,6 +111,8 @@ impl TrapKind {
             Self::NoArgument { .. } => "missing_argument",
             Self::Url { .. } => "url",
             Self::NoSlash { .. } => "url_without_slash",
+            Self::UnknownBlock { .. } => "unknown_block",
+            Self::NoMethods => "no_methods",
             Self::UnknownMethod { .. } => "unknown_method",
             Self::NotForTerraform | Self::ReadByTerraform => "not_for_terraform",
             Self::Overrides { .. } => "dev_overrides",
@@ -132,10 +144,22 @@ impl TrapKind {
     }
 }
 
-/// The traps of a configuration for a client, in the order of its methods. The configuration alone decides: whether directories exist and
+/// The traps of a configuration for a client: those of top-level blocks, then those of methods in their order. The configuration alone decides: whether directories exist and
 /// registries need credentials is not checked here.
 pub fn traps(config: &CliConfig, client: Client) -> Vec<Trap> {
-    let mut traps = Vec::new();
+    let unknown = config.unknown.iter().map(|block| Trap {
+        line: block.line,
+        kind: TrapKind::UnknownBlock {
+            name: block.name.clone(),
+            meant: nearest(&block.name, &KNOWN),
+        },
+    });
+    let mut traps: Vec<Trap> = unknown.collect();
+    if config.installation.as_ref().is_some_and(Vec::is_empty) {
+        let line = config.installation_line;
+        let kind = TrapKind::NoMethods;
+        traps.push(Trap { line, kind });
+    }
     if let Some(overrides) = &config.overrides {
         let line = overrides.line;
         let providers = overrides.providers.clone();
@@ -273,6 +297,12 @@ fn of_url(text: &str) -> Option<TrapKind> {
         }
         _ => Some(TrapKind::Url { url: url() }),
     }
+}
+
+fn did_you_mean(meant: Option<&str>) -> String {
+    meant
+        .map(|meant| format!("; did you mean `{meant}`?"))
+        .unwrap_or_default()
 }
 
 fn at(line: &Option<usize>) -> String {

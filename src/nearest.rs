@@ -1,0 +1,59 @@
+//! Finds the word that a misspelt one probably means.
+
+/// The most changes of single characters between a word and its misspelling.
+const MOST_CHANGES: usize = 2;
+
+/// The candidate that is nearest to a text, if it differs in at most two characters. Upper and lower case do not differ.
+pub fn nearest<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let text = text.to_lowercase();
+    let near = candidates.iter().filter_map(|candidate| {
+        // The text can be much longer than any word.
+        let is_near = text.len().abs_diff(candidate.len()) <= 2 * MOST_CHANGES;
+        let changes = is_near.then(|| changes(&text, candidate))?;
+        (changes <= MOST_CHANGES).then_some((changes, *candidate))
+    });
+    near.min_by_key(|(changes, _)| *changes)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The number of characters that are inserted, removed or replaced between two words (Levenshtein's distance).
+fn changes(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (place, from) in from.chars().enumerate() {
+        let (mut diagonal, mut left) = (place, place + 1);
+        let mut next = vec![left];
+        for (to, above) in to.iter().zip(row.iter().skip(1)) {
+            let replaced = diagonal + usize::from(from != *to);
+            left = replaced.min(above + 1).min(left + 1);
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_mistakes_are_near() {
+        let words = ["origin", "oci-layout", "host"];
+        for (text, meant) in [
+            ("orign", Some("origin")),
+            ("Origin", Some("origin")),
+            ("oci-layuot", Some("oci-layout")),
+            ("oci_layout", Some("oci-layout")),
+            ("hosts", Some("host")),
+            ("registry.example.net", None),
+            ("o", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(text, &words), meant, "{text}");
+        }
+        assert_eq!(changes("kitten", "sitting"), 3);
+        assert_eq!(changes("", "host"), 4);
+    }
+}
