@@ -148,6 +148,22 @@ fn blocks_are_golden() {
 }
 
 #[test]
+fn a_block_that_clients_cannot_use_yet_has_a_warning() {
+    let plain = |host| {
+        let from = "h.example:5000/${namespace}/${type}";
+        let run = print(&["*/*", "--from", from, "--plain-http", host]);
+        run.succeeds().stderr
+    };
+    for host in ["h.example", "h.example:5000"] {
+        assert_eq!(
+            plain(host),
+            "   Warning OpenTofu speaks only HTTPS to registries, and h.example:5000 is given to `--plain-http`: OpenTofu cannot install from it\n"
+        );
+    }
+    assert_eq!(plain("other.example"), "");
+}
+
+#[test]
 fn what_no_client_reads_is_refused() {
     for (arguments, says) in [
         (

@@ -14,6 +14,7 @@ use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
 use tfoci::store;
+use tfoci::template::RepositoryTemplate;
 
 use super::Ending;
 use super::args::ClientName;
@@ -157,8 +158,27 @@ fn mirror(
             .map_err(Problem::from)
             .map_err(Failure::from)?;
     }
+    warn_of_plain_http(template, include, session);
     let template = template.hcl().to_owned();
     Ok((Mirror::Oci { template }, None))
+}
+
+/// Warns if clients cannot speak to a registry of the template as tfoci does.
+fn warn_of_plain_http(
+    template: &RepositoryTemplate,
+    include: &[ProviderPattern],
+    session: &Session,
+) {
+    let examples = include.iter();
+    let examples = examples.filter_map(|pattern| template.example(pattern)?.ok());
+    for repository in examples.chain(template.placeholder()) {
+        let registry = repository.as_str().split('/').next().unwrap_or_default();
+        if session.uses_plain_http(registry) {
+            session.printer.warn_once(format!(
+                "OpenTofu speaks only HTTPS to registries, and {registry} is given to `--plain-http`: OpenTofu cannot install from it"
+            ));
+        }
+    }
 }
 
 /// The base URL of a network mirror as clients need it: with a slash at its end.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
+use tfoci::address::{HostPort, Hostname, ProviderAddr, ProviderPattern};
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
@@ -137,6 +137,13 @@ impl Session {
             true => client.default_host(),
             false => named.clone(),
         }
+    }
+
+    /// Whether `--plain-http` names a registry, with or without its port.
+    pub(super) fn uses_plain_http(&self, registry: &str) -> bool {
+        let bare = HostPort::parse(registry).map_or(registry, |parsed| parsed.host);
+        let mut hosts = self.globals.network.plain_http.iter();
+        hosts.any(|host| host == registry || host == bare)
     }
 
     pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, CommandError> {
