@@ -18,8 +18,11 @@ mod traps;
 
 const TEMPLATE: &str = "h.example/${hostname}/${namespace}/${type}";
 
+/// Prints the block where `mirror` is a directory.
 fn print(arguments: &[&str]) -> Run {
-    Scene::new().tfoci(["cli-config"].iter().chain(arguments))
+    let scene = Scene::new();
+    scene.write("mirror/file", "");
+    scene.tfoci(["cli-config"].iter().chain(arguments))
 }
 
 #[test]
@@ -161,6 +164,10 @@ fn a_block_that_clients_cannot_use_yet_has_a_warning() {
         );
     }
     assert_eq!(plain("other.example"), "");
+    assert_eq!(
+        print(&["--into", "later"]).succeeds().stderr,
+        "   Warning there is no directory later: clients fail until `tfoci install --into later` has written it\n"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use url::Url;
 
 use tfoci::address::ProviderPattern;
-use tfoci::error::printable;
+use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
@@ -123,6 +123,12 @@ fn mirror(
     let endpoint = arguments.from.as_deref().map(|text| session.endpoint(text));
     let endpoint = endpoint.transpose()?;
     if let Some(directory) = &arguments.into {
+        if !directory.is_dir() {
+            let directory = printable_path(directory);
+            session.printer.warning(&format!(
+                "there is no directory {directory}: clients fail until `tfoci install --into {directory}` has written it"
+            ));
+        }
         let comment = endpoint.map(|store| {
             let store = printable(&store.to_string());
             format!("`tfoci install` writes this directory from {store}.")
