@@ -318,7 +318,7 @@ fn exit_codes_of_files_and_folders_are_as_the_page_says() {
             1,
         ),
         ("push dist --provider acme/demo --require-pinned", 2),
-        ("push dist --provider acme/demo --key broken", 1),
+        ("push dist --provider acme/demo --key broken", 2),
         ("push dist --provider acme/demo --trust broken", 2),
         ("push dist --provider acme/demo --trust none", 1),
         ("mirror --file broken", 2),

@@ -149,11 +149,16 @@ pub(super) enum CommandError {
         keys: Vec<String>,
         source: Box<CommandError>,
     },
-    /// A key file of a trust file that has no usable key.
+    /// A file of keys in place of a trust file.
+    #[error("{} is not a trust file\n  received an armored OpenPGP key", printable_path(.path))]
+    KeyAsTrust { path: PathBuf },
+    /// A key file that has no usable key.
     #[error("{error}\n  named by {named_by}")]
     KeyFile {
         error: trust::Error,
         named_by: String,
+        /// Whether it is a trust file.
+        is_trust_file: bool,
     },
     /// A fingerprint or key id where the file of a key is expected.
     #[error("`--key` takes a file of public keys\n  received the fingerprint {}", printable(.text))]
@@ -315,8 +320,11 @@ impl CommandError {
 
     /// The keys of a file that a trust file names cannot be used.
     pub(super) fn key_file(trust: &Path, key: &trust::KeyFile, error: trust::Error) -> Self {
-        let named_by = named_by(trust, key);
-        Self::KeyFile { error, named_by }
+        Self::KeyFile {
+            error,
+            named_by: named_by(trust, key),
+            is_trust_file: false,
+        }
     }
 
     /// The category, which decides the exit code. Errors about arguments are usage errors.
@@ -334,6 +342,10 @@ impl CommandError {
             }
             Self::File { failure, .. } => failure.category(),
             Self::NotPinned { source, .. } => source.category(),
+            Self::KeyFile {
+                error: trust::Error::NotAKey { .. },
+                ..
+            } => Category::Usage,
             Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
             Self::Credentials(error) => error.category(),
             Self::Configuration(error) => error.category(),

@@ -132,6 +132,19 @@ pub fn describe(ring: KeyRing, now: SystemTime) -> Result<Vec<KeyDescription>, E
     openpgp::describe(ring, now, &Budget::default())
 }
 
+/// Checks that a key file is no other file. Its keys are not read: [`describe`] and [`verify`] do that.
+///
+/// # Errors
+/// [`Error::NotAKey`]
+pub fn check_key_file(name: &str, bytes: &[u8]) -> Result<(), Error> {
+    match openpgp::may_hold_key(bytes) {
+        true => Ok(()),
+        false => Err(Error::NotAKey {
+            name: name.to_owned(),
+        }),
+    }
+}
+
 /// Checks that a lock file lists the zip of a package.
 ///
 /// # Errors

@@ -204,10 +204,59 @@ fn keys() {
                 author.scene.write("key.asc", "secret");
             },
             arguments: "push dist --provider acme/demo --key key.asc --to oci-layout:store",
-            exit: 1,
+            exit: 2,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): `key.asc` holds no OpenPGP key
+error: `key.asc` holds no OpenPGP key
   expected a public key, armored or binary
+  named by --key
+
+hint: `gpg --export --armor FINGERPRINT` writes one
+",
+        },
+        Case {
+            label: "a trust file in place of a key",
+            given: |author| {
+                let entry = "[[provider]]\nmatch = \"*/*/*\"\n";
+                author.scene.write("trust.toml", entry);
+            },
+            arguments: "push dist --provider acme/demo --key trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `trust.toml` holds no OpenPGP key
+  expected a public key, armored or binary
+  named by --key
+
+hint: a trust file is named with `--trust`
+",
+        },
+        Case {
+            label: "a key in place of a trust file",
+            given: |author| {
+                let key = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n";
+                author.scene.write("key.asc", key);
+            },
+            arguments: "push dist --provider acme/demo --trust key.asc --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: key.asc is not a trust file
+  received an armored OpenPGP key
+
+hint: a file of keys is named with `--key`, or by `keys` in a trust file
+",
+        },
+        Case {
+            label: "a key file of a trust file that is none",
+            given: |author| {
+                let entry = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"key.asc\"]\n";
+                author.scene.write("trust.toml", entry);
+                author.scene.write("key.asc", "secret");
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `key.asc` holds no OpenPGP key
+  expected a public key, armored or binary
+  named by `keys` in trust.toml, line 3
 
 hint: `gpg --export --armor FINGERPRINT` writes one
 ",

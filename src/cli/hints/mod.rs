@@ -44,6 +44,8 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
             Some("`--username NAME --password-stdin` reads the password from standard input".to_owned())
         }
         CommandError::TrustFile { source, .. } => Some(proof::trust_file(source).to_owned()),
+        CommandError::KeyAsTrust { .. } => Some("a file of keys is named with `--key`, or by `keys` in a trust file".to_owned()),
+        CommandError::KeyFile { is_trust_file: true, .. } => Some("a trust file is named with `--trust`".to_owned()),
         CommandError::KeyFile { error, .. } | CommandError::Trust(error) => proof::key_file(error),
         CommandError::KeyNotFile { .. } => {
             Some("a fingerprint goes into `keys` of a trust file (`tfoci help trust`); `gpg --export --armor FINGERPRINT` writes the key itself".to_owned())

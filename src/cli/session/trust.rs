@@ -71,10 +71,14 @@ pub(in crate::cli) fn policy(
             let text = text.to_owned();
             return Err(CommandError::KeyNotFile { text });
         }
-        Ok(Document {
-            name: path.display().to_string(),
-            bytes: read(path, "--key")?,
-        })
+        let name = path.display().to_string();
+        let bytes = read(path, "--key")?;
+        trust::check_key_file(&name, &bytes).map_err(|error| CommandError::KeyFile {
+            error,
+            named_by: "--key".to_owned(),
+            is_trust_file: is_trust_file(&bytes),
+        })?;
+        Ok(Document { name, bytes })
     };
     let keys = arguments.key.iter().map(document);
     Ok(policy.with_keys(keys.collect::<Result<_, CommandError>>()?))
@@ -83,11 +87,28 @@ pub(in crate::cli) fn policy(
 /// Reads a key file that a trust file names.
 pub(in crate::cli) fn read_key(trust: &Path, key: &KeyFile) -> Result<Vec<u8>, CommandError> {
     let beside = trust.parent().unwrap_or(Path::new(""));
-    read(&beside.join(&key.path), &named_by(trust, key))
+    let bytes = read(&beside.join(&key.path), &named_by(trust, key))?;
+    trust::check_key_file(&key.path.display().to_string(), &bytes)
+        .map_err(|error| CommandError::key_file(trust, key, error))?;
+    Ok(bytes)
 }
 
 /// Reads the text of a trust file. `named_by` says what names it.
 pub(in crate::cli) fn trust_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
-    let text = String::from_utf8(read(path, named_by)?);
-    text.map_err(|_| CommandError::trust_file(path, trust::Error::Encoding))
+    let text = String::from_utf8(read(path, named_by)?)
+        .map_err(|_| CommandError::trust_file(path, trust::Error::Encoding))?;
+    if text.trim_start().starts_with("-----BEGIN PGP ") {
+        let path = path.to_owned();
+        return Err(CommandError::KeyAsTrust { path });
+    }
+    Ok(text)
+}
+
+/// Whether a file that was named as a key file has the entries of a trust file.
+fn is_trust_file(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    TrustFile::check(text).is_ok_and(|(file, errors)| {
+        let entries = file.entries.len() + errors.len();
+        entries > 0
+    })
 }

@@ -26,7 +26,8 @@ Examples:
 /// Check a trust file and the key files that it names
 ///
 /// It prints every entry with its keys and rules, and warns of entries that are never used or have no effect, and of keys that have
-/// expired or are revoked. The exit code is that of other commands that use the file: 2 if it is malformed, 1 if a key file cannot be used.
+/// expired or are revoked. The exit code is that of other commands that use the file: 2 if it is malformed or a key file holds no key, 1 if a
+/// key file cannot be read.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -123,6 +123,13 @@ impl CertificateCopy {
     }
 }
 
+/// Whether a file can hold a key. Files as programs write them are not decoded.
+pub(in crate::trust) fn may_hold_key(file: &[u8]) -> bool {
+    let is_packet = file.first().is_some_and(|first| first & 0x80 != 0);
+    let is_found = |element: &RingElement| matches!(element, RingElement::Certificate(_));
+    is_packet || position(file, BEGIN).is_some() || read(file).iter().any(is_found)
+}
+
 /// Everything in a ring, in its order.
 pub(super) fn read(ring: &[u8]) -> Vec<RingElement> {
     let mut found = Vec::new();
