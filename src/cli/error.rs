@@ -215,6 +215,12 @@ pub(super) enum CommandError {
     /// A file that an option or another file names cannot be read.
     #[error("{failure}{}\n  named by {named_by}", reasons(.failure))]
     File { failure: Failure, named_by: String },
+    /// An error about an argument that is probably misspelt.
+    #[error("{error}")]
+    Misspelt {
+        error: Box<CommandError>,
+        hint: String,
+    },
     /// An operation failed.
     #[error(transparent)]
     Journey(#[from] Failure),
@@ -314,6 +320,7 @@ impl CommandError {
             | Self::Locking(failure)
             | Self::NotLocked { failure, .. }
             | Self::File { failure, .. } => Some(failure),
+            Self::Misspelt { error, .. } => error.failure(),
             _ => None,
         }
     }
@@ -334,6 +341,7 @@ impl CommandError {
             | Self::Mirroring(failure)
             | Self::Locking(failure)
             | Self::NotLocked { failure, .. } => failure.category(),
+            Self::Misspelt { error, .. } => error.category(),
             Self::LockTarget(error) => error.category(),
             Self::LockDiffers { .. } => Category::Differs,
             Self::DataLink { .. } => Category::Local,

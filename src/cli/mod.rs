@@ -329,7 +329,9 @@ fn ignoring_empty_variables(command: clap::Command) -> clap::Command {
 }
 
 async fn run(command: Command, session: &Session) -> Result<Ending, CommandError> {
-    match command {
+    use Command::{Inspect, Install, Lock, Versions};
+    let takes_sources = matches!(command, Install(_) | Lock(_) | Versions(_) | Inspect(_));
+    let ended = match command {
         Command::Push(arguments) => push::run(arguments, session).await,
         Command::Mirror(arguments) => mirror::run(arguments, session).await,
         Command::Copy(arguments) => copy::run(arguments, session).await,
@@ -347,7 +349,8 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Completions(arguments) => Ok(completions::run(&arguments, session)),
         Command::Man(arguments) => man::run(&arguments, session),
         Command::Schema(arguments) => Ok(schema::run(&arguments, session)),
-    }
+    };
+    ended.map_err(|error| hints::meant::explained(error, takes_sources))
 }
 
 /// Runs the work until it ends or a signal arrives; `None` after a signal. Dropping the work removes its unfinished files.

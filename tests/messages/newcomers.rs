@@ -264,3 +264,81 @@ fn completion_is_completions() {
     let [one, other] = ["completion", "completions"].map(|name| author.tfoci(&[name, "bash"]));
     assert_eq!(one.succeeds().stdout, other.succeeds().stdout);
 }
+
+#[test]
+fn misspelt_stores_and_sources() {
+    check(&[
+        Case {
+            label: "the origin",
+            given: NOTHING,
+            arguments: "lock acme/demo --from orign",
+            exit: 2,
+            says: r"
+error: the repository template `orign` is wrong
+  `orign` is not a repository: it has no slash, expected REGISTRY/NAME
+
+hint: did you mean `origin`?
+",
+        },
+        Case {
+            label: "the origin, as a name",
+            given: NOTHING,
+            arguments: "versions acme/demo --from Origin",
+            exit: 2,
+            says: r"
+error: the repository template `Origin` is wrong
+  `Origin` is not a repository: it has no slash, expected REGISTRY/NAME
+
+hint: did you mean `origin`?
+",
+        },
+        Case {
+            label: "a directory of layouts",
+            given: NOTHING,
+            arguments: "copy acme/demo --from oci-layuot:store --to oci-layout:other",
+            exit: 2,
+            says: r"
+error: the repository template `oci-layuot:store` is wrong
+  `oci-layuot:store` is not a repository: it has no slash, expected REGISTRY/NAME
+
+hint: did you mean `oci-layout:store`?
+",
+        },
+        Case {
+            label: "a filesystem mirror",
+            given: NOTHING,
+            arguments: "install acme/demo --from filesystem_mirror:store",
+            exit: 2,
+            says: r"
+error: the repository template `filesystem_mirror:store` is wrong
+  `filesystem_mirror:store` is not a repository: it has no slash, expected REGISTRY/NAME
+
+hint: did you mean `filesystem-mirror:store`?
+",
+        },
+        Case {
+            label: "a network mirror",
+            given: NOTHING,
+            arguments: "mirror acme/demo --from netwrok-mirror:https://m.example/ --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `netwrok-mirror:https://m.example/` is not a source
+  expected network-mirror:URL or filesystem-mirror:DIR
+
+hint: did you mean `network-mirror:https://m.example/`?
+",
+        },
+        Case {
+            label: "a symbol without braces",
+            given: NOTHING,
+            arguments: "versions acme/demo --from h.example/$hostname/$type",
+            exit: 2,
+            says: r"
+error: the repository template `h.example/$hostname/$type` is wrong
+  `h.example/$hostname/$type` is not a repository: `$hostname` has `$`, expected a-z, 0-9 and single separators . _ __ -
+
+hint: a symbol has braces: write `${hostname}`, in single quotes
+",
+        },
+    ]);
+}

@@ -5,6 +5,7 @@
 
 mod folders;
 mod locking;
+pub(super) mod meant;
 mod mirroring;
 mod origins;
 mod proof;
@@ -26,6 +27,7 @@ use super::error::CommandError;
 /// A suggestion for this error, if there is one.
 pub(super) fn of(error: &CommandError) -> Option<String> {
     match error {
+        CommandError::Misspelt { hint, .. } => Some(hint.clone()),
         CommandError::Journey(failure) => journey(failure),
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => proof::not_locked_in_store(&failure.problem),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
@@ -94,6 +96,9 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
 /// Suggests what else may be meant by a text that is not a source.
 fn source(text: &Shown) -> String {
     let text = text.to_string();
+    if let Some(meant) = meant::mirror(&text) {
+        return format!("did you mean `{meant}`?");
+    }
     match text.starts_with("https://") && !text.contains('…') {
         true => format!(
             "a network mirror is written `network-mirror:{text}`; stores are copied with `tfoci copy`"

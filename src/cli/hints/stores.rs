@@ -150,6 +150,15 @@ fn levels(levels: &LevelsError) -> String {
 /// Shells replace an unquoted `${…}` by nothing. A template without placeholders is often meant as a directory.
 fn template(error: &TemplateError) -> Option<String> {
     use tfoci::oci::repository_name::RepositoryErrorKind;
+    if let TemplateError::Template { text, .. } | TemplateError::Provider { text, .. } = error
+        && let Some(symbol) = ["hostname", "namespace", "type"]
+            .into_iter()
+            .find(|symbol| text.contains(&format!("${symbol}")))
+    {
+        return Some(format!(
+            "a symbol has braces: write `${{{symbol}}}`, in single quotes"
+        ));
+    }
     let text = match error.mistake_in_name()? {
         RepositoryErrorKind::TagOrDigest { found } if found.starts_with(':') => {
             "the name of a repository has no port: leave `{hostname}` out of the template for such a host"
