@@ -37,7 +37,10 @@ impl Selection {
             None => (text, VersionConstraints::any()),
         };
         Ok(Self {
-            provider: ProviderAddr::parse(provider, default_host)?,
+            provider: ProviderAddr::parse(provider, default_host).map_err(|error| {
+                let text = provider.to_owned();
+                Error::Address { text, error }
+            })?,
             constraints,
         })
     }
@@ -68,8 +71,8 @@ pub enum Error {
     #[error("`{text}` has the name and password of a user\n  expected ADDR or ADDR@CONSTRAINTS")]
     User { text: Shown },
     /// The part before the `@` is invalid.
-    #[error(transparent)]
-    Address(#[from] address::Error),
+    #[error("{error}")]
+    Address { text: String, error: address::Error },
     /// The part after the `@` is invalid.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
@@ -80,7 +83,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::NoConstraints { .. } | Self::User { .. } => Category::Malformed,
-            Self::Address(error) => error.category(),
+            Self::Address { error, .. } => error.category(),
             Self::Constraints(error) => error.category(),
         }
     }
@@ -123,7 +126,7 @@ mod tests {
             parse("acme/demo@ "),
             Err(Error::NoConstraints { .. })
         ));
-        assert!(matches!(parse("demo@1.0"), Err(Error::Address(_))));
+        assert!(matches!(parse("demo@1.0"), Err(Error::Address { text, .. }) if text == "demo"));
         assert!(matches!(
             parse("acme/demo@1.0@2.0"),
             Err(Error::Constraints(_))

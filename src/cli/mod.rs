@@ -59,6 +59,7 @@ use tfoci::outcome::{Failure, Problem};
 
 use args::Globals;
 use error::CommandError;
+use hints::meant::Takes;
 use printer::Printer;
 use session::Session;
 
@@ -329,8 +330,13 @@ fn ignoring_empty_variables(command: clap::Command) -> clap::Command {
 }
 
 async fn run(command: Command, session: &Session) -> Result<Ending, CommandError> {
-    use Command::{Inspect, Install, Lock, Versions};
-    let takes_sources = matches!(command, Install(_) | Lock(_) | Versions(_) | Inspect(_));
+    let takes = Takes {
+        sources: matches!(
+            command,
+            Command::Install(_) | Command::Lock(_) | Command::Versions(_) | Command::Inspect(_)
+        ),
+        directory: matches!(command, Command::Install(_) | Command::Lock(_)),
+    };
     let ended = match command {
         Command::Push(arguments) => push::run(arguments, session).await,
         Command::Mirror(arguments) => mirror::run(arguments, session).await,
@@ -350,7 +356,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Man(arguments) => man::run(&arguments, session),
         Command::Schema(arguments) => Ok(schema::run(&arguments, session)),
     };
-    ended.map_err(|error| hints::meant::explained(error, takes_sources))
+    ended.map_err(|error| hints::meant::explained(error, takes))
 }
 
 /// Runs the work until it ends or a signal arrives; `None` after a signal. Dropping the work removes its unfinished files.

@@ -2,6 +2,7 @@
 
 use super::{Case, check};
 use crate::support::author::Author;
+use crate::support::scene::Scene;
 
 const NOTHING: fn(&Author) = |_| {};
 
@@ -263,6 +264,30 @@ fn completion_is_completions() {
     let author = Author::new();
     let [one, other] = ["completion", "completions"].map(|name| author.tfoci(&[name, "bash"]));
     assert_eq!(one.succeeds().stdout, other.succeeds().stdout);
+}
+
+#[test]
+fn a_directory_in_the_place_of_an_address() {
+    for (command, directory, error) in [
+        (
+            "lock",
+            "p1",
+            "error: `p1` is a type without a namespace\n  expected hashicorp/p1, if that is meant\n",
+        ),
+        ("lock", "p1/", "error: `` is not a provider type: "),
+        ("install", "./p1", "error: `.` is not a namespace: "),
+    ] {
+        let scene = Scene::new();
+        scene.write("p1/main.tf", "");
+        let run = scene.tfoci([command, directory]).exits(2);
+        assert!(run.stderr.starts_with(error), "{}", run.stderr);
+        let hint = format!(
+            "\nhint: the directory of a configuration is named with `--chdir {directory}`\n"
+        );
+        assert!(run.stderr.ends_with(&hint), "{}", run.stderr);
+        let run = scene.tfoci([command, "p2"]).exits(2);
+        assert!(!run.stderr.contains("--chdir"), "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Arguments that are probably misspelt. What is meant depends on what the command takes.
 
+use std::path::Path;
+
 use tfoci::error::printable;
 use tfoci::nearest::nearest;
 use tfoci::outcome::Problem;
+use tfoci::selection;
 use tfoci::store::endpoint::AddressError;
 use tfoci::template::Error as TemplateError;
 
@@ -14,14 +17,37 @@ const LAYOUT: &str = "oci-layout";
 /// The prefixes of sources other than the origin.
 const MIRRORS: [&str; 2] = ["network-mirror", "filesystem-mirror"];
 
-/// Adds what is probably meant to an error. `takes_sources` tells whether the command reads from sources as well as from stores.
-pub(in crate::cli) fn explained(error: CommandError, takes_sources: bool) -> CommandError {
-    match in_store(&error, takes_sources) {
-        Some(meant) => CommandError::Misspelt {
-            error: Box::new(error),
-            hint: format!("did you mean `{}`?", printable(&meant)),
-        },
-        None => error,
+/// What a command takes as arguments.
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct Takes {
+    /// Whether it reads from sources as well as from stores.
+    pub(in crate::cli) sources: bool,
+    /// Whether it has the option `--chdir`.
+    pub(in crate::cli) directory: bool,
+}
+
+/// Adds what is probably meant to an error.
+pub(in crate::cli) fn explained(error: CommandError, takes: Takes) -> CommandError {
+    let directory = directory(&error).filter(|_| takes.directory);
+    let hint = match (directory, in_store(&error, takes.sources)) {
+        (Some(directory), _) => {
+            let directory = printable(directory);
+            format!("the directory of a configuration is named with `--chdir {directory}`")
+        }
+        (None, Some(meant)) => format!("did you mean `{}`?", printable(&meant)),
+        (None, None) => return error,
+    };
+    let error = Box::new(error);
+    CommandError::Misspelt { error, hint }
+}
+
+/// The directory in the place of an address.
+fn directory(error: &CommandError) -> Option<&str> {
+    match error {
+        CommandError::Selection(selection::Error::Address { text, .. }) => {
+            Path::new(text).is_dir().then_some(text)
+        }
+        _ => None,
     }
 }
 
