@@ -355,7 +355,7 @@ fn a_trust_file_that_says_nothing_about_a_provider_says_so() {
     let entry =
         format!("[[provider]]\nmatch = \"registry.opentofu.org/acne/*\"\nkeys = [\"{key}\"]\n");
     author.scene.write("trust.toml", entry);
-    let warning = "   Warning no entry of trust.toml matches registry.opentofu.org/acme/demo: packages are shown as what they are, and none is refused for lack of a signature\n";
+    let warning = "   Warning no entry of trust.toml matches registry.opentofu.org/acme/demo: no key is pinned for it; add an entry, or `--require-pinned` refuses such providers\n";
     for command in [
         &["inspect", "acme/demo@1.0.0"][..],
         &["versions", "acme/demo"],

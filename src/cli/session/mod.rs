@@ -209,7 +209,7 @@ impl Session {
                 file,
                 &trust.policy,
                 providers,
-                "packages are shown as what they are, and none is refused for lack of a signature",
+                "no key is pinned for it; add an entry, or `--require-pinned` refuses such providers",
             );
         }
     }
