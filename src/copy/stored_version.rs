@@ -1,6 +1,7 @@
 //! A version in the source store, read and verified.
 
 use crate::blob::{BlobSource as _, Memory};
+use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::oci::evidence::EVIDENCE;
@@ -129,7 +130,7 @@ pub(super) async fn artifact(
 ) -> Result<Artifact, Error> {
     let raw = from.repo.manifest(At::Tag(tag)).await;
     let absent = || Problem::NoVersion {
-        constraints: Some(version.to_string()),
+        constraints: VersionConstraints::exactly(version.clone()),
         available: Vec::new(),
     };
     let raw = raw.map_err(Error::unread)?;

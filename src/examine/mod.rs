@@ -252,7 +252,7 @@ impl StoredProvider {
         let tag = Tag::of_version(version)?;
         let artifact = self.repo.artifact(&tag).await?;
         let artifact = artifact.ok_or_else(|| Problem::NoVersion {
-            constraints: Some(version.to_string()),
+            constraints: VersionConstraints::exactly(version.clone()),
             available: Vec::new(),
         })?;
         let packages = self.packages(&artifact, platforms).await?;
@@ -373,7 +373,7 @@ fn absent(
         }
     }
     Problem::NoVersion {
-        constraints: (!constraints.is_any()).then(|| constraints.to_string()),
+        constraints: constraints.clone(),
         available,
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn choose<'l, 'a>(
     let newest = wanted.constraints.newest(listing.versions());
     let newest = newest.and_then(|version| listing.get(version));
     newest.ok_or_else(|| Problem::NoVersion {
-        constraints: (!wanted.constraints.is_any()).then(|| wanted.constraints.to_string()),
+        constraints: wanted.constraints.clone(),
         available: available(),
     })
 }

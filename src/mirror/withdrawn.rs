@@ -37,7 +37,7 @@ impl Journey<'_> {
                 Some(version) => self.withdrawn(version, no_match, target).await,
                 None => {
                     let problem = Problem::NoVersion {
-                        constraints: (!versions.is_any()).then(|| versions.to_string()),
+                        constraints: versions.clone(),
                         available: available.clone(),
                     };
                     let subject = Subject::provider(&self.task.provider);

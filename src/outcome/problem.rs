@@ -170,10 +170,10 @@ pub enum Problem {
     /// The store has no such repository.
     #[error("the store has no such repository")]
     NoProvider,
-    /// No version matches the constraints.
+    /// No version matches the constraints. Any stable version satisfies empty ones.
     #[error("{}\n  has {}", asked(.constraints), versions(.available))]
     NoVersion {
-        constraints: Option<String>,
+        constraints: VersionConstraints,
         available: Vec<Version>,
     },
     /// No version has the index that the user named.
@@ -226,11 +226,11 @@ pub enum Problem {
     CapitalLetters,
 }
 
-fn asked(constraints: &Option<String>) -> String {
-    constraints.as_ref().map_or_else(
-        || "no version is stable".to_owned(),
-        |text| format!("no version matches `{text}`"),
-    )
+fn asked(constraints: &VersionConstraints) -> String {
+    match constraints.is_any() {
+        true => "no version is stable".to_owned(),
+        false => format!("no version matches `{constraints}`"),
+    }
 }
 
 fn versions(available: &[Version]) -> String {

@@ -78,7 +78,7 @@ fn choose<'a>(
         available.find(|one| one.version.version() == newest)
     });
     chosen.ok_or_else(|| Problem::NoVersion {
-        constraints: (!constraints.is_any()).then(|| constraints.to_string()),
+        constraints: constraints.clone(),
         available: versions().cloned().collect(),
     })
 }

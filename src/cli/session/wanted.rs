@@ -190,7 +190,7 @@ impl Session {
         };
         let artifact = artifact.map_err(failed)?;
         let absent = || Problem::NoVersion {
-            constraints: Some(version.to_string()),
+            constraints: VersionConstraints::exactly(version.clone()),
             available: Vec::new(),
         };
         let artifact = artifact.ok_or_else(absent).map_err(failed)?;
