@@ -41,13 +41,12 @@ if [[ -z ${TFOCI-} ]]; then
     cargo build --release --quiet
     TFOCI=$PWD/target/release/tfoci
 fi
-tests=$(cargo test --quiet --test tests --no-run --message-format json | sed -n 's/.*"executable":"\([^"]*\/tests-[^"]*\)".*/\1/p' | tail -n1)
+source benches/origin_process.bash
 jobs=${JOBS:-8}
 read -ra latencies <<<"${LATENCY:-0 20 100}"
 platforms=(darwin_arm64 linux_amd64 linux_arm64 windows_amd64)
 
 work=$(mktemp -d)
-origin=''
 source benches/registry_process.bash
 cleanup() {
     stop_registries
@@ -58,46 +57,6 @@ trap cleanup EXIT
 cd -- "$work"
 mkdir home samples project
 export HOME=$work/home
-
-# Starts an origin of COUNT providers with packages of SIZE bytes, and writes what the peers and tfoci shall mirror.
-start_origin() {
-    local count=$1 size=$2 number host
-    stop_origin
-    rm -f origin.host
-    coproc ORIGIN { ORIGIN_PROVIDERS=$count ORIGIN_SIZE=$size ORIGIN_DIR=$work exec "$tests" origin_double::serve::serve --exact --ignored --nocapture; }
-    origin=$ORIGIN_PID to_origin=${ORIGIN[1]} from_origin=${ORIGIN[0]}
-    until [[ -s origin.host ]]; do
-        kill -0 "$origin" || exit 1
-        sleep 0.1
-    done
-    host=$(<origin.host)
-    cat ca.crt origin.pem >both.pem
-    export SSL_CERT_FILE=$work/both.pem
-    names=()
-    {
-        echo 'terraform {' && echo '  required_providers {'
-        for ((number = 0; number < count; number++)); do
-            names+=("$host/acme/p$number")
-            echo "    p$number = { source = \"$host/acme/p$number\" }"
-        done
-        echo '  }' && echo '}'
-    } >project/main.tf
-}
-
-stop_origin() {
-    [[ -z $origin ]] || { kill "$origin" && wait "$origin"; } 2>/dev/null || true
-    origin=''
-}
-
-# What the origin is told: how long to wait from now on. It forgets its requests.
-tell_origin() { echo "$1" >&"$to_origin"; }
-
-asked() {
-    local word count=0
-    echo >&"$to_origin"
-    while read -r word count <&"$from_origin" && [[ $word != requests ]]; do :; done
-    echo "$count"
-}
 
 # Notes wall and CPU seconds, peak KiB, and the requests to the origin and to the registry, of a command under a name.
 measure() {
@@ -188,11 +147,11 @@ table() {
 }
 
 make_certificates
-start_origin 25 500000
+start_origin 25 500000 "${platforms[@]}"
 for latency in "${latencies[@]}"; do
     for _ in $(seq "$rounds"); do round "small-$latency" "$latency"; done
     table "small-$latency" "25 x 4 of 0.5 MB, $latency ms, $jobs jobs, $REGISTRY"
 done
-start_origin 1 150000000
+start_origin 1 150000000 "${platforms[@]}"
 for _ in $(seq "$rounds"); do round large 20; done
 table large "4 of 150 MB, 20 ms, $jobs jobs, $REGISTRY"

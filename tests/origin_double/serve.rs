@@ -1,4 +1,4 @@
-//! The double as a program of its own, for benches/mirror.sh.
+//! The double as a program of its own, for benches/origin_process.bash.
 
 use std::fs;
 use std::io::{Write as _, stdin, stdout};
@@ -7,14 +7,8 @@ use std::time::Duration;
 
 use crate::support::origin::{Origin, Provider};
 use crate::support::release::ReleaseFolder;
+use crate::support::signer::Signer;
 use crate::support::tls::Authority;
-
-const PLATFORMS: [&str; 4] = [
-    "darwin_arm64",
-    "linux_amd64",
-    "linux_arm64",
-    "windows_amd64",
-];
 
 /// How long noise is before it comes again.
 const NOISE: usize = 256 << 10;
@@ -40,9 +34,9 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
 }
 
 /// `acme/pN` 1.0.0, whose executables have so many bytes.
-fn provider(number: u64, size: usize) -> Provider {
+fn provider(number: u64, size: usize, platforms: &[&str]) -> Provider {
     let name = format!("p{number}");
-    let folder = (1..).zip(PLATFORMS).fold(
+    let folder = (1..).zip(platforms).fold(
         ReleaseFolder::new(&name, "1.0.0"),
         |folder, (place, platform)| {
             let suffix = if platform.starts_with("windows") {
@@ -51,29 +45,37 @@ fn provider(number: u64, size: usize) -> Provider {
                 ""
             };
             let executable = format!("terraform-provider-{name}_v1.0.0{suffix}");
-            folder.package(platform, &[(&executable, &noise(number * 8 + place, size))])
+            folder.package(
+                platform,
+                &[(&executable, &noise(number * 64 + place, size))],
+            )
         },
     );
     Provider::new(&format!("acme/{name}")).release(folder)
 }
 
-/// Serves `ORIGIN_PROVIDERS` providers with four packages of `ORIGIN_SIZE` bytes each, until stdin ends. A line there sets how many
-/// milliseconds every request waits, and forgets the requests so far; an empty one has their number printed. The directory
-/// `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, and the host, `origin.host`.
+/// Serves `ORIGIN_PROVIDERS` providers with packages of `ORIGIN_SIZE` bytes for each of `ORIGIN_PLATFORMS`, which are separated by spaces,
+/// until stdin ends. A line there sets how many milliseconds every request waits, and forgets the requests so far; an empty one has
+/// their number printed. The directory `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, the author's public key,
+/// `origin.asc`, and the host, `origin.host`.
 #[test]
 #[ignore = "serves until stdin ends"]
 fn serve() {
     let size = usize::try_from(number("ORIGIN_SIZE")).unwrap();
+    let platforms = std::env::var("ORIGIN_PLATFORMS").unwrap();
+    let platforms: Vec<_> = platforms.split_whitespace().collect();
     let providers: Vec<_> = (0..number("ORIGIN_PROVIDERS"))
-        .map(|number| provider(number, size))
+        .map(|number| provider(number, size, &platforms))
         .collect();
     for release in providers.iter().flat_map(|provider| &provider.releases) {
         // Built now, so that no request waits for them.
-        assert_eq!(release.packages().len(), PLATFORMS.len());
+        assert_eq!(release.packages().len(), platforms.len());
     }
     let origin = Origin::of(providers);
     let directory = PathBuf::from(std::env::var_os("ORIGIN_DIR").unwrap());
     fs::write(directory.join("origin.pem"), &Authority::shared().pem).unwrap();
+    let key = Signer::acme().public_armored();
+    fs::write(directory.join("origin.asc"), key).unwrap();
     let mut latency = 0;
     fs::write(directory.join("origin.host"), origin.host()).unwrap();
     for line in stdin().lines() {
