@@ -1,6 +1,6 @@
 //! Dependency lock files of both clients.
 //!
-//! The same bytes with other line ends mean the same, and what is merged into itself does not change.
+//! The same bytes with other line ends mean the same, and entries that are added again change nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let mut merged = file.clone();
     for (provider, entry) in &file.entries {
-        merged.merge(provider.clone(), entry.clone());
+        merged.add(provider.clone(), entry.clone());
     }
     assert_eq!(merged.entries, file.entries);
 });
